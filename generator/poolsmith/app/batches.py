@@ -1,0 +1,70 @@
+"""Many clusters on several processors, in bounded memory. Floor: app.
+
+A batch is a list of cluster names. Each process opens the project anew: nothing is shared, and what comes back
+is small. Results come in any order; who needs one sorts them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from multiprocessing.context import BaseContext
+
+Result = TypeVar("Result")
+_FEW = 12
+_BATCHES_PER_JOB = 8
+_LARGEST_BATCH = 25
+
+
+def default_jobs() -> int:
+    return max(1, min(8, os.cpu_count() or 1))
+
+
+def in_batches(
+    work: Callable[[tuple[str, ...]], Result], names: Sequence[str], jobs: int
+) -> Iterator[tuple[int, Result]]:
+    """Apply `work` to batches of `names`; yields how many names a result covers, and the result.
+
+    `work` must be picklable. With one job, or few names, everything runs in this process.
+    """
+    if jobs <= 1 or len(names) <= _FEW:
+        for name in names:
+            yield 1, work((name,))
+        return
+    size = max(1, min(_LARGEST_BATCH, len(names) // (jobs * _BATCHES_PER_JOB)))
+    batches = [tuple(names[start : start + size]) for start in range(0, len(names), size)]
+    pool = _context().Pool(min(jobs, len(batches)), initializer=_ignore_interrupts)
+    try:
+        yield from pool.imap_unordered(_Counted(work), batches)
+        pool.close()
+    except BaseException:
+        pool.terminate()
+        raise
+    finally:
+        pool.join()
+
+
+class _Counted:
+    """`work` with the size of its batch; a class, so that it can be pickled."""
+
+    def __init__(self, work: Callable[[tuple[str, ...]], object]) -> None:
+        self._work = work
+
+    def __call__(self, batch: tuple[str, ...]) -> tuple[int, object]:
+        return len(batch), self._work(batch)
+
+
+def _context() -> BaseContext:
+    import multiprocessing  # noqa: PLC0415 - only large fleets pay for it
+
+    return multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches the whole group; only the parent acts on it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,110 @@
+"""One cluster from profiles to files, and against what is there. Floor: app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poolsmith import __version__
+from poolsmith.app.comparison import Comparison
+from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
+from poolsmith.app.project import CLUSTERS
+from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, diagnose
+from poolsmith.diagnostics.codes import hygiene as codes
+from poolsmith.diagnostics.codes import reading
+from poolsmith.load.cluster import LoadedCluster, load_cluster
+from poolsmith.render.tree import file_bytes, render_cluster
+from poolsmith.resolve.pipeline import resolve_cluster
+from poolsmith.sources.output_tree import read_files
+
+if TYPE_CHECKING:
+    from poolsmith.app.project import Project
+    from poolsmith.load.fleet import ClusterFiles
+    from poolsmith.model.manifest import ManifestTree
+    from poolsmith.model.plan import ClusterPlan
+
+TOOL = f"poolsmith {__version__}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRun:
+    """What became of one cluster. `plan`, `tree` and `files` are None when diagnostics have errors."""
+
+    loaded: LoadedCluster
+    plan: ClusterPlan | None
+    tree: ManifestTree | None
+    files: dict[str, bytes] | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def failed(self) -> bool:
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+
+def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
+    """Load, resolve and render. Never touches the output."""
+    loaded = load_cluster(project.tree, files, project.bases)
+    diagnostics = list(loaded.problems)
+    plan = tree = content = None
+    if not any(item.severity is Severity.ERROR for item in (*diagnostics, *project.bases.problems)):
+        resolved = resolve_cluster(loaded, project.catalog)
+        diagnostics.extend(resolved.diagnostics)
+        plan = resolved.plan
+    if plan is not None:
+        tree = render_cluster(plan)
+        content = file_bytes(tree)
+        content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=loaded.inputs, files=content)
+    return ClusterRun(loaded=loaded, plan=plan, tree=tree, files=content, diagnostics=tuple(diagnostics))
+
+
+def compare(project: Project, name: str, generated: dict[str, bytes]) -> Comparison | Diagnostic:
+    """What `output/clusters/<name>` holds against `generated`, or why that can't be said."""
+    folder = f"{CLUSTERS}/{name}"
+    if (problem := link_in_the_way(project, folder)) is not None:
+        return problem
+    target = project.root / folder
+    try:
+        present = read_files(target) if target.exists() else {}
+    except OSError as error:
+        message = f"can't be read: {error.strerror or error}"
+        return diagnose(reading.UNREADABLE_FILE, message, _whole(folder), subject=name)
+    lock = Lock()
+    if (text := present.get(LOCK)) is not None:
+        try:
+            lock = read_lock(text)
+        except BadLockError as error:
+            return diagnose(codes.BAD_LOCK, f"the lock can't be used: {error}", _whole(f"{folder}/{LOCK}"), subject=name)
+    elif LOCK in present:
+        return diagnose(codes.BAD_LOCK, "the lock is not a regular file", _whole(f"{folder}/{LOCK}"), subject=name)
+    return Comparison(folder=folder, generated=generated, present=present, lock=lock)
+
+
+def link_in_the_way(project: Project, folder: str) -> Diagnostic | None:
+    """A generated folder must lie where it seems to lie: links would lead writes elsewhere."""
+    path = project.root
+    for part in folder.split("/"):
+        path = path / part
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            what = "a symbolic link" if path.is_symlink() else "not a folder"
+            shown = path.relative_to(project.root).as_posix()
+            return diagnose(
+                codes.PATH_OCCUPIED, f"`{shown}` is {what}; nothing is written through it", _whole(shown)
+            )
+    return None
+
+
+def occupied(comparison: Comparison, subject: str) -> list[Diagnostic]:
+    """Files in the way that are not ours."""
+    return [
+        diagnose(
+            codes.PATH_OCCUPIED,
+            f"`{path}` has to be generated, and a file that no lock owns stands there",
+            _whole(f"{comparison.folder}/{path}"),
+            subject=subject,
+        )
+        for path in comparison.occupied()[:20]
+    ]
+
+
+def _whole(path: str) -> Location:
+    return Location(span=Span(path=path))

@@ -1,0 +1,241 @@
+"""Use case: say why. A rule, a pool's plan, or the origin of a generated value. Floor: app."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poolsmith.app.cluster_run import run_cluster
+from poolsmith.app.project import CLUSTERS, open_project
+from poolsmith.app.rule_book import find_rule, rule_book
+from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.model.origin import FromCatalog, FromProfile
+from poolsmith.report.outcome import Outcome
+from poolsmith.report.rule_page import format_rule
+from poolsmith.sources.pointer import split
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from poolsmith.app.cluster_run import ClusterRun
+    from poolsmith.app.project import Project
+    from poolsmith.catalog.charts import Chart
+    from poolsmith.load.layers import Layers
+    from poolsmith.model.origin import Origin
+    from poolsmith.model.plan import ClusterPlan, PoolPlan, ValueSetting
+
+
+@dataclass(frozen=True, slots=True)
+class OriginStep:
+    """One step of the way back: `text` for people, `path` and `line` where a profile says it."""
+
+    depth: int
+    text: str
+    path: str | None = None
+    line: int | None = None
+    pointer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedValue:
+    """A generated value, the chart's default beside it, and the way back to where it came from."""
+
+    file: str
+    path: str
+    value: object
+    default: object
+    steps: tuple[OriginStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What `explain` answers: text, or values; `outcome` when the profiles have errors."""
+
+    text: str = ""
+    values: tuple[ExplainedValue, ...] = ()
+    outcome: Outcome | None = None
+
+
+def explain(root: Path, what: str) -> Explanation:
+    """`what` is a rule (PSM101 or its name), a pool (<cluster>/<pool>), or a value (<cluster>:<dotted path>).
+
+    A file below output/ explains all of its values. Raises UsageError, NoInputError.
+    """
+    if (rule := find_rule(what)) is not None:
+        return Explanation(text=format_rule(rule))
+    if what.upper().startswith("PSM"):
+        raise UsageError(f"there is no rule `{what}`; {did_you_mean(what.upper(), [r.code for r in rule_book()])}")
+    project = open_project(root)
+    name, separator, rest = _target(what)
+    clusters = {files.name: files for files in project.fleet.clusters}
+    if name not in clusters:
+        return _pool_anywhere(project, what, clusters)
+    run = run_cluster(project, clusters[name])
+    if run.plan is None:
+        return Explanation(outcome=Outcome(diagnostics=run.diagnostics))
+    if separator == "/":
+        return Explanation(text=_pool_text(run, rest))
+    if not rest:
+        return Explanation(text=_cluster_text(run.plan))
+    return Explanation(values=tuple(_values(project, run, rest)))
+
+
+def _target(what: str) -> tuple[str, str, str]:
+    """Cluster, separator and rest. A path below output/ or profiles/ stands for its cluster and file."""
+    plain = what.removeprefix("./")
+    if plain.startswith(f"{CLUSTERS}/"):
+        name, _, rest = plain.removeprefix(f"{CLUSTERS}/").partition("/")
+        return name, ":", rest
+    for index, char in enumerate(what):
+        if char in ":/":
+            return what[:index], char, what[index + 1 :]
+    return what, "", ""
+
+
+def _pool_anywhere(project: Project, what: str, clusters: Collection[str]) -> Explanation:
+    found = []
+    for files in project.fleet.clusters:
+        run = run_cluster(project, files)
+        if run.plan is not None and any(pool.name == what for pool in run.plan.pools):
+            found.append(run)
+    if len(found) == 1:
+        return Explanation(text=_pool_text(found[0], what))
+    if found:
+        names = ", ".join(f"{run.loaded.name}/{what}" for run in found)
+        raise UsageError(f"several clusters have a pool `{what}`; name one: {names}")
+    help_text = did_you_mean(what.partition(":")[0].partition("/")[0], clusters) if clusters else ""
+    raise UsageError(f"`{what}` is no rule, cluster, pool or value; {help_text}")
+
+
+def _cluster_text(plan: ClusterPlan) -> str:
+    lines = [f"{plan.name}: {len(plan.pools)} pools"]
+    lines += [f"  {pool.name}" for pool in plan.pools]
+    lines += ["values:"] + [f"  {setting.dotted}" for setting in plan.values]
+    return "\n".join(lines) + "\n"
+
+
+def _pool_text(run: ClusterRun, name: str) -> str:
+    plan = run.plan
+    assert plan is not None  # noqa: S101 - the caller looked
+    pool = next((pool for pool in plan.pools if pool.name == name), None)
+    if pool is None:
+        raise UsageError(
+            f"cluster `{plan.name}` has no pool `{name}`; {did_you_mean(name, [item.name for item in plan.pools])}"
+        )
+    layers = next(item.layers for item in run.loaded.pools if item.pool.name == name)
+    return "\n".join(_pool_lines(plan, pool, layers, run)) + "\n"
+
+
+def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterRun) -> list[str]:
+    spec = pool.profile.spec
+    lines = [
+        f"{plan.name}/{pool.name}",
+        f"  files      {' + '.join(file.path for file in layers.files)}",
+        f"  nodes      {plan.cluster.spec.pool_label}={pool.label_value}",
+        f"  GPUs       {spec.gpu.count} x {spec.gpu.product} ({pool.architecture or 'architecture unknown'})",
+        f"  system     {spec.os.id} {spec.os.version}, kernel {spec.kernel.release or 'not declared'}, {spec.arch}",
+        f"  runtime    {spec.runtime.name} {spec.runtime.version or ''}".rstrip(),
+        f"  workload   {spec.workload}",
+        f"  toolkit    {pool.toolkit}",
+    ]
+    if pool.driver is None:
+        lines.append("  driver     none on the host")
+    else:
+        lines.append(f"  driver     {pool.driver.source} {pool.driver.version or '(version not declared)'}")
+        lines += [f"    {'  ' * step.depth}{step.text}" for step in _steps(pool.driver.origin, run)]
+    lines += [f"  object     NVIDIADriver {item.name}" for item in plan.driver_objects if item.pool == pool.name]
+    lines.append("  labels")
+    for label in pool.labels:
+        lines.append(f"    {label.key}={label.value}  (set by {label.writer})")
+        lines += [f"      {'  ' * step.depth}{step.text}" for step in _steps(label.origin, run)]
+    shared = [item for item in plan.singletons if pool.name in item.asked_by]
+    if shared:
+        lines.append("  asks for, once per cluster")
+        lines += [f"    {item.name}: {item.value}  ({item.because})" for item in shared]
+    lines.append(f"  smoke test {pool.smoke.image or 'none: ' + (pool.smoke.reason or '')}")
+    return lines
+
+
+def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedValue]:
+    plan = run.plan
+    assert plan is not None  # noqa: S101 - the caller looked
+    file, path = _split_wanted(plan, wanted)
+    found = []
+    for values_file, chart_name, release, settings in _values_files(plan):
+        if file is not None and file != values_file:
+            continue
+        chart = project.catalog.chart(chart_name, release)
+        for setting in settings:
+            if path and setting.dotted != path and not setting.dotted.startswith(path + "."):
+                if not path.startswith(setting.dotted + "."):
+                    continue
+            default = chart.default(setting.path) if chart is not None else None
+            steps = tuple(_steps(setting.origin, run))
+            found.append(ExplainedValue(values_file, setting.dotted, setting.value, default, steps))
+    if not found and path:
+        chart = _chart_of(project, plan)
+        keys = tuple(path.split("."))
+        if chart is not None and chart.accepts(keys):
+            default = chart.default(keys)
+            step = OriginStep(0, f"default of the chart {chart.name} {chart.release} ({chart.source})")
+            return [ExplainedValue(plan.chart.values_file if plan.chart else "", path, default, default, (step,))]
+        known = [setting.dotted for setting in plan.values]
+        raise UsageError(f"`{plan.name}` generates no value `{path}`; {did_you_mean(path, known)}")
+    return found
+
+
+def _split_wanted(plan: ClusterPlan, wanted: str) -> tuple[str | None, str]:
+    """A file of the output, with a dotted path or pointer behind `:` or `#`; or a dotted path alone."""
+    file, separator, path = wanted.partition("#")
+    if not separator:
+        file, separator, path = wanted.partition(":")
+    normal = posixpath.normpath(file)
+    if any(normal == name for name, *_ in _values_files(plan)):
+        return normal, ".".join(split(path)) if path.startswith("/") else path
+    if normal.endswith((".yaml", ".yml", ".json", ".md")) and "/" in normal:
+        raise UsageError(f"`{file}` holds no Helm values; `poolsmith explain {plan.name}/<pool>` explains pools")
+    return None, wanted.strip("/").replace("/", ".") if wanted.startswith("/") else wanted
+
+
+def _values_files(plan: ClusterPlan) -> list[tuple[str, str, str, tuple[ValueSetting, ...]]]:
+    found = []
+    if plan.chart is not None:
+        found.append((plan.chart.values_file, plan.chart.name, plan.chart.version, plan.values))
+    for unit in plan.units:
+        if unit.chart is not None:
+            found.append((unit.chart.values_file, unit.chart.name, unit.catalog_release or "", unit.values))
+    return found
+
+
+def _chart_of(project: Project, plan: ClusterPlan) -> Chart | None:
+    return project.catalog.chart(plan.chart.name, plan.chart.version) if plan.chart is not None else None
+
+
+def _steps(origin: Origin, run: ClusterRun, depth: int = 0) -> list[OriginStep]:
+    if isinstance(origin, FromProfile):
+        return [_profile_step(origin, run, depth)]
+    if isinstance(origin, FromCatalog):
+        source = f" ({origin.source})" if origin.source else ""
+        return [OriginStep(depth, f"catalog {origin.entry}{source}")]
+    steps = [OriginStep(depth, f"{origin.derivation}: {origin.because}")]
+    for part in origin.inputs:
+        steps.extend(_steps(part, run, depth + 1))
+    return steps
+
+
+def _profile_step(origin: FromProfile, run: ClusterRun, depth: int) -> OriginStep:
+    files = {file.path: file for item in run.loaded.pools for file in item.layers.files}
+    if run.loaded.file is not None:
+        files[run.loaded.file.path] = run.loaded.file
+    field = ".".join(split(origin.pointer))
+    file = files.get(origin.path)
+    if file is None:
+        return OriginStep(depth, f"{origin.path}: {field}", origin.path, None, origin.pointer)
+    location = file.locate(origin.pointer)
+    line = location.span.start.line if location.span.start else None
+    said = "" if file.has(origin.pointer) else ", by default"
+    return OriginStep(depth, f"{location.span}: {field}{said}", origin.path, line, origin.pointer)
+

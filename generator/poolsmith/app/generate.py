@@ -1,0 +1,318 @@
+"""Use case: generate the output, or say what would change. Floor: app.
+
+Nothing is written unless every profile is sound: clusters are staged one by one, and put in place together.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING
+
+from poolsmith.app.batches import in_batches
+from poolsmith.app.cluster_run import compare, link_in_the_way, occupied, run_cluster
+from poolsmith.app.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
+from poolsmith.app.lock_file import LOCK
+from poolsmith.app.output_rules import Judged, judge_output
+from poolsmith.app.project import CLUSTERS, OUTPUT, Project, open_project
+from poolsmith.check.registry import RULES
+from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, WriteError, diagnose, sorted_unique
+from poolsmith.diagnostics.codes import hygiene, shape
+from poolsmith.report.outcome import Outcome, Skipped
+from poolsmith.sources.output_tree import Staged, is_interrupted, recover, stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from poolsmith.load.fleet import ClusterFiles
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterResult:
+    """What one cluster of a batch came to."""
+
+    name: str
+    diagnostics: tuple[Diagnostic, ...]
+    pools: int
+    files: int
+    changed: bool
+    staged: Staged | None = None
+    judged: Judged | None = None
+    used_bases: frozenset[str] = frozenset()
+
+
+class Mode(StrEnum):
+    """What to do with the difference between profiles and output."""
+
+    WRITE = "write"
+    COMPARE = "compare"
+    JUDGE = "judge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerateResult:
+    """`changed` are clusters that were written, or would be."""
+
+    outcome: Outcome
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    written: bool = False
+
+
+@dataclass(slots=True)
+class _Totals:
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    staged: list[Staged] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    used_bases: set[str] = field(default_factory=set)
+    pools: int = 0
+    files: int = 0
+    judged: list[Judged] = field(default_factory=list)
+
+    def add(self, result: ClusterResult) -> None:
+        self.diagnostics.extend(result.diagnostics)
+        self.used_bases |= result.used_bases
+        self.pools += result.pools
+        self.files += result.files
+        if result.changed:
+            self.changed.append(result.name)
+        if result.staged is not None:
+            self.staged.append(result.staged)
+        if result.judged is not None:
+            self.judged.append(result.judged)
+            self.diagnostics.extend(result.judged.diagnostics)
+
+
+def generate(
+    root: Path,
+    *,
+    clusters: Sequence[str] = (),
+    mode: Mode = Mode.WRITE,
+    jobs: int = 1,
+    progress: Progress = lambda _done, _total: None,
+) -> GenerateResult:
+    """Generate the clusters named, or all. COMPARE and JUDGE write nothing; JUDGE runs the manifest rules too.
+
+    Raises UsageError, NoInputError, WriteError.
+    """
+    project = open_project(root)
+    names = [files.name for files in project.select(clusters)]
+    if mode is not Mode.WRITE:
+        return _compare(project, names, clusters, mode, jobs, progress)
+    if (problem := link_in_the_way(project, CLUSTERS)) is not None:
+        raise WriteError(problem.message)
+    with _only_writer(project):
+        recover(project.clusters_folder)
+        return _write(project, names, clusters, jobs, progress)
+
+
+def _compare(
+    project: Project, names: list[str], clusters: Sequence[str], mode: Mode, jobs: int, progress: Progress
+) -> GenerateResult:
+    totals = _run_all(partial(run_batch, project.root, mode), names, jobs, progress)
+    _add_fleet_findings(project, totals, clusters)
+    orphans = [] if clusters else _orphans(project)
+    for name in orphans:
+        message = f"`{CLUSTERS}/{name}` was generated, and no profile describes the cluster"
+        totals.diagnostics.append(diagnose(hygiene.ORPHANED_OUTPUT, message, _whole(f"{CLUSTERS}/{name}")))
+    if is_interrupted(project.clusters_folder):
+        message = "an interrupted run left something behind"
+        totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, _whole(CLUSTERS)))
+    return GenerateResult(
+        outcome=_outcome(totals, names, ()), changed=tuple(sorted(totals.changed)), removed=tuple(orphans)
+    )
+
+
+def _write(
+    project: Project, names: list[str], clusters: Sequence[str], jobs: int, progress: Progress
+) -> GenerateResult:
+    try:
+        totals = _run_all(partial(run_batch, project.root, Mode.WRITE), names, jobs, progress)
+        _add_fleet_findings(project, totals, clusters)
+        orphans = [] if clusters else _orphans(project)
+        removals = [_removal(project, name, totals) for name in orphans]
+    except BaseException:
+        recover(project.clusters_folder)
+        raise
+    if any(item.severity is Severity.ERROR for item in totals.diagnostics):
+        for staged in totals.staged:
+            staged.discard()
+        facts = ("nothing was written: the profiles have errors",)
+        return GenerateResult(outcome=_outcome(totals, names, facts))
+    for staged in (*totals.staged, *(removal for removal in removals if removal is not None)):
+        staged.commit()
+    changed = tuple(sorted(totals.changed))
+    facts = (_sentence(changed, orphans, len(names), totals.files),)
+    return GenerateResult(
+        outcome=_outcome(totals, names, facts), changed=changed, removed=tuple(orphans), written=True
+    )
+
+
+def run_batch(root: Path, mode: Mode, names: tuple[str, ...]) -> list[ClusterResult]:
+    """The work of one process."""
+    project = open_project(root)
+    by_name = {files.name: files for files in project.fleet.clusters}
+    return [_one_cluster(project, by_name[name], mode) for name in names]
+
+
+def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterResult:
+    run = run_cluster(project, files)
+    name = run.loaded.name
+    diagnostics = list(run.diagnostics)
+    pools = len(run.loaded.pools)
+    if run.files is None or run.tree is None:
+        return ClusterResult(
+            name=name,
+            diagnostics=tuple(diagnostics),
+            pools=pools,
+            files=0,
+            changed=False,
+            used_bases=run.loaded.used_bases,
+        )
+    comparison = compare(project, name, run.files)
+    staged = judged = None
+    changed = False
+    if isinstance(comparison, Diagnostic):
+        diagnostics.append(comparison)
+    elif comparison.is_current:
+        diagnostics.extend(foreign_diagnostics(comparison, name))
+    else:
+        changed = True
+        in_the_way = occupied(comparison, name)
+        diagnostics.extend(in_the_way)
+        if mode is not Mode.WRITE:
+            diagnostics.extend(drift_diagnostics(comparison, name))
+        else:
+            edits = comparison.hand_edited()
+            diagnostics.extend(hand_edit(comparison, path, name, Severity.WARNING) for path in edits)
+            diagnostics.extend(foreign_diagnostics(comparison, name))
+            if not in_the_way:
+                staged = stage(project.clusters_folder / name, run.files, comparison.owned)
+    if mode is Mode.JUDGE and not isinstance(comparison, Diagnostic):
+        judged = judge_output(comparison, run.tree)
+    return ClusterResult(
+        name=name,
+        diagnostics=tuple(diagnostics),
+        pools=pools,
+        files=len(run.files),
+        changed=changed,
+        staged=staged,
+        judged=judged,
+        used_bases=run.loaded.used_bases,
+    )
+
+
+def _run_all(
+    work: Callable[[tuple[str, ...]], list[ClusterResult]],
+    names: list[str],
+    jobs: int,
+    progress: Progress,
+) -> _Totals:
+    totals = _Totals()
+    done = 0
+    progress(0, len(names))
+    for count, results in in_batches(work, names, jobs):
+        for result in results:
+            totals.add(result)
+        done += count
+        progress(done, len(names))
+    return totals
+
+
+def _add_fleet_findings(project: Project, totals: _Totals, clusters: Sequence[str]) -> None:
+    totals.diagnostics.extend(project.fleet.problems)
+    totals.diagnostics.extend(project.bases.problems)
+    if clusters:
+        return
+    used = totals.used_bases | project.bases.used_by(project.bases.files.values())
+    for name, file in project.bases.files.items():
+        if name not in used:
+            message = f"nothing extends the base `{name}`"
+            totals.diagnostics.append(diagnose(shape.UNUSED_BASE, message, file.locate("/metadata/name")))
+
+
+def _orphans(project: Project) -> list[str]:
+    """Folders of the output that have a lock and no profile."""
+    described = {files.name for files in project.fleet.clusters}
+    try:
+        entries = sorted(os.listdir(project.clusters_folder))  # noqa: PTH208 - names only
+    except OSError:
+        return []
+    folder = project.clusters_folder
+    return [
+        name
+        for name in entries
+        if name not in described and not name.startswith(".") and (folder / name / LOCK).is_file()
+    ]
+
+
+def _removal(project: Project, name: str, totals: _Totals) -> Staged | None:
+    comparison = compare(project, name, {})
+    if isinstance(comparison, Diagnostic):
+        totals.diagnostics.append(comparison)
+        return None
+    totals.diagnostics.extend(foreign_diagnostics(comparison, name))
+    return stage(project.clusters_folder / name, {}, comparison.owned)
+
+
+def _outcome(totals: _Totals, names: list[str], facts: tuple[str, ...]) -> Outcome:
+    checked = {"clusters": len(names), "pools": totals.pools, "generated files": totals.files}
+    failed = {item.subject.partition("/")[0] for item in totals.diagnostics if item.severity is Severity.ERROR}
+    skipped = []
+    if failed:
+        skipped.append(Skipped("generation", "profiles have errors"))
+    if totals.judged:
+        checked["manifest files"] = sum(item.files for item in totals.judged)
+        checked["objects"] = sum(item.objects for item in totals.judged)
+        checked["rules"] = len(RULES)
+        if others := sum(item.others for item in totals.judged):
+            skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
+    return Outcome(
+        diagnostics=sorted_unique(totals.diagnostics), checked=checked, skipped=tuple(skipped), facts=facts
+    )
+
+
+def _sentence(changed: tuple[str, ...], removed: list[str], clusters: int, files: int) -> str:
+    parts = []
+    if changed:
+        parts.append(f"wrote {len(changed)} of {clusters} clusters: {_few(changed)}")
+    if removed:
+        parts.append(f"removed {len(removed)} without a profile: {_few(tuple(removed))}")
+    return "; ".join(parts) if parts else f"nothing to write: {files:,} files are as the profiles generate them"
+
+
+def _few(names: tuple[str, ...], limit: int = 8) -> str:
+    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+@contextmanager
+def _only_writer(project: Project) -> Iterator[None]:
+    """One writer per project; a second one is refused, not queued. Raises WriteError."""
+    folder = project.root / OUTPUT
+    try:
+        folder.mkdir(exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise WriteError(f"can't write to {folder}: {error.strerror or error}; nothing was changed") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise WriteError(f"another poolsmith is writing to {folder}; nothing was changed") from None
+        except OSError:
+            pass  # a file system without locks: writing stays atomic per cluster
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _whole(path: str) -> Location:
+    return Location(span=Span(path=path))

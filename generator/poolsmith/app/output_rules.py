@@ -1,0 +1,69 @@
+"""The manifest rules on what a cluster's output holds. Floor: app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poolsmith.check.engine import run_rules
+from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.check.registry import RULES
+from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
+from poolsmith.diagnostics.codes import reading
+from poolsmith.sources.input_tree import yaml_diagnostic
+from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+
+if TYPE_CHECKING:
+    from poolsmith.app.comparison import Comparison
+    from poolsmith.model.manifest import ManifestTree
+
+YAML_ENDINGS = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the rules found, and how much they looked at."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    files: int = 0
+    objects: int = 0
+    others: int = 0
+
+
+def judge_output(comparison: Comparison, tree: ManifestTree) -> Judged:
+    """Files that are as generated need not be parsed again."""
+    generated = {manifest.path: manifest.documents for manifest in tree.manifests}
+    documents: list[CheckedDocument] = []
+    diagnostics: list[Diagnostic] = []
+    paths: set[str] = set()
+    for path, content in sorted(comparison.present.items()):
+        if not path.endswith(YAML_ENDINGS) or content is None:
+            continue
+        shown = f"{comparison.folder}/{path}"
+        paths.add(shown)
+        if path in generated and content == comparison.generated[path]:
+            text = content.decode()
+            documents.extend(CheckedDocument(shown, index, data, text) for index, data in enumerate(generated[path]))
+        else:
+            found, problem = parse_documents(shown, content)
+            documents.extend(found)
+            if problem is not None:
+                diagnostics.append(problem)
+    checked = CheckedTree(tuple(documents), frozenset(paths))
+    diagnostics.extend(run_rules(RULES, checked))
+    objects = len(checked.objects)
+    return Judged(tuple(diagnostics), len(paths), objects, len(documents) - objects)
+
+
+def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], Diagnostic | None]:
+    """The documents of a file, or why it can't be read."""
+    try:
+        text = content.decode("utf-8")
+        documents = read_documents(text)
+    except UnicodeDecodeError:
+        return [], diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(shown))
+    except YamlProblem as problem:
+        return [], yaml_diagnostic(shown, text, problem)
+    return [
+        CheckedDocument(shown, index, data, text) for index, data in enumerate(documents) if data is not None
+    ], None

@@ -1,0 +1,22 @@
+"""Every code that poolsmith can report. Floor: app."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.check.registry import RULES
+from poolsmith.diagnostics.codes import CODE_BOOK
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics import RuleInfo
+
+
+def rule_book() -> tuple[RuleInfo, ...]:
+    """Sorted by code."""
+    return tuple(sorted((*CODE_BOOK, *(rule.RULE for rule in RULES)), key=lambda rule: rule.code))
+
+
+def find_rule(word: str) -> RuleInfo | None:
+    """By code or name."""
+    wanted = word.lower()
+    return next((rule for rule in rule_book() if wanted in (rule.code.lower(), rule.name)), None)

@@ -1,0 +1,23 @@
+"""Use case: the JSON Schemas of the profile kinds. Floor: app."""
+
+from __future__ import annotations
+
+import json
+
+from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.load.json_schema import FILE_NAMES, KINDS, schema_of
+
+
+def schema_text(kind: str) -> str:
+    """The schema of a kind as it is committed. Raises UsageError."""
+    by_name = {name.lower(): name for name in KINDS}
+    name = by_name.get(kind.lower().replace("-", ""))
+    if name is None:
+        raise UsageError(f"there is no kind `{kind}`; {did_you_mean(kind, KINDS)}")
+    return json.dumps(schema_of(name), indent=2, ensure_ascii=False) + "\n"
+
+
+def schema_files() -> dict[str, str]:
+    """File name to text, for all kinds."""
+    return {file: schema_text(kind) for kind, file in FILE_NAMES.items()}

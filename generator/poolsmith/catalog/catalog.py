@@ -1,0 +1,83 @@
+"""What exists: one object to look everything up in, read on demand. Floor: catalog."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from poolsmith.catalog import store
+from poolsmith.catalog.charts import Chart, read_chart
+from poolsmith.catalog.gpus import Gpus, gpus_from
+from poolsmith.catalog.platforms import (
+    Distribution,
+    OperatingSystemEntry,
+    SupportMatrix,
+    distributions_from,
+    operating_systems_from,
+    support_matrices_from,
+)
+from poolsmith.catalog.releases import Releases, releases_from
+
+
+class Catalog:
+    """The facts that come with poolsmith. Immutable, but for what it has not read yet."""
+
+    def __init__(self) -> None:
+        self._charts: dict[tuple[str, str], Chart | None] = {}
+
+    @cached_property
+    def digest(self) -> str:
+        return store.digest()
+
+    @cached_property
+    def releases(self) -> Releases:
+        return releases_from(store.read_yaml("releases.yaml"))
+
+    @cached_property
+    def operating_systems(self) -> dict[str, OperatingSystemEntry]:
+        return operating_systems_from(store.read_yaml("operating_systems.yaml"))
+
+    @cached_property
+    def _platform_data(self) -> dict[str, Any]:
+        return store.read_yaml("distributions.yaml")
+
+    @cached_property
+    def distributions(self) -> dict[str, Distribution]:
+        return distributions_from(self._platform_data)
+
+    @property
+    def runtimes(self) -> tuple[str, ...]:
+        return tuple(self._platform_data["runtimes"])
+
+    @property
+    def cdi_minimum(self) -> dict[str, str]:
+        minimum: dict[str, str] = self._platform_data["cdiMinimum"]
+        return minimum
+
+    @cached_property
+    def support_matrices(self) -> dict[str, SupportMatrix]:
+        return support_matrices_from(store.read_yaml("platforms.yaml"))
+
+    @cached_property
+    def gpus(self) -> Gpus:
+        return gpus_from(store.read_yaml("gpus.yaml"))
+
+    @cached_property
+    def mig_geometry(self) -> dict[str, list[dict[str, Any]]]:
+        """Layout name to the MIG manager's configuration of it."""
+        layouts: dict[str, list[dict[str, Any]]] = store.read_yaml("mig_layouts.yaml")["layouts"]
+        return layouts
+
+    @cached_property
+    def sandbox(self) -> dict[str, Any]:
+        return store.read_yaml("sandbox.yaml")
+
+    @cached_property
+    def device_plugin(self) -> dict[str, Any]:
+        return store.read_yaml("device_plugin.yaml")
+
+    def chart(self, name: str, release: str) -> Chart | None:
+        key = name, release
+        if key not in self._charts:
+            self._charts[key] = read_chart(name, release)
+        return self._charts[key]

@@ -1,0 +1,97 @@
+"""GPU products: architecture, PCI ids, passthrough resources, MIG. Floor: catalog."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_BRACKETS = re.compile(r"\[(?P<name>[^\]]+)\]")
+_PREFIXES = ("nvidia", "tesla", "quadro")
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """open and proprietary: required, supported, allowed or unsupported."""
+
+    name: str
+    open: str
+    proprietary: str
+    last_branch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuDevice:
+    """One PCI device id of a product. `resource` is what the passthrough plugins advertise it as."""
+
+    id: str
+    name: str | None
+    resource: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuEntry:
+    """A GPU product. `mig` is True, False or `unknown`."""
+
+    product: str
+    architecture: str
+    devices: tuple[GpuDevice, ...]
+    mig: bool | str
+    mig_profiles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gpus:
+    entries: tuple[GpuEntry, ...]
+    architectures: dict[str, Architecture]
+    by_name: dict[str, GpuEntry]
+    source: str
+
+    def find(self, product: str) -> GpuEntry | None:
+        """By the catalog's name, the PCI database's name, or the label nvidia.com/gpu.product."""
+        return self.by_name.get(_normal(product))
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(entry.product for entry in self.entries)
+
+
+def gpus_from(data: dict[str, Any]) -> Gpus:
+    architectures = {
+        name: Architecture(
+            name,
+            facts["open"],
+            facts["proprietary"],
+            None if facts["lastBranch"] is None else int(facts["lastBranch"]),
+        )
+        for name, facts in data["architectures"].items()
+    }
+    entries = tuple(_entry(entry) for entry in data["gpus"])
+    by_name: dict[str, GpuEntry] = {}
+    for entry in entries:
+        for device in entry.devices:
+            if device.name and (match := _BRACKETS.search(device.name)):
+                by_name.setdefault(_normal(match["name"]), entry)
+    for entry in entries:
+        by_name[_normal(entry.product)] = entry
+    for label, product in data.get("productLabels", {}).items():
+        by_name[_normal(label)] = by_name[_normal(product)]
+    return Gpus(entries, architectures, by_name, data["gpuSource"])
+
+
+def _entry(entry: dict[str, Any]) -> GpuEntry:
+    return GpuEntry(
+        product=entry["product"],
+        architecture=entry["architecture"],
+        devices=tuple(
+            GpuDevice(device["id"], device.get("name"), device.get("resource")) for device in entry["devices"]
+        ),
+        mig=entry["mig"],
+        mig_profiles=tuple(entry.get("migProfiles", ())),
+    )
+
+
+def _normal(name: str) -> str:
+    words = re.split(r"[\s_-]+", name.lower())
+    while len(words) > 1 and words[0] in _PREFIXES:
+        words = words[1:]
+    return "".join(words)

@@ -1,0 +1,153 @@
+"""Operating systems, Kubernetes distributions, container runtimes, and the support matrices. Floor: catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from poolsmith.catalog.versions import minor_between
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingSystemEntry:
+    """An operating system by its ID of /etc/os-release."""
+
+    id: str
+    versions: tuple[str, ...]
+    majors: tuple[int, ...]
+    prefix: str
+    any_version: bool
+    driver: str
+    toolkit: str
+
+    def knows(self, version: str) -> bool:
+        if self.any_version or version in self.versions:
+            return True
+        major = version.removeprefix(self.prefix).split(".")[0]
+        return major.isdecimal() and int(major) in self.majors
+
+    def known_versions(self) -> tuple[str, ...]:
+        return self.versions or tuple(f"{self.prefix}{major}.x" for major in self.majors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimePaths:
+    """Where one distribution configures one runtime, in some release lines. `unknown`: no source says."""
+
+    unknown: bool
+    config: str | None
+    socket: str | None
+    drop_in: str | None
+    minimum: str | None
+    env: tuple[dict[str, str], ...]
+    device_plugin_env: tuple[dict[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """A Kubernetes distribution."""
+
+    name: str
+    refused: str | None
+    column: str
+    provisioners: tuple[str, ...]
+    rules: dict[str, tuple[tuple[tuple[str, ...], RuntimePaths], ...]]
+    source: str
+
+    def paths(self, runtime: str, line: str) -> RuntimePaths | None:
+        """Paths of a runtime in a release line; None when the distribution does not have the runtime."""
+        for lines, paths in self.rules.get(runtime, ()):
+            if line in lines:
+                return paths
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SupportRow:
+    os: str
+    versions: tuple[str, ...]
+    columns: dict[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportMatrix:
+    """The documentation's table for one release line."""
+
+    line: str
+    source: str
+    rows: tuple[SupportRow, ...]
+
+    def covers(self, *, os_id: str, os_version: str, column: str, kubernetes: str) -> bool:
+        return any(
+            row.os == os_id
+            and any(known == os_version or known.split(" ")[0] == os_version for known in row.versions)
+            and column in row.columns
+            and minor_between(kubernetes, *row.columns[column])
+            for row in self.rows
+        )
+
+
+def operating_systems_from(data: dict[str, Any]) -> dict[str, OperatingSystemEntry]:
+    return {
+        entry["id"]: OperatingSystemEntry(
+            id=entry["id"],
+            versions=tuple(entry.get("versions", ())),
+            majors=tuple(entry.get("majors", ())),
+            prefix=entry.get("prefix", ""),
+            any_version=entry.get("anyVersion", False),
+            driver=entry["driver"],
+            toolkit=entry["toolkit"],
+        )
+        for entry in data["operating_systems"]
+    }
+
+
+def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:
+    return {
+        entry["name"]: Distribution(
+            name=entry["name"],
+            refused=entry.get("refused"),
+            column=entry.get("kubernetes", ""),
+            provisioners=tuple(entry["provisioners"]),
+            rules={
+                runtime: tuple((tuple(rule["lines"]), _runtime_paths(rule)) for rule in rules)
+                for runtime, rules in entry["runtimes"].items()
+            },
+            source=entry["source"],
+        )
+        for entry in data["distributions"]
+    }
+
+
+def _runtime_paths(rule: dict[str, Any]) -> RuntimePaths:
+    return RuntimePaths(
+        unknown=rule.get("unknown", False),
+        config=rule.get("config"),
+        socket=rule.get("socket"),
+        drop_in=rule.get("dropIn"),
+        minimum=rule.get("minimum"),
+        env=tuple(rule.get("env", ())),
+        device_plugin_env=tuple(rule.get("devicePluginEnv", ())),
+    )
+
+
+def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
+    return {
+        line: SupportMatrix(
+            line,
+            entry["source"],
+            tuple(
+                SupportRow(
+                    row["os"],
+                    tuple(row["versions"]),
+                    {
+                        name: (bounds[0], bounds[1])
+                        for name, bounds in row.items()
+                        if name not in ("os", "versions")
+                    },
+                )
+                for row in entry["rows"]
+            ),
+        )
+        for line, entry in data["lines"].items()
+    }

@@ -1,0 +1,110 @@
+"""gpu-operator releases beyond their charts. Floor: catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from poolsmith.catalog.versions import version_key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverObject:
+    """How NVIDIADriver behaves in a release."""
+
+    overlap: str
+    module_field: str
+    upgrade_policy: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One release of the operator."""
+
+    tag: str
+    line: str
+    kubernetes: tuple[str, str] | None
+    os_tag_rules: tuple[dict[str, Any], ...]
+    driver_object: DriverObject
+    cdi_default: bool
+    cc_manager_default: bool
+    sandbox_era: str
+    drop_in: bool
+    passthrough_raw_ids: frozenset[str]
+    ignore_differences: tuple[dict[str, Any], ...]
+    source: str
+
+    def os_tag(self, os_id: str, version: str) -> str:
+        """The operating system's part of a driver image's tag."""
+        major = version.split(".")[0]
+        for rule in self.os_tag_rules:
+            if "ids" in rule and os_id not in rule["ids"]:
+                continue
+            if "fromMajor" in rule and not (major.isdecimal() and int(major) >= rule["fromMajor"]):
+                continue
+            return f"{os_id}{major if rule['form'] == 'major' else version}"
+        return f"{os_id}{version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLabels:
+    """Label keys of the contract between profiles, provisioners and the operator."""
+
+    workload: str
+    mig_config: str
+    device_plugin_config: str
+    deploy_driver: str
+    deploy_toolkit: str
+    owned_prefixes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Releases:
+    """All releases, oldest first."""
+
+    chart_name: str
+    chart_repository: str
+    lines: tuple[str, ...]
+    labels: NodeLabels
+    by_tag: dict[str, Release]
+
+
+def releases_from(data: dict[str, Any]) -> Releases:
+    labels = data["nodeLabels"]
+    tags = sorted(data["releases"], key=version_key)
+    return Releases(
+        chart_name=data["chart"]["name"],
+        chart_repository=data["chart"]["repository"],
+        lines=tuple(data["lines"]),
+        labels=NodeLabels(
+            workload=labels["workload"],
+            mig_config=labels["migConfig"],
+            device_plugin_config=labels["devicePluginConfig"],
+            deploy_driver=labels["deployDriver"],
+            deploy_toolkit=labels["deployToolkit"],
+            owned_prefixes=tuple(labels["ownedPrefixes"]),
+        ),
+        by_tag={tag: _release(tag, data["releases"][tag]) for tag in tags},
+    )
+
+
+def _release(tag: str, entry: dict[str, Any]) -> Release:
+    driver = entry["driverCr"]
+    return Release(
+        tag=tag,
+        line=entry["line"],
+        kubernetes=None if entry["kubernetes"] is None else (entry["kubernetes"][0], entry["kubernetes"][1]),
+        os_tag_rules=tuple(entry["osTag"]),
+        driver_object=DriverObject(
+            overlap=driver["overlap"],
+            module_field=driver["moduleField"],
+            upgrade_policy=driver["upgradePolicy"],
+        ),
+        cdi_default=entry["cdiDefault"],
+        cc_manager_default=entry["ccManagerDefault"],
+        sandbox_era=entry["sandboxEra"],
+        drop_in=entry["dropIn"],
+        passthrough_raw_ids=frozenset(entry["passthroughRawIds"]),
+        ignore_differences=tuple(entry.get("ignoreDifferences", ())),
+        source=entry["source"],
+    )

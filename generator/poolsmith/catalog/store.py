@@ -1,0 +1,39 @@
+"""The catalog's data files. Floor: catalog."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from poolsmith.sources.yaml_reader import read_documents
+
+DATA = Path(__file__).parent / "data"
+
+
+def read_yaml(name: str) -> dict[str, Any]:
+    """A data file that people keep. Its text is ours, so a mistake in it is a bug."""
+    document: dict[str, Any] = read_documents((DATA / name).read_text("utf-8"))[0]
+    return document
+
+
+def read_json(name: str) -> dict[str, Any]:
+    """A data file that the importer makes."""
+    document: dict[str, Any] = json.loads((DATA / name).read_bytes())
+    return document
+
+
+def names(folder: str) -> tuple[str, ...]:
+    """Entry names in a folder of JSON files."""
+    return tuple(sorted(path.stem for path in (DATA / folder).glob("*.json")))
+
+
+def digest() -> str:
+    """One hash over all data, for lock files."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in DATA.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        total.update(f"{path.relative_to(DATA).as_posix()}\0{len(content)}\0".encode())
+        total.update(content)
+    return "sha256:" + total.hexdigest()

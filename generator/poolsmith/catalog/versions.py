@@ -1,0 +1,22 @@
+"""Comparing dotted versions. Floor: catalog."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(r"\d+")
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """The numbers of a version, in order: `1.7.16` is after `1.7.2`."""
+    return tuple(int(number) for number in _NUMBER.findall(version))
+
+
+def at_least(version: str, minimum: str) -> bool:
+    return version_key(version) >= version_key(minimum)
+
+
+def minor_between(version: str, low: str, high: str) -> bool:
+    """Whether the major.minor of `version` lies in a range, bounds included."""
+    key = version_key(version)[:2]
+    return version_key(low)[:2] <= key <= version_key(high)[:2]

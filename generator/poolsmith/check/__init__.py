@@ -1,0 +1,1 @@
+"""Check: rules over any tree of manifests."""

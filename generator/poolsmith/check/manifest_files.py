@@ -1,0 +1,60 @@
+"""The files that manifest rules look at, whoever wrote them. Floor: check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from poolsmith.sources.source_file import SourceFile
+
+
+@dataclass(frozen=True)
+class CheckedDocument:
+    """One YAML document of a file. `text` is the whole file's."""
+
+    path: str
+    index: int
+    data: Any
+    text: str
+
+    @cached_property
+    def source(self) -> SourceFile:
+        return SourceFile(self.path, self.text, self.data, document=self.index)
+
+    @property
+    def kind(self) -> str:
+        kind = self.data.get("kind") if isinstance(self.data, dict) else None
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def api_version(self) -> str:
+        version = self.data.get("apiVersion") if isinstance(self.data, dict) else None
+        return version if isinstance(version, str) else ""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        metadata = self.data.get("metadata") if isinstance(self.data, dict) else None
+        return metadata if isinstance(metadata, dict) else {}
+
+    @property
+    def is_object(self) -> bool:
+        return bool(self.kind and self.api_version)
+
+    @property
+    def name(self) -> str:
+        """Kind/name, for messages."""
+        name = self.metadata.get("name") or self.metadata.get("generateName")
+        return f"{self.kind}/{name}" if isinstance(name, str) else self.kind
+
+
+@dataclass(frozen=True)
+class CheckedTree:
+    """All documents of a run; `paths` are all files, whatever they hold."""
+
+    documents: tuple[CheckedDocument, ...]
+    paths: frozenset[str]
+
+    @cached_property
+    def objects(self) -> tuple[CheckedDocument, ...]:
+        return tuple(document for document in self.documents if document.is_object)

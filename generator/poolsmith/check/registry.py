@@ -1,0 +1,26 @@
+"""The rules, listed by hand. Floor: check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.check.rules import (
+    deprecated_kustomize_field,
+    duplicate_object,
+    helm_hook,
+    kustomization_resource,
+    namespace_transformer,
+    node_object,
+)
+
+if TYPE_CHECKING:
+    from poolsmith.check.engine import Rule
+
+RULES: tuple[Rule, ...] = (
+    node_object,
+    namespace_transformer,
+    duplicate_object,
+    kustomization_resource,
+    helm_hook,
+    deprecated_kustomize_field,
+)

@@ -1,0 +1,1 @@
+"""Manifest rules, one file each; `registry` lists them."""

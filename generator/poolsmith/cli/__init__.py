@@ -1,0 +1,1 @@
+"""Cli: one file per verb; parses, calls app, prints, and returns an exit code."""

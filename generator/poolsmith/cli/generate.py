@@ -1,0 +1,43 @@
+"""poolsmith generate. Floor: cli."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.cli import options
+from poolsmith.cli.exit_codes import Exit
+from poolsmith.cli.main import TOOL
+from poolsmith.cli.terminal import exit_code, print_outcome, progress_bar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("generate")
+@click.option("--check", is_flag=True, help="Write nothing; fail when the output is out of date.")
+@options.report_flags
+def command(
+    root: Path,
+    clusters: tuple[str, ...],
+    jobs: int | None,
+    color: bool | None,
+    output_format: str | None,
+    fail_on: str,
+    check: bool,
+) -> int:
+    """Generate output/ from profiles/.
+
+    Every cluster's folder is replaced as a whole, and only when all profiles are sound.
+    """
+    from poolsmith.app.batches import default_jobs  # noqa: PLC0415 - --help stays fast
+    from poolsmith.app.generate import Mode, generate  # noqa: PLC0415
+
+    mode = Mode.COMPARE if check else Mode.WRITE
+    with progress_bar("comparing" if check else "generating") as progress:
+        result = generate(root, clusters=clusters, mode=mode, jobs=jobs or default_jobs(), progress=progress)
+    print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL)
+    if check and (result.changed or result.removed):
+        return Exit.FINDINGS
+    return exit_code(result.outcome, fail_on)

@@ -1,0 +1,104 @@
+"""The command `poolsmith`: verbs are loaded when they are called. Floor: cli."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from poolsmith import __version__
+from poolsmith.cli.exit_codes import Exit
+from poolsmith.diagnostics.errors import NoInputError, PoolsmithError, UsageError
+
+VERBS = {
+    "init": "initialize",
+    "generate": "generate",
+    "check": "check",
+    "explain": "explain",
+    "rules": "rules",
+    "schema": "schema",
+}
+TOOL = f"poolsmith {__version__}"
+
+
+class _Verbs(click.Group):
+    """Each verb is a module of this package, imported on demand: start-up stays lean."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"poolsmith.cli.{VERBS[cmd_name]}").command
+        return command
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="poolsmith", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Forge GPU node pools into GitOps manifests, and see every privilege before it lands."""
+
+
+def main() -> NoReturn:
+    """Run, and turn whatever happens into an exit code. No traceback reaches a user."""
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        result = cli.main(arguments, prog_name="poolsmith", standalone_mode=False)
+    except click.exceptions.Abort:
+        return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        return Exit.USAGE
+    except UsageError as error:
+        return _say(str(error), Exit.USAGE)
+    except NoInputError as error:
+        return _say(str(error), Exit.NO_INPUT)
+    except PoolsmithError as error:
+        return _say(str(error), Exit.FINDINGS)
+    except KeyboardInterrupt:
+        return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
+    except BrokenPipeError:
+        _silence_output()
+        return Exit.FINDINGS
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, not shown
+        return _bug(error)
+    return result if isinstance(result, int) else Exit.CLEAN
+
+
+def _say(message: str, code: Exit) -> int:
+    from poolsmith.report.text import printable  # noqa: PLC0415 - failures only
+
+    text = printable(message)
+    encoding = sys.stderr.encoding or "utf-8"
+    sys.stderr.write(f"poolsmith: {text}\n".encode(encoding, "backslashreplace").decode(encoding))
+    return code
+
+
+def _bug(error: Exception) -> int:
+    """Where it happened, in one line, for a report; never the user's data."""
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        place = f"{code.co_filename.rpartition('poolsmith/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    message = (
+        f"internal error in {TOOL}: {type(error).__name__} at {place}; nothing was written. "
+        "Please report this line together with the command"
+    )
+    return _say(message, Exit.INTERNAL)
+
+
+def _silence_output() -> None:
+    """The reader is gone; keep the interpreter from complaining about it at exit."""
+    import os  # noqa: PLC0415 - failures only
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,18 @@
+"""poolsmith schema. Floor: cli."""
+
+from __future__ import annotations
+
+import click
+
+from poolsmith.cli.exit_codes import Exit
+from poolsmith.cli.terminal import write
+
+
+@click.command("schema")
+@click.argument("kind")
+def command(kind: str) -> int:
+    """Print the JSON Schema of a KIND: Cluster, NodePool or NodePoolBase."""
+    from poolsmith.app.schemas import schema_text  # noqa: PLC0415 - --help stays fast
+
+    write(schema_text(kind))
+    return Exit.CLEAN

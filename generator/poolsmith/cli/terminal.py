@@ -1,0 +1,93 @@
+"""Printing: plain into pipes, coloured and with a progress bar on a terminal. Floor: cli."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from poolsmith.cli.exit_codes import Exit
+from poolsmith.diagnostics import Severity
+from poolsmith.report.json_v1 import format_json
+from poolsmith.report.text import format_text, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from poolsmith.report.outcome import Outcome
+
+_STYLES = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "note": "bold cyan",
+    "place": "bold",
+    "code": "magenta",
+    "faint": "dim",
+    "good": "green",
+}
+_BAR_FROM = 40
+
+
+def print_outcome(outcome: Outcome, *, output_format: str | None, color: bool | None, tool: str) -> None:
+    """Write the report to standard output, and nothing else."""
+    chosen = output_format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
+    if chosen == "json":
+        write(format_json(outcome, tool=tool))
+    elif chosen == "github":
+        from poolsmith.report.github import format_github  # noqa: PLC0415 - one format per run
+
+        write(format_github(outcome, stop_token=secrets.token_hex(16)))
+    elif color is not False and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        _print_styled(outcome)
+    else:
+        write(format_text(outcome))
+
+
+def exit_code(outcome: Outcome, fail_on: str) -> Exit:
+    return Exit.FINDINGS if outcome.fails(Severity(fail_on)) else Exit.CLEAN
+
+
+def write(text: str) -> None:
+    """Text to standard output, whatever its encoding can't say being escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.flush()
+
+
+def _print_styled(outcome: Outcome) -> None:
+    from rich.console import Console  # noqa: PLC0415 - terminals only
+    from rich.text import Text  # noqa: PLC0415
+
+    text = Text()
+    for piece, style in styled(outcome):
+        text.append(piece, style=_STYLES.get(style))
+    Console(highlight=False, soft_wrap=True).print(text, end="")
+
+
+@contextmanager
+def progress_bar(label: str, *, enabled: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """A callback for (done, total). Shows a bar on a terminal when there is enough to do."""
+    if not enabled or not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - terminals only
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+    task = bar.add_task(label, total=None)
+
+    def advance(done: int, total: int) -> None:
+        if total < _BAR_FROM:
+            return
+        if done == 0:
+            bar.start()
+        bar.update(task, completed=done, total=total)
+        bar.refresh()
+
+    try:
+        yield advance
+    finally:
+        bar.stop()

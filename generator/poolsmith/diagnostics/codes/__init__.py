@@ -1,0 +1,14 @@
+"""The code book, as far as no rule file holds it: reading, shape, compatibility, values, output.
+
+Codes are grouped by hundred; numbers are never reused. Rules that judge manifests hold their own entry
+beside their code; `app` joins both.
+"""
+
+from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.hygiene import HYGIENE
+from poolsmith.diagnostics.codes.reading import READING
+from poolsmith.diagnostics.codes.schema import SCHEMA
+from poolsmith.diagnostics.codes.shape import SHAPE
+
+CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEMA, *HYGIENE)
+READING_BY_NAME = {rule.name: rule for rule in READING}

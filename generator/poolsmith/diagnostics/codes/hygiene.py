@@ -1,0 +1,59 @@
+"""PSM5xx: the committed output. Floor: diagnostics."""
+
+from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.diagnostics.rule_info import RuleInfo
+
+OUT_OF_DATE = RuleInfo(
+    code="PSM501",
+    name="output-out-of-date",
+    applies_to="output",
+    what="The committed output is not what the profiles generate.",
+    why="What was reviewed is not what lands.",
+    fix="run `poolsmith generate` and commit the result",
+)
+HAND_EDITED = RuleInfo(
+    code="PSM502",
+    name="hand-edited",
+    applies_to="output",
+    what="A generated file differs from the hash that its lock recorded: somebody edited it.",
+    why="The next generate overwrites the edit, and until then nobody's profile explains it.",
+    fix="move the change into a profile and run `poolsmith generate`",
+)
+ORPHANED_OUTPUT = RuleInfo(
+    code="PSM503",
+    name="orphaned-output",
+    applies_to="output",
+    what="A cluster folder in the output has a lock, but no profile.",
+    why="It is still synced, and nothing describes it any more.",
+    fix="run `poolsmith generate`: it removes the files that the lock owns",
+)
+FOREIGN_FILE = RuleInfo(
+    code="PSM504",
+    name="foreign-file",
+    severity=Severity.WARNING,
+    applies_to="output",
+    what="A file stands in a generated folder, and no lock owns it.",
+    why="poolsmith leaves it alone; a sync of the folder may still apply it.",
+    fix="move it out of the generated folder",
+)
+BAD_LOCK = RuleInfo(
+    code="PSM505",
+    name="bad-lock",
+    applies_to="output",
+    what="A lock file is not one that poolsmith wrote.",
+    why="Without it, generated files can't be told from foreign ones, so nothing is touched.",
+    fix="restore it from version control, or delete the generated folder and run `poolsmith generate`",
+)
+PATH_OCCUPIED = RuleInfo(
+    code="PSM506",
+    name="path-occupied",
+    applies_to="output",
+    what=(
+        "A file that no lock owns stands where a generated file has to go, "
+        "or a link leads the output elsewhere."
+    ),
+    why="poolsmith overwrites nothing that it did not write.",
+    fix="move the file away; if it was generated, restore its poolsmith.lock.json",
+)
+
+HYGIENE = (OUT_OF_DATE, HAND_EDITED, ORPHANED_OUTPUT, FOREIGN_FILE, BAD_LOCK, PATH_OCCUPIED)

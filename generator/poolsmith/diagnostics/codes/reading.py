@@ -1,0 +1,139 @@
+"""PSM0xx: reading files. Floor: diagnostics."""
+
+from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.diagnostics.rule_info import RuleInfo
+
+UNREADABLE_FILE = RuleInfo(
+    code="PSM001",
+    name="unreadable-file",
+    what="A profile or policy file can't be read: permissions, an I/O error, or not a regular file.",
+    why="What can't be read can't be judged, and a run that left it out would be green over nothing.",
+    fix="make the file a regular file that the current user may read",
+)
+NOT_UTF8 = RuleInfo(
+    code="PSM002",
+    name="not-utf8",
+    what="A file is not UTF-8 text.",
+    why="Kubernetes reads UTF-8 only; bytes in another encoding turn into other names and values.",
+    fix="save the file as UTF-8",
+)
+YAML_SYNTAX = RuleInfo(
+    code="PSM003",
+    name="yaml-syntax",
+    what="A file is not YAML: a tab as indentation, an open bracket, a colon too many.",
+    why="Nothing in the file can be read.",
+    bad="spec:\n\tgpu: {product: A40}\n",
+    good="spec:\n  gpu: {product: A40}\n",
+)
+DUPLICATE_KEY = RuleInfo(
+    code="PSM004",
+    name="duplicate-key",
+    what="One mapping has the same key twice.",
+    why="YAML readers keep the last one and say nothing, so half of what was written is lost.",
+    fix="keep one of the two",
+    bad="driver:\n  source: container\n  source: precompiled\n",
+    good="driver:\n  source: precompiled\n",
+)
+MERGE_CONFLICT_MARKER = RuleInfo(
+    code="PSM005",
+    name="merge-conflict-marker",
+    what="A line is a marker that git leaves in a conflicting file.",
+    why="Both sides of the conflict stand in the file; neither is what was meant.",
+    fix="resolve the conflict and remove the marker lines",
+)
+BYTE_ORDER_MARK = RuleInfo(
+    code="PSM006",
+    name="byte-order-mark",
+    what="A file starts with a byte-order mark.",
+    why="Some YAML readers make the mark a part of the first key, so the same file means two things.",
+    fix="save the file as UTF-8 without a byte-order mark",
+)
+EMPTY_DOCUMENT = RuleInfo(
+    code="PSM007",
+    name="empty-document",
+    what="A profile is empty, or holds comments only.",
+    why="A cluster or pool that somebody meant to declare would silently not exist.",
+    fix="write the profile, or delete the file",
+)
+SEVERAL_DOCUMENTS = RuleInfo(
+    code="PSM008",
+    name="several-documents",
+    what="A profile holds more than one YAML document.",
+    why="One document per file keeps reviews, owners and conflicts apart, pool by pool.",
+    fix="move each document into a file of its own",
+)
+NOT_A_MAPPING = RuleInfo(
+    code="PSM009",
+    name="not-a-mapping",
+    what="A profile is a list or a scalar at the top.",
+    why="A profile is one object with apiVersion, kind, metadata and spec.",
+    fix="start the file with `apiVersion: poolsmith/v1`",
+)
+INPUT_LIMIT = RuleInfo(
+    code="PSM010",
+    name="input-limit",
+    what="A file is larger, nested deeper, or expands to more through aliases than any profile needs.",
+    why="Profiles come from pull requests of strangers; a small file must not cost minutes or gigabytes.",
+)
+LINK_OUT_OF_TREE = RuleInfo(
+    code="PSM011",
+    name="link-out-of-tree",
+    what="A symbolic link in the input leads out of the project.",
+    why="A pull request could otherwise read files of the machine that checks it.",
+    fix="put the file itself into the project",
+)
+UNKNOWN_KIND = RuleInfo(
+    code="PSM012",
+    name="unknown-kind",
+    what="A profile has another apiVersion or kind than the place where it stands allows.",
+    why="A misspelt kind must not make a file disappear from the output.",
+)
+NOT_JSON = RuleInfo(
+    code="PSM013",
+    name="not-json",
+    what="A key is null or a collection, or a number is infinite: YAML can say it, JSON can't.",
+    why="Kubernetes turns YAML into JSON and refuses such documents.",
+)
+MISPLACED_FILE = RuleInfo(
+    code="PSM014",
+    name="misplaced-file",
+    what="A file or folder below `profiles/` stands where poolsmith does not look.",
+    why="It would be left out silently.",
+    fix="move it to profiles/<cluster>/ or profiles/_bases/",
+)
+TEXT_AFTER_DOCUMENT_MARKER = RuleInfo(
+    code="PSM015",
+    name="text-after-document-marker",
+    what="Text follows `---` on the same line.",
+    why="Kubernetes' stream reader throws the rest of that line away; YAML readers keep it.",
+    fix="move the text to the next line",
+    bad="--- {kind: NodePool}\n",
+    good="---\nkind: NodePool\n",
+)
+NOT_A_MANIFEST = RuleInfo(
+    code="PSM016",
+    name="not-a-manifest",
+    severity=Severity.NOTE,
+    applies_to="manifest",
+    what="A document has no apiVersion or kind, so no manifest rule applies to it.",
+    why="It is counted as skipped, so that a green run does not hide it.",
+)
+
+READING = (
+    UNREADABLE_FILE,
+    NOT_UTF8,
+    YAML_SYNTAX,
+    DUPLICATE_KEY,
+    MERGE_CONFLICT_MARKER,
+    BYTE_ORDER_MARK,
+    EMPTY_DOCUMENT,
+    SEVERAL_DOCUMENTS,
+    NOT_A_MAPPING,
+    INPUT_LIMIT,
+    LINK_OUT_OF_TREE,
+    UNKNOWN_KIND,
+    NOT_JSON,
+    MISPLACED_FILE,
+    TEXT_AFTER_DOCUMENT_MARKER,
+    NOT_A_MANIFEST,
+)

@@ -1,0 +1,37 @@
+"""PSM3xx: Helm values and Kubernetes schemas. Floor: diagnostics."""
+
+from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.diagnostics.rule_info import RuleInfo
+
+UNKNOWN_VALUE = RuleInfo(
+    code="PSM301",
+    name="unknown-value",
+    what="`stack.values` sets a key that the chart of the pinned release does not read.",
+    why="The chart ships no schema: Helm drops an unknown key silently.",
+)
+VALUE_TAKEN = RuleInfo(
+    code="PSM302",
+    name="value-taken",
+    what="`stack.values` sets a value that poolsmith derives from the profiles.",
+    why="Two sources for one value: the pools would no longer be what their profiles say.",
+    fix="remove it from stack.values and say it in the profile",
+)
+VALUE_TYPE = RuleInfo(
+    code="PSM303",
+    name="value-type",
+    what="`stack.values` sets a value of another type than the chart's default has.",
+    why="The chart renders it, and the API server refuses or prunes the custom resource.",
+)
+VALUE_IS_DEFAULT = RuleInfo(
+    code="PSM304",
+    name="value-is-default",
+    severity=Severity.NOTE,
+    what="`stack.values` repeats a default of the chart.",
+    why=(
+        "It is left out of the output, which holds only what differs; "
+        "a later release may change the default."
+    ),
+    fix="remove it, unless it documents a decision",
+)
+
+SCHEMA = (UNKNOWN_VALUE, VALUE_TAKEN, VALUE_TYPE, VALUE_IS_DEFAULT)

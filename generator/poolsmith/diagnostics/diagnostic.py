@@ -1,0 +1,96 @@
+"""The one type in which poolsmith talks about a user's input. Floor: diagnostics."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.span import Location, Position, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.diagnostics.rule_info import RuleInfo
+
+
+class Severity(StrEnum):
+    """SARIF's three words, worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        return _RANK[self]
+
+
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+_START = Position(0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One finding about one place in a file that the user edits.
+
+    `message` names the object and the field first; `help` names the key or value to use instead.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    primary: Location
+    subject: str = ""
+    related: tuple[Location, ...] = ()
+    help: str | None = None
+    status: str = "open"
+
+    @property
+    def fingerprint(self) -> str:
+        """Stable while lines move: code, file, pointer and message, but no line number."""
+        text = f"{self.code}\0{self.primary.span.path}\0{self.primary.pointer}\0{self.message}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    @property
+    def sort_key(self) -> tuple[str, Position, int, str, str]:
+        span = self.primary.span
+        return span.path, span.start or _START, self.severity.rank, self.code, self.message
+
+
+def diagnose(
+    rule: RuleInfo,
+    message: str,
+    primary: Location,
+    *,
+    help: str | None = None,  # noqa: A002 - the field's own name, as rustc and ruff call it
+    subject: str = "",
+    related: tuple[Location, ...] = (),
+    severity: Severity | None = None,
+) -> Diagnostic:
+    """A diagnostic of `rule`, at the rule's default severity unless told otherwise."""
+    return Diagnostic(
+        code=rule.code,
+        name=rule.name,
+        severity=severity or rule.severity,
+        message=message,
+        primary=primary,
+        help=help or rule.fix or None,
+        subject=subject,
+        related=related,
+    )
+
+
+def whole_file(path: str, note: str | None = None) -> Location:
+    return Location(span=Span(path=path), note=note)
+
+
+def sorted_unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """By file and place, worst first at one place; what is told twice is kept once."""
+    return tuple(dict.fromkeys(sorted(diagnostics, key=lambda item: item.sort_key)))
+
+
+def with_status(diagnostic: Diagnostic, status: str) -> Diagnostic:
+    return replace(diagnostic, status=status)

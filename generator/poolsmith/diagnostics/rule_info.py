@@ -1,0 +1,26 @@
+"""An entry of the code book: what one PSM code means. Floor: diagnostics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from poolsmith.diagnostics.diagnostic import Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleInfo:
+    """Code and name are public and never reused; the rest is the documentation of the rule.
+
+    `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest or output.
+    """
+
+    code: str
+    name: str
+    severity: Severity = Severity.ERROR
+    applies_to: str = "profile"
+    what: str
+    why: str
+    fix: str = ""
+    bad: str = ""
+    good: str = ""
+    references: tuple[str, ...] = ()

@@ -1,0 +1,40 @@
+"""Where something stands in a file. Floor: diagnostics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a text file; line and column count from 1, columns count code points."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of a file. Without `start` it means the whole file.
+
+    `path` is relative to the project root, with forward slashes.
+    """
+
+    path: str
+    start: Position | None = None
+    end: Position | None = None
+
+    def __str__(self) -> str:
+        if self.start is None:
+            return self.path
+        return f"{self.path}:{self.start.line}:{self.start.column}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A span, the JSON pointer (RFC 6901) that led to it, and what is to be seen there."""
+
+    span: Span
+    pointer: str = ""
+    note: str | None = None
+    source_line: str | None = None

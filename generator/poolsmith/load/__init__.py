@@ -1,0 +1,1 @@
+"""Load: files to the typed model, with every mistake at its line."""

@@ -1,0 +1,1 @@
+"""Model: frozen data that every floor above passes along."""

@@ -1,0 +1,446 @@
+# ruff: noqa: RUF009 - `spec` returns a dataclasses.field, not a shared value
+"""Kinds NodePool and NodePoolBase: what the nodes of one pool are. Floor: model.
+
+A profile says what a pool is; what follows from that is derived, never repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from poolsmith.model.cluster import Acknowledgement, Metadata  # noqa: TC001 - `load` resolves the hints at run time
+from poolsmith.model.field import (
+    ABSOLUTE_PATH,
+    DNS_LABEL,
+    FULL_LABEL_VALUE,
+    IMAGE,
+    LABEL_VALUE,
+    QUALIFIED_NAME,
+    TOKEN,
+    spec,
+)
+
+
+class TaintEffect(StrEnum):
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+class Arch(StrEnum):
+    AMD64 = "amd64"
+    ARM64 = "arm64"
+
+
+class DriverSource(StrEnum):
+    CONTAINER = "container"
+    PRECOMPILED = "precompiled"
+    PREINSTALLED = "preinstalled"
+
+
+class KernelModuleType(StrEnum):
+    AUTO = "auto"
+    OPEN = "open"
+    PROPRIETARY = "proprietary"
+
+
+class ToolkitSource(StrEnum):
+    AUTO = "auto"
+    OPERATOR = "operator"
+    OVERLAY = "overlay"
+    PREINSTALLED = "preinstalled"
+
+
+class Workload(StrEnum):
+    CONTAINER = "container"
+    VM_PASSTHROUGH = "vm-passthrough"
+    VM_VGPU = "vm-vgpu"
+    KATA = "kata"
+    KATA_CONFIDENTIAL = "kata-confidential"
+
+
+class Tee(StrEnum):
+    SNP = "snp"
+    TDX = "tdx"
+
+
+class CcMode(StrEnum):
+    ON = "on"
+    OFF = "off"
+    DEVTOOLS = "devtools"
+
+
+class Nic(StrEnum):
+    NONE = "none"
+    MELLANOX = "mellanox"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """A taint that the pool's nodes carry."""
+
+    key: str = spec("Taint key.", pattern=QUALIFIED_NAME, form="a label key", examples=("nvidia.com/gpu",))
+    value: str = spec("Taint value.", default="", pattern=LABEL_VALUE, form="a label value")
+    effect: TaintEffect = spec("Taint effect.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nodes:
+    """Which nodes the pool has."""
+
+    label_value: str | None = spec(
+        "Value of the cluster's poolLabel on these nodes. Default: metadata.name.",
+        default=None,
+        pattern=FULL_LABEL_VALUE,
+        form="a label value",
+    )
+    names: tuple[str, ...] = spec(
+        "Bare metal only: literal node names, or prefix[from-to]; "
+        "a NodeFeatureRule then writes the pool label.",
+        default=(),
+        pattern=(
+            r"[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?"
+            r"|[a-z0-9][a-z0-9.-]{0,200}\[\d{1,6}-\d{1,6}\][a-z0-9.-]{0,50}"
+        ),
+        form="a node name, or a range like gpu-a[001-016]",
+        examples=(["gpu-a[001-016]"],),
+        unique=True,
+    )
+    taints: tuple[Taint, ...] = spec("Taints of the nodes.", default=())
+    count: int | None = spec(
+        "How many nodes; for reports, decides nothing.", default=None, minimum=0, maximum=1_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingSystem:
+    """The nodes' operating system, as /etc/os-release names it."""
+
+    id: str = spec("ID of /etc/os-release.", pattern=TOKEN, form="an ID like ubuntu", examples=("ubuntu",))
+    version: str = spec(
+        "VERSION_ID of /etc/os-release.", pattern=TOKEN, form='a version like "22.04"', examples=("22.04",)
+    )
+    image_tag: str | None = spec(
+        "Operating system suffix of the driver image's tag; "
+        "declares an operating system that the catalog does not know.",
+        default=None,
+        pattern=r"[a-z][a-z0-9.]{0,40}",
+        form="a suffix like ubuntu22.04",
+        examples=("ubuntu22.04",),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """The nodes' kernel."""
+
+    release: str | None = spec(
+        "Output of `uname -r`.",
+        default=None,
+        pattern=TOKEN,
+        form="a kernel release",
+        examples=("5.15.0-105-generic",),
+    )
+    args: tuple[str, ...] = spec(
+        "Kernel command line arguments that matter here.",
+        default=(),
+        pattern=r"[!-~]{1,200}",
+        form="one argument without blanks",
+        examples=(["intel_iommu=on"],),
+        unique=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """The nodes' container runtime. Paths follow from the distribution, or are given here."""
+
+    name: str = spec(
+        "containerd, docker or cri-o.",
+        pattern=DNS_LABEL,
+        form="a name like containerd",
+        examples=("containerd",),
+    )
+    version: str | None = spec(
+        "Version of the runtime.", default=None, pattern=r"\d+(\.\d+){0,3}", form='a version like "1.7"'
+    )
+    config: str | None = spec(
+        "Path of the runtime's configuration file on the host.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+    drop_in: str | None = spec(
+        "Path of the drop-in file that the toolkit may write.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+    socket: str | None = spec(
+        "Path of the runtime's socket on the host.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigDevices:
+    """One group of GPUs and the MIG devices to make on them; the MIG manager's own configuration."""
+
+    devices: Any = spec("`all`, or a list of GPU indices.", default="all", examples=("all", [0, 1]))
+    mig_enabled: bool = spec("Whether MIG is on for these GPUs.", default=True)
+    mig_devices: dict[str, int] = spec(
+        "MIG profile to how many of it.",
+        default={},
+        keys=r"\d+g\.\d+gb([+-][a-z.]+)?",
+        minimum=1,
+        maximum=64,
+        examples=({"1g.10gb": 2, "3g.40gb": 1},),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mig:
+    """How the GPUs are partitioned."""
+
+    layout: str = spec(
+        "Name of a layout: one of the operator's, or of the `devices` given here.",
+        pattern=r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?",
+        form="a layout name",
+        examples=("all-1g.10gb", "all-balanced"),
+    )
+    devices: tuple[MigDevices, ...] = spec("A layout of one's own, under the name `layout`.", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """The nodes' GPUs."""
+
+    product: str = spec(
+        "GPU product, as the label nvidia.com/gpu.product or the catalog names it.",
+        pattern=r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,79}",
+        form="a product name",
+        examples=("NVIDIA-A100-SXM4-80GB",),
+    )
+    count: int = spec("GPUs per node.", minimum=1, maximum=64, examples=(8,))
+    architecture: str | None = spec(
+        "Architecture; declares a product that the catalog does not know.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="an architecture like hopper",
+    )
+    pci_device_id: str | None = spec(
+        "PCI device id without the vendor, where the product has several.",
+        default=None,
+        pattern=r"[0-9a-f]{4}",
+        form='four lower-case hexadecimal digits, quoted, like "2236"',
+        examples=("2236",),
+    )
+    passthrough_resource: str | None = spec(
+        "Extended resource of one passed-through GPU, where the catalog does not know it.",
+        default=None,
+        pattern=r"nvidia\.com/[A-Za-z0-9][A-Za-z0-9_.-]{0,61}",
+        form="a resource below nvidia.com/",
+    )
+    mig: Mig | None = spec("MIG partitioning.", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeSlicing:
+    """Several pods share a GPU by turns, without memory isolation."""
+
+    resource: str = spec(
+        "Resource to share.",
+        default="nvidia.com/gpu",
+        pattern=r"nvidia\.com/(gpu|mig-\d+g\.\d+gb([+.-][a-z.]+)?)",
+        form="nvidia.com/gpu or nvidia.com/mig-<profile>",
+    )
+    replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
+    rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
+    fail_requests_greater_than_one: bool = spec(
+        "Refuse pods that ask for more than one replica.", default=False
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mps:
+    """Several pods share a GPU through the CUDA Multi-Process Service."""
+
+    replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
+    rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharing:
+    """How GPUs are shared among pods: one way at the most."""
+
+    time_slicing: TimeSlicing | None = spec("Time slicing.", default=None)
+    mps: Mps | None = spec("Multi-Process Service.", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drain:
+    """Draining a node before its driver is replaced."""
+
+    enable: bool = spec("Drain the node.", default=False)
+    force: bool = spec("Evict pods that no controller owns.", default=False)
+    delete_empty_dir: bool = spec("Evict pods with emptyDir volumes.", default=False)
+    timeout_seconds: int = spec("How long to wait, in seconds.", default=300, minimum=0, maximum=86_400)
+    pod_selector: str = spec(
+        "Label selector of the pods to evict.", default="", pattern=r"[ -~]{0,200}", form="a label selector"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradePolicy:
+    """How driver pods are replaced."""
+
+    auto_upgrade: bool = spec("Let the operator replace driver pods, node by node.", default=True)
+    max_parallel_upgrades: int = spec(
+        "How many nodes at a time; 0 is without limit.", default=1, minimum=0, maximum=10_000
+    )
+    max_unavailable: str = spec(
+        "How many nodes may be unavailable.",
+        default="25%",
+        pattern=r"\d{1,4}|\d{1,3}%",
+        form='a number or percentage, quoted, like "25%"',
+    )
+    drain: Drain = spec("Draining of the node.", default=Drain())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VgpuGuest:
+    """Licensing of a vGPU guest driver."""
+
+    licensing_secret: str = spec(
+        "Secret with the client configuration token.", pattern=DNS_LABEL, form="a name"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driver:
+    """The pool's one source of the NVIDIA driver."""
+
+    source: DriverSource | None = spec(
+        "`container`: compiled in the driver container. `precompiled`: an image per kernel. "
+        "`preinstalled`: the operating system image has it.",
+        default=None,
+    )
+    version: str | None = spec(
+        "Full version for a container, branch for a precompiled image. Default: the release's.",
+        default=None,
+        pattern=r"\d{3}(\.\d+){0,3}",
+        form='a version like "550.90.07", or a branch like "535"',
+        examples=("550.90.07", "535"),
+    )
+    repository: str | None = spec(
+        "Repository of the driver image. Default: the chart's.",
+        default=None,
+        pattern=IMAGE,
+        form="a repository",
+    )
+    kernel_module_type: KernelModuleType | None = spec(
+        "Open or proprietary kernel modules. Default: the release's.", default=None
+    )
+    rdma: bool = spec("Load nvidia-peermem for GPUDirect RDMA.", default=False)
+    use_host_mofed: bool = spec("The host carries the Mellanox drivers itself.", default=False)
+    gds: bool = spec("GPUDirect Storage.", default=False)
+    gdrcopy: bool = spec("GDRCopy.", default=False)
+    install_dir: str | None = spec(
+        "Where a pre-installed driver lies on the host, if not in the root file system.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+    upgrade_policy: UpgradePolicy | None = spec("How driver pods are replaced.", default=None)
+    vgpu: VgpuGuest | None = spec("The nodes are vGPU guests.", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolkit:
+    """The pool's one source of the NVIDIA Container Toolkit."""
+
+    source: ToolkitSource = spec(
+        "`auto` follows from operating system and workload. Explicit and contradicted is an error.",
+        default=ToolkitSource.AUTO,
+    )
+    version: str | None = spec(
+        "Version of a pre-installed toolkit.",
+        default=None,
+        pattern=r"\d+(\.\d+){1,2}(-\d+)?",
+        form="a version",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox:
+    """Details of sandboxed workloads."""
+
+    runtime_class: str | None = spec(
+        "RuntimeClass of sandboxed pods. Default: kata-qemu-nvidia-gpu.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+    )
+    artifacts: str | None = spec(
+        "Image with the guest's kernel and driver, for the Kata manager. Default: the release's.",
+        default=None,
+        pattern=IMAGE,
+        form="an image reference",
+    )
+    tee: Tee | None = spec("Trusted execution environment of confidential pools.", default=None)
+    cc_mode: CcMode | None = spec("Confidential computing mode of the GPUs.", default=None)
+    default_memory: int = spec(
+        "Memory of a sandbox, in MiB.", default=16_384, minimum=512, maximum=4_194_304, examples=(16384,)
+    )
+    resource_alias: str | None = spec(
+        "Name under which passed-through GPUs are advertised.", default=None, pattern=DNS_LABEL, form="a name"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSpec:
+    """What the nodes of a pool are."""
+
+    extends: tuple[str, ...] = spec(
+        "NodePoolBases to build on, left to right; this spec comes last. "
+        "Maps merge, lists replace, null deletes.",
+        default=(),
+        pattern=DNS_LABEL,
+        form="a DNS label",
+        unique=True,
+    )
+    nodes: Nodes = spec("Which nodes.", default=Nodes())
+    os: OperatingSystem = spec("Operating system.")
+    kernel: Kernel = spec("Kernel.", default=Kernel())
+    arch: Arch = spec("Processor architecture.", default=Arch.AMD64)
+    runtime: Runtime = spec("Container runtime.")
+    gpu: Gpu = spec("GPUs.")
+    sharing: Sharing = spec("Sharing of GPUs.", default=Sharing())
+    driver: Driver = spec("Driver.", default=Driver())
+    toolkit: Toolkit = spec("Container toolkit.", default=Toolkit())
+    workload: Workload = spec("What runs on the GPUs.", default=Workload.CONTAINER)
+    sandbox: Sandbox = spec("Details of sandboxed workloads.", default=Sandbox())
+    nic: Nic = spec("Network adapters that the driver works with.", default=Nic.NONE)
+    secure_boot: bool = spec("Whether the nodes boot with Secure Boot.", default=False)
+    acknowledge: tuple[Acknowledgement, ...] = spec("Host facts that no file can prove.", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePool:
+    """A pool's profile."""
+
+    metadata: Metadata
+    spec: PoolSpec
+    path: str
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def label_value(self) -> str:
+        return self.spec.nodes.label_value or self.metadata.name

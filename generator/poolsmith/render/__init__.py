@@ -1,0 +1,1 @@
+"""Render: a plan to the files of its cluster."""

@@ -1,0 +1,49 @@
+"""Helm values: only what differs from the chart's defaults, each with its reason above it. Floor: render."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.model.manifest import Manifest
+from poolsmith.model.origin import Derived, FromCatalog, FromProfile, Origin, profile_inputs
+from poolsmith.sources.pointer import join, split
+
+if TYPE_CHECKING:
+    from poolsmith.model.plan import ValueSetting
+
+_WIDTH = 100
+_LINES_SHOWN = 6
+
+
+def values_file(path: str, settings: tuple[ValueSetting, ...], header: tuple[str, ...]) -> Manifest:
+    """A values file; keys sorted, comments say where each value comes from."""
+    tree: dict[str, Any] = {}
+    comments: dict[str, tuple[str, ...]] = {}
+    for setting in sorted(settings, key=lambda item: item.path):
+        node = tree
+        for key in setting.path[:-1]:
+            node = node.setdefault(key, {})
+        node[setting.path[-1]] = setting.value
+        comments[join("", *setting.path)] = reason(setting.origin)
+    return Manifest(path=path, documents=(tree,), header=header, comments=comments, applied=False)
+
+
+def reason(origin: Origin) -> tuple[str, ...]:
+    """Comment lines for an origin: the reason, then the profile lines that it goes back to."""
+    lines: list[str] = []
+    if isinstance(origin, Derived):
+        lines.extend(textwrap.wrap(origin.because[:1].upper() + origin.because[1:], _WIDTH, break_on_hyphens=False))
+    elif isinstance(origin, FromCatalog):
+        lines.append(f"From the {origin}")
+    inputs = profile_inputs(origin)
+    lines.extend(f"from {_shown(line)}" for line in inputs[:_LINES_SHOWN])
+    if len(inputs) > _LINES_SHOWN:
+        lines.append(f"and {len(inputs) - _LINES_SHOWN} more")
+    return tuple(lines)
+
+
+def _shown(line: FromProfile) -> str:
+    """File and dotted field; no line number, which would change with every edit above it."""
+    field = ".".join(split(line.pointer))
+    return f"{line.path}: {field}" if field else line.path

@@ -1,0 +1,76 @@
+"""The first unit: namespaces, shared configuration, and the operator's values. Floor: render."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.model.cluster import Engine
+from poolsmith.model.manifest import Manifest
+from poolsmith.render.helm_values import reason, values_file
+from poolsmith.render.kustomization import config_map_from_file, kustomization
+
+if TYPE_CHECKING:
+    from poolsmith.model.plan import ClusterPlan, HelmChart, NamespacePlan
+
+FOLDER = "platform"
+PRUNE_GUARDS = {
+    Engine.ARGOCD: {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"},
+    Engine.FLUX: {"kustomize.toolkit.fluxcd.io/prune": "disabled"},
+}
+VALUES_KEY = "values.yaml"
+_LEVELS = ("enforce", "audit", "warn")
+
+
+def render_platform(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
+    """Nothing at all when the cluster needs neither namespace nor configuration nor values."""
+    manifests: list[Manifest] = []
+    if plan.namespaces:
+        engine = plan.cluster.spec.delivery.engine
+        documents = tuple(_namespace(item, engine) for item in plan.namespaces)
+        lines = (*header, "", *(line for item in plan.namespaces for line in reason(item.origin)))
+        manifests.append(Manifest(path=f"{FOLDER}/namespaces.yaml", documents=documents, header=lines))
+    for item in plan.config_maps:
+        lines = (*header, "", *reason(item.origin))
+        manifests.append(Manifest(path=f"{FOLDER}/{item.file}", documents=(item.body,), header=lines))
+    generator = None
+    if plan.chart is not None:
+        generator = values_generator(plan, FOLDER, plan.chart)
+    resources = [manifest.path.removeprefix(f"{FOLDER}/") for manifest in manifests]
+    if resources or generator is not None:
+        manifests.append(kustomization(FOLDER, resources, header, generator))
+    if plan.chart is not None:
+        intro = f"Helm values for {plan.chart.name} {plan.chart.version}: what differs from the chart's defaults."
+        manifests.append(values_file(plan.chart.values_file, plan.values, (*header, "", intro)))
+    return manifests
+
+
+def values_generator(plan: ClusterPlan, folder: str, chart: HelmChart) -> dict[str, Any] | None:
+    """Flux takes values from a ConfigMap beside the HelmRelease; Argo CD reads the file itself."""
+    if plan.cluster.spec.delivery.engine is not Engine.FLUX:
+        return None
+    return config_map_from_file(
+        name=values_config_map(plan, chart),
+        namespace=delivery_namespace(plan),
+        key=VALUES_KEY,
+        file=chart.values_file.removeprefix(f"{folder}/"),
+        labels={"reconcile.fluxcd.io/watch": "Enabled"},
+    )
+
+
+def values_config_map(plan: ClusterPlan, chart: HelmChart) -> str:
+    return f"{plan.name}-{chart.name}-values"
+
+
+def delivery_namespace(plan: ClusterPlan) -> str:
+    """Where the objects of the GitOps engine live."""
+    delivery = plan.cluster.spec.delivery
+    return delivery.namespace or ("argocd" if delivery.engine is Engine.ARGOCD else "flux-system")
+
+
+def _namespace(item: NamespacePlan, engine: Engine) -> dict[str, Any]:
+    labels = {f"pod-security.kubernetes.io/{mode}": item.level for mode in _LEVELS}
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": item.name, "labels": labels, "annotations": PRUNE_GUARDS[engine]},
+    }

@@ -1,0 +1,71 @@
+"""The second unit: an overlay per pool. Floor: render."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.model.manifest import Manifest
+from poolsmith.render.helm_values import reason
+from poolsmith.render.kustomization import kustomization
+
+if TYPE_CHECKING:
+    from poolsmith.model.plan import ClusterPlan, PoolDriverObject, PoolPlan
+
+FOLDER = "pools"
+
+
+def render_pools(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
+    """A pool that needs no object of its own has no overlay; kustomize refuses empty ones."""
+    drivers = {item.pool: item for item in plan.driver_objects}
+    manifests: list[Manifest] = []
+    overlays: list[str] = []
+    for pool in plan.pools:
+        found = _overlay(plan, pool, drivers.get(pool.name), header)
+        if found:
+            overlays.append(pool.name)
+            folder = f"{FOLDER}/{pool.name}"
+            manifests.extend(found)
+            resources = [manifest.path.removeprefix(f"{folder}/") for manifest in found]
+            manifests.append(kustomization(folder, resources, header))
+    if overlays:
+        manifests.append(kustomization(FOLDER, overlays, header))
+    return manifests
+
+
+def _overlay(
+    plan: ClusterPlan, pool: PoolPlan, driver: PoolDriverObject | None, header: tuple[str, ...]
+) -> list[Manifest]:
+    folder = f"{FOLDER}/{pool.name}"
+    found = []
+    if driver is not None:
+        body = {
+            "apiVersion": "nvidia.com/v1alpha1",
+            "kind": "NVIDIADriver",
+            "metadata": {"name": driver.name},
+            "spec": driver.spec,
+        }
+        lines = (*header, "", *reason(driver.origin))
+        found.append(Manifest(path=f"{folder}/nvidia-driver.yaml", documents=(body,), header=lines))
+    if pool.node_names:
+        lines = (*header, "", "Writes the pool label on the nodes that the profile names.")
+        body = _node_feature_rule(plan, pool)
+        found.append(Manifest(path=f"{folder}/node-feature-rule.yaml", documents=(body,), header=lines))
+    return found
+
+
+def _node_feature_rule(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
+    expression = {"nodename": {"op": "In", "value": list(pool.node_names)}}
+    return {
+        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+        "kind": "NodeFeatureRule",
+        "metadata": {"name": f"poolsmith-{pool.name}"},
+        "spec": {
+            "rules": [
+                {
+                    "name": f"pool {pool.name}",
+                    "labels": {plan.cluster.spec.pool_label: pool.label_value},
+                    "matchFeatures": [{"feature": "system.name", "matchExpressions": expression}],
+                }
+            ]
+        },
+    }

@@ -1,0 +1,92 @@
+"""README.md of a cluster: pools, what runs where, and why. Floor: render."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.model.cluster import Engine, StackKind
+from poolsmith.model.manifest import Manifest
+from poolsmith.model.origin import profile_inputs
+from poolsmith.sources.pointer import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.model.plan import ClusterPlan, PoolPlan
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+class _Markdown(str):
+    """Text that is Markdown already."""
+
+    __slots__ = ()
+
+
+def render_readme(plan: ClusterPlan) -> Manifest:
+    text = _template("cluster-readme.md")(
+        plan=plan,
+        spec=plan.cluster.spec,
+        operator=plan.cluster.spec.stack.kind is StackKind.OPERATOR,
+        argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,
+        driver_of=_driver,
+        layout_of=_layout,
+        labelled_by=lambda pool: "NodeFeatureRule" if pool.node_names else "provisioner",
+        lines_of=lambda setting: [
+            f"{line.path}: {'.'.join(split(line.pointer))}" for line in profile_inputs(setting.origin)
+        ],
+        because=lambda setting: getattr(setting.origin, "because", ""),
+        code=_code,
+    )
+    return Manifest(path="README.md", text=text, applied=False)
+
+
+@cache
+def _template(name: str) -> Callable[..., str]:
+    """Templates are for prose only; what goes in is escaped, and an unknown name is an error."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - the only prose of a run
+
+    environment = Environment(
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701 - Markdown, not HTML: `finalize` escapes it
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_escape,
+    )
+    return environment.from_string((_TEMPLATES / f"{name}.j2").read_text("utf-8")).render
+
+
+def _code(value: object) -> _Markdown:
+    """A code span; backticks and pipes would end it or its table cell."""
+    return _Markdown("`" + str(value).replace("`", "'").replace("|", "/").replace("\n", " ") + "`")
+
+
+def _escape(value: Any) -> str:
+    if isinstance(value, _Markdown):
+        return value
+    return _MARKDOWN.sub(r"\\\1", str(value).replace("\n", " "))
+
+
+def _driver(pool: PoolPlan) -> str:
+    if pool.driver is None:
+        return "none on the host"
+    version = pool.driver.version or "version not declared"
+    return f"{pool.driver.source}, {version}"
+
+
+def _layout(pool: PoolPlan) -> str:
+    spec = pool.profile.spec
+    parts = []
+    if spec.gpu.mig is not None:
+        parts.append(f"MIG {spec.gpu.mig.layout}")
+    if spec.sharing.time_slicing is not None:
+        parts.append(f"time slicing x{spec.sharing.time_slicing.replicas}")
+    if spec.sharing.mps is not None:
+        parts.append(f"MPS x{spec.sharing.mps.replicas}")
+    return ", ".join(parts) or "whole GPUs"
+

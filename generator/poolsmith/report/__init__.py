@@ -1,0 +1,1 @@
+"""Report: a run's outcome as text, JSON or GitHub annotations; one file per format."""

@@ -1,0 +1,50 @@
+"""Workflow commands for GitHub annotations. Floor: report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Severity
+from poolsmith.report.text import format_text
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.report.outcome import Outcome
+
+_COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+_SHOWN_PER_COMMAND = 10  # GitHub shows ten of each per step
+
+
+def format_github(outcome: Outcome, *, stop_token: str) -> str:
+    """Annotations, worst first, then the whole text report.
+
+    User text in the report could start a workflow command, so commands are stopped around it; `stop_token` is
+    what nobody can guess.
+    """
+    lines = []
+    for severity in Severity:
+        found = [item for item in outcome.diagnostics if item.severity is severity]
+        lines.extend(_command(item) for item in found[:_SHOWN_PER_COMMAND])
+    report = format_text(outcome)
+    return "".join(lines) + f"::stop-commands::{stop_token}\n{report}::{stop_token}::\n"
+
+
+def _command(item: Diagnostic) -> str:
+    span = item.primary.span
+    properties = [("file", span.path)]
+    if span.start is not None:
+        properties += [("line", str(span.start.line)), ("col", str(span.start.column))]
+        if span.end is not None and span.end.line == span.start.line:
+            properties += [("endLine", str(span.end.line)), ("endColumn", str(span.end.column))]
+    properties.append(("title", f"{item.code} {item.name}"))
+    message = item.message if item.help is None else f"{item.message}\nhelp: {item.help}"
+    shown = ",".join(f"{name}={_property(value)}" for name, value in properties)
+    return f"::{_COMMAND[item.severity]} {shown}::{_data(message)}\n"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,64 @@
+"""The JSON report, version 1: an envelope of its own, not a dump of internal types. Floor: report."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics import Diagnostic, Location
+    from poolsmith.report.outcome import Outcome
+
+
+def format_json(outcome: Outcome, *, tool: str) -> str:
+    """`tool` is name and version. The text ends in a newline; nothing else belongs on standard output."""
+    return json.dumps(report(outcome, tool=tool), indent=2, ensure_ascii=False) + "\n"
+
+
+def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "tool": tool,
+        "summary": {
+            "checked": sum(outcome.checked.values()),
+            "checkedByKind": outcome.checked,
+            "skipped": len(outcome.skipped),
+            "skippedReasons": [{"what": item.what, "reason": item.reason} for item in outcome.skipped],
+            "waived": outcome.waived,
+            "notEvaluated": outcome.not_evaluated,
+            "errors": outcome.count(Severity.ERROR),
+            "warnings": outcome.count(Severity.WARNING),
+            "notes": outcome.count(Severity.NOTE),
+        },
+        "diagnostics": [_diagnostic(item) for item in outcome.diagnostics],
+    }
+
+
+def _diagnostic(item: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": item.code,
+        "name": item.name,
+        "severity": item.severity.value,
+        "message": item.message,
+        "subject": item.subject,
+        "primary": _location(item.primary),
+        "related": [_location(location) for location in item.related],
+        "help": item.help,
+        "fingerprint": item.fingerprint,
+        "status": item.status,
+    }
+
+
+def _location(location: Location) -> dict[str, Any]:
+    start = location.span.start
+    body: dict[str, Any] = {
+        "path": location.span.path,
+        "line": start.line if start else None,
+        "column": start.column if start else None,
+        "pointer": location.pointer,
+    }
+    if location.note is not None:
+        body["note"] = location.note
+    return body

@@ -1,0 +1,46 @@
+"""What a run did, in the form that every report format takes. Floor: report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that a run did not look at, and why."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Diagnostics, sorted, and counts. A green run over nothing shows as zero checked.
+
+    `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    checked: dict[str, int] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    waived: int = 0
+    not_evaluated: int = 0
+    facts: tuple[str, ...] = ()
+
+    def count(self, severity: Severity) -> int:
+        return sum(1 for item in self.diagnostics if item.severity is severity)
+
+    def fails(self, threshold: Severity) -> bool:
+        """Whether a diagnostic is at least as bad as `threshold`."""
+        return any(item.severity.rank <= threshold.rank for item in self.diagnostics)
+
+    @property
+    def skipped_for_errors(self) -> bool:
+        """Whether something was left out because the input has errors."""
+        return any(item.what == "generation" for item in self.skipped)

@@ -1,0 +1,51 @@
+"""A rule's documentation page, from its entry in the code book. Floor: report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.diagnostics import RuleInfo
+
+_FAMILIES = (
+    ("PSM0", "Reading files"),
+    ("PSM1", "Shape of profiles"),
+    ("PSM2", "Compatibility"),
+    ("PSM3", "Helm values and schemas"),
+    ("PSM4", "Privileges"),
+    ("PSM5", "Output and GitOps hygiene"),
+    ("PSM6", "Policy files"),
+)
+
+
+def format_rule(rule: RuleInfo) -> str:
+    """One rule as Markdown, as `explain` prints it and the docs show it."""
+    parts = [
+        f"### {rule.code} {rule.name}",
+        f"Default severity: {rule.severity}. Looks at: {rule.applies_to}.",
+        f"**What it finds.** {rule.what}",
+        f"**Why it matters.** {rule.why}",
+    ]
+    if rule.fix:
+        parts.append(f"**What to do.** {rule.fix[:1].upper()}{rule.fix[1:]}.")
+    if rule.bad:
+        parts.append(f"Bad:\n\n```yaml\n{rule.bad}```")
+    if rule.good:
+        parts.append(f"Good:\n\n```yaml\n{rule.good}```")
+    if rule.references:
+        parts.append("Source: " + "; ".join(rule.references) + ".")
+    return "\n\n".join(parts) + "\n"
+
+
+def format_rule_book(rules: Iterable[RuleInfo]) -> str:
+    """All rules on one page, by family."""
+    book = sorted(rules, key=lambda rule: rule.code)
+    parts = ["# Rules\n\nGenerated from the rules; do not edit. `poolsmith explain PSM101` prints one of them.\n"]
+    for prefix, title in _FAMILIES:
+        family = [rule for rule in book if rule.code.startswith(prefix)]
+        if family:
+            parts.append(f"## {title}\n")
+            parts.extend(format_rule(rule) for rule in family)
+    return "\n".join(parts)

@@ -1,0 +1,109 @@
+"""The text report: line one is for grep, the rest for people. Floor: report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.diagnostics import Diagnostic, Location
+    from poolsmith.report.outcome import Outcome
+
+Styled = tuple[str, str]
+"""A piece of text and its style: error, warning, note, place, code, faint, good or plain."""
+
+_MAX_SHOWN = 200
+_MAX_RELATED = 5
+_MAX_LINE = 160
+
+
+def format_text(outcome: Outcome) -> str:
+    return "".join(text for text, _ in styled(outcome))
+
+
+def styled(outcome: Outcome) -> Iterator[Styled]:
+    """The report in pieces; a terminal may colour them. Worst and first are shown when there are many."""
+    shown = outcome.diagnostics
+    if len(shown) > _MAX_SHOWN:
+        worst = sorted(shown, key=lambda item: item.severity.rank)[:_MAX_SHOWN]
+        kept = set(map(id, worst))
+        shown = tuple(item for item in shown if id(item) in kept)
+    for diagnostic in shown:
+        yield from _diagnostic(diagnostic)
+        yield "\n", "plain"
+    if len(shown) < len(outcome.diagnostics):
+        rest = len(outcome.diagnostics) - len(shown)
+        yield f"{rest} more are not shown; `--format json` has them all\n", "faint"
+    for fact in outcome.facts:
+        yield f"{printable(fact)}\n", "plain"
+    yield from _summary(outcome)
+
+
+def _diagnostic(diagnostic: Diagnostic) -> Iterator[Styled]:
+    yield str_place(diagnostic.primary), "place"
+    yield ": ", "plain"
+    yield diagnostic.severity.value, diagnostic.severity.value
+    yield f" {diagnostic.code} {diagnostic.name}", "code"
+    yield f": {printable(diagnostic.message)}\n", "plain"
+    yield from _excerpt(diagnostic.primary)
+    for location in diagnostic.related[:_MAX_RELATED]:
+        note = f": {printable(location.note)}" if location.note else ""
+        yield f"   see {str_place(location)}{note}\n", "faint"
+    if len(diagnostic.related) > _MAX_RELATED:
+        yield f"   and {len(diagnostic.related) - _MAX_RELATED} more places\n", "faint"
+    if diagnostic.help:
+        yield "   help: ", "good"
+        yield f"{printable(diagnostic.help)}\n", "plain"
+
+
+def str_place(location: Location) -> str:
+    return printable(str(location.span))
+
+
+def _excerpt(location: Location) -> Iterator[Styled]:
+    start, end, line = location.span.start, location.span.end, location.source_line
+    if start is None or line is None:
+        return
+    shown = printable(line.replace("\t", " "))
+    if len(shown) > _MAX_LINE:
+        shown = shown[: _MAX_LINE - 1] + "…"
+    yield f"{start.line:>5} | ", "faint"
+    yield f"{shown}\n", "plain"
+    if start.column <= len(shown):
+        width = end.column - start.column if end is not None and end.line == start.line else 1
+        marker = "^" * max(1, min(width, len(shown) - start.column + 1))
+        yield f"      | {' ' * (start.column - 1)}", "faint"
+        yield f"{marker}\n", "error"
+
+
+def _summary(outcome: Outcome) -> Iterator[Styled]:
+    checked = ", ".join(f"{count:,} {kind}" for kind, count in outcome.checked.items()) or "nothing"
+    errors, warnings, notes = (outcome.count(severity) for severity in Severity)
+    yield f"checked {checked}: ", "plain"
+    yield _plural(errors, "error"), "error" if errors else "good"
+    yield ", ", "plain"
+    yield _plural(warnings, "warning"), "warning" if warnings else "plain"
+    yield f", {_plural(notes, 'note')}", "plain"
+    yield f", {outcome.waived} waived, {outcome.not_evaluated} not evaluated", "plain"
+    yield f", {len(outcome.skipped)} skipped\n", "plain"
+    for skipped in outcome.skipped[:_MAX_RELATED]:
+        yield f"   skipped {printable(skipped.what)}: {printable(skipped.reason)}\n", "faint"
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def printable(text: str) -> str:
+    """User text without control characters: nothing in a profile may steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 - width of the escape

@@ -1,0 +1,1 @@
+"""Resolve: profiles and catalog to a plan, with a reason for every decision."""

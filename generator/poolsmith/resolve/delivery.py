@@ -1,0 +1,58 @@
+"""Pass: the chart to install, who upgrades its CRDs, and the namespace. Floor: resolve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.model.cluster import Engine, NfdProvider
+from poolsmith.model.origin import Derived
+from poolsmith.model.plan import ClusterPlan, HelmChart, NamespacePlan, ValueSetting
+from poolsmith.resolve.facts import with_singleton, with_values
+
+if TYPE_CHECKING:
+    from poolsmith.resolve.facts import Facts
+
+SYSTEM_NAMESPACES = frozenset(("default", "kube-system", "kube-public", "kube-node-lease"))
+_CRD_OWNER = {
+    Engine.ARGOCD: "Argo CD renders and updates the chart's CRDs itself; the hook job would be a second owner",
+    Engine.FLUX: "the HelmRelease replaces CRDs on upgrade; the hook job would be a second owner",
+}
+
+
+def deliver_operator(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Operator chart, CRD owner, Node Feature Discovery, namespace with its Pod Security level."""
+    spec = plan.cluster.spec
+    releases = facts.catalog.releases
+    chart = HelmChart(
+        name=releases.chart_name,
+        version=spec.stack.release,
+        repository=spec.delivery.chart_repo or releases.chart_repository,
+        values_file="platform/values/gpu-operator.yaml",
+    )
+    plan = replace(plan, chart=chart, ignore_differences=facts.need_release().ignore_differences)
+    plan = _namespace(plan, facts)
+    if facts.need_chart().default(("operator", "upgradeCRD")):
+        engine = facts.at_cluster("/spec/delivery/engine")
+        origin = Derived("delivery", _CRD_OWNER[spec.delivery.engine], (engine,))
+        plan = with_values(plan, ValueSetting(("operator", "upgradeCRD"), False, origin))
+    plan = with_singleton(
+        plan, "CRD owner", spec.delivery.engine.value, plan.pools, "operator.upgradeCRD is off, one owner remains"
+    )
+    if spec.nfd.provider is NfdProvider.EXTERNAL:
+        provider = facts.at_cluster("/spec/nfd/provider")
+        plan = with_values(plan, ValueSetting(("nfd", "enabled"), False, provider))
+    return plan
+
+
+def _namespace(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    if plan.namespace in SYSTEM_NAMESPACES:
+        return plan
+    origin = Derived(
+        "delivery",
+        "operands are privileged; Pod Security admission would refuse them",
+        (facts.at_cluster("/spec/stack/namespace"),),
+    )
+    return replace(
+        plan, namespaces=(*plan.namespaces, NamespacePlan(name=plan.namespace, level="privileged", origin=origin))
+    )

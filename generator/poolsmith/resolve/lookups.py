@@ -1,0 +1,140 @@
+"""Pass: find the release, the distribution, and what each pool names, in the catalog. Floor: resolve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.suggest import did_you_mean, listed
+from poolsmith.model.cluster import StackKind
+from poolsmith.resolve.facts import map_pools
+
+if TYPE_CHECKING:
+    from poolsmith.model.plan import ClusterPlan, PoolPlan
+    from poolsmith.resolve.facts import Facts
+
+RELEASE = "/spec/stack/release"
+
+
+def look_up(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Everything unknown is reported in one run."""
+    _release(plan, facts)
+    _distribution(plan, facts)
+    for pool in plan.pools:
+        _operating_system(pool, facts)
+        _runtime(pool, facts)
+    plan = map_pools(plan, lambda pool: _gpu(pool, facts))
+    return replace(plan, line=facts.release.line) if facts.release else plan
+
+
+def _release(plan: ClusterPlan, facts: Facts) -> None:
+    stack = plan.cluster.spec.stack
+    if stack.kind is StackKind.DEVICE_PLUGIN:
+        known = facts.catalog.device_plugin["devicePlugin"]["releases"]
+        if stack.release not in known:
+            facts.report_cluster(
+                codes.UNKNOWN_RELEASE,
+                RELEASE,
+                f"the catalog does not know release `{stack.release}` of the device plugin",
+                help=did_you_mean(stack.release, known),
+            )
+        return
+    releases = facts.catalog.releases
+    release = releases.by_tag.get(stack.release)
+    chart = facts.catalog.chart(releases.chart_name, stack.release)
+    if release is None or chart is None:
+        facts.report_cluster(
+            codes.UNKNOWN_RELEASE,
+            RELEASE,
+            f"the catalog does not know release `{stack.release}` of the gpu-operator",
+            help="known: "
+            + listed(releases.by_tag)
+            + "; a new release is a new catalog entry (see `docs/catalog.md`)",
+        )
+        return
+    facts.release, facts.chart = release, chart
+
+
+def _distribution(plan: ClusterPlan, facts: Facts) -> None:
+    name = plan.cluster.spec.kubernetes.distribution
+    pointer = "/spec/kubernetes/distribution"
+    distribution = facts.catalog.distributions.get(name)
+    if distribution is None:
+        known = [item.name for item in facts.catalog.distributions.values() if item.refused is None]
+        facts.report_cluster(
+            codes.UNKNOWN_DISTRIBUTION,
+            pointer,
+            f"the catalog does not know the distribution `{name}`",
+            help=did_you_mean(name, known)
+            + " For another one use `kubeadm`, and give runtime.config and runtime.socket in each pool",
+        )
+    elif distribution.refused is not None:
+        facts.report_cluster(codes.UNKNOWN_DISTRIBUTION, pointer, distribution.refused)
+    facts.distribution = distribution
+
+
+def _operating_system(pool: PoolPlan, facts: Facts) -> None:
+    os = pool.profile.spec.os
+    if os.image_tag is not None:
+        return
+    declare = "declare another one with `os.imageTag`, the operating system's part of the driver image's tag"
+    known = facts.catalog.operating_systems
+    entry = known.get(os.id)
+    if entry is None:
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/id",
+            f"the catalog does not know the operating system `{os.id}`",
+            help=f"{did_you_mean(os.id, known)}; {declare}",
+        )
+    elif not entry.knows(os.version):
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/version",
+            f"the catalog does not know `{os.id}` version `{os.version}`",
+            help=f"known: {listed(entry.known_versions())}; {declare}",
+        )
+
+
+def _runtime(pool: PoolPlan, facts: Facts) -> None:
+    name = pool.profile.spec.runtime.name
+    known = facts.catalog.runtimes
+    if name not in known:
+        facts.report_pool(
+            codes.UNKNOWN_RUNTIME,
+            pool,
+            "/spec/runtime/name",
+            f"the operator does not recognise the container runtime `{name}`",
+            help=f"{did_you_mean(name, known)}; the operator knows {listed(known)} and no way to declare another",
+        )
+
+
+def _gpu(pool: PoolPlan, facts: Facts) -> PoolPlan:
+    gpu = pool.profile.spec.gpu
+    gpus = facts.catalog.gpus
+    entry = gpus.find(gpu.product)
+    if gpu.architecture is not None and gpu.architecture not in gpus.architectures:
+        facts.report_pool(
+            codes.UNKNOWN_GPU,
+            pool,
+            "/spec/gpu/architecture",
+            f"the catalog does not know the architecture `{gpu.architecture}`",
+            help=did_you_mean(gpu.architecture, gpus.architectures),
+        )
+        return pool
+    if gpu.architecture is not None:
+        return replace(pool, architecture=gpu.architecture)
+    if entry is None:
+        facts.report_pool(
+            codes.UNKNOWN_GPU,
+            pool,
+            "/spec/gpu/product",
+            f"the catalog does not know the GPU `{gpu.product}`",
+            help=f"{did_you_mean(gpu.product, gpus.names())}; declare another one with `gpu.architecture`: "
+            + listed(gpus.architectures),
+        )
+        return pool
+    return replace(pool, architecture=entry.architecture)

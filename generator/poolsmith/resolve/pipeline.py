@@ -1,0 +1,110 @@
+"""Profiles and catalog to a ClusterPlan: a visible tuple of passes. Floor: resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.model.cluster import StackKind
+from poolsmith.model.plan import ClusterPlan, PoolPlan
+from poolsmith.resolve.container_runtime import choose_runtime
+from poolsmith.resolve.delivery import deliver_operator
+from poolsmith.resolve.device_plugin_stack import (
+    check_hand_installed,
+    plan_dcgm_exporter,
+    plan_device_plugin,
+    plan_namespace,
+)
+from poolsmith.resolve.driver_mode import choose_driver_mode
+from poolsmith.resolve.drivers import choose_drivers
+from poolsmith.resolve.facts import Facts
+from poolsmith.resolve.identity import identify_pools
+from poolsmith.resolve.lookups import look_up
+from poolsmith.resolve.mig import partition_gpus
+from poolsmith.resolve.registry import mirror_images
+from poolsmith.resolve.sandbox import plan_sandboxes
+from poolsmith.resolve.scheduling import tolerate_taints
+from poolsmith.resolve.sharing import share_gpus
+from poolsmith.resolve.smoke import plan_smoke_tests
+from poolsmith.resolve.support import note_support
+from poolsmith.resolve.toolkit import choose_toolkits
+from poolsmith.resolve.user_values import add_user_values
+
+if TYPE_CHECKING:
+    from poolsmith.catalog import Catalog
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.load.cluster import LoadedCluster
+
+Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
+
+FIRST: tuple[Pass, ...] = (look_up, identify_pools)
+"""Look-ups; when one fails, the passes below would only guess."""
+
+OPERATOR: tuple[Pass, ...] = (
+    note_support,
+    choose_runtime,
+    choose_drivers,
+    choose_driver_mode,
+    choose_toolkits,
+    partition_gpus,
+    share_gpus,
+    plan_sandboxes,
+    tolerate_taints,
+    deliver_operator,
+    mirror_images,
+    plan_smoke_tests,
+    add_user_values,
+)
+
+DEVICE_PLUGIN: tuple[Pass, ...] = (
+    check_hand_installed,
+    plan_namespace,
+    plan_device_plugin,
+    plan_dcgm_exporter,
+    plan_smoke_tests,
+)
+
+_NAMESPACES = {StackKind.OPERATOR: "gpu-operator", StackKind.DEVICE_PLUGIN: "kube-system"}
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A plan, or None when a diagnostic of severity error says why there is none."""
+
+    plan: ClusterPlan | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def resolve_cluster(loaded: LoadedCluster, catalog: Catalog) -> Resolved:
+    """Run the passes over one cluster whose profiles loaded without errors."""
+    cluster, file = loaded.cluster, loaded.file
+    if cluster is None or file is None or not loaded.pools:
+        return Resolved(None, ())
+    facts = Facts.of(catalog, loaded, file)
+    stack = cluster.spec.stack
+    plan = ClusterPlan(
+        cluster=cluster,
+        pools=tuple(PoolPlan(profile=item.pool) for item in loaded.pools),
+        namespace=stack.namespace or _NAMESPACES[stack.kind],
+        driver_mode=stack.driver_mode,
+    )
+    plan = _run(FIRST, plan, facts)
+    if not facts.failed:
+        plan = _run(OPERATOR if stack.kind is StackKind.OPERATOR else DEVICE_PLUGIN, plan, facts)
+    if facts.failed:
+        return Resolved(None, tuple(facts.found))
+    return Resolved(_finish(plan, facts), tuple(facts.found))
+
+
+def _run(passes: tuple[Pass, ...], plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    for step in passes:
+        plan = step(plan, facts)
+    return plan
+
+
+def _finish(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    provisioners = facts.distribution.provisioners if facts.distribution else ()
+    return replace(
+        plan, values=tuple(sorted(plan.values, key=lambda setting: setting.path)), provisioners=provisioners
+    )

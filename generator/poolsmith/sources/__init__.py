@@ -1,0 +1,1 @@
+"""Sources: bytes and files, in and out. YAML as Kubernetes reads it; trees written atomically."""

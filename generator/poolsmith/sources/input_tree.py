@@ -1,0 +1,225 @@
+"""Files that users wrote, read under suspicion. Floor: sources.
+
+Whatever a pull request can put into a folder is expected here: links out of the tree, named pipes, huge,
+unreadable or wrongly encoded files. Each ends in a diagnostic with the file's name; nothing is raised.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Diagnostic, Location, Position, Span, diagnose
+from poolsmith.diagnostics.codes import reading
+from poolsmith.sources.source_file import SourceFile
+from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.diagnostics import RuleInfo
+
+MAX_PROFILE_BYTES = 1 << 20
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a folder holds, sorted by name: files and folders, links resolved to what they are."""
+
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+
+
+class InputTree:
+    """The project's root folder, and reading below it. Paths are relative, with forward slashes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._real_root = os.path.realpath(root)
+        self._sound_folders: set[str] = set()
+
+    def listing(self, folder: str) -> Listing:
+        """Hidden entries (a leading dot) are left out, as every tool of this field does."""
+        files: list[str] = []
+        folders: list[str] = []
+        problems: list[Diagnostic] = []
+        if problem := self._folder_leads_out(folder):
+            return Listing(problems=(problem,))
+        try:
+            with os.scandir(self._absolute(folder)) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            return Listing(problems=(_unreadable(folder, error),))
+        for entry in found:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.name.startswith("."):
+                continue
+            if not _is_utf8(entry.name):
+                shown = entry.name.encode("utf-8", "backslashreplace").decode()
+                problems.append(
+                    diagnose(reading.MISPLACED_FILE, f"the file name `{shown}` is not UTF-8", _whole(folder))
+                )
+            elif entry.is_symlink() and (problem := self._leads_out(path)):
+                problems.append(problem)
+            elif _is_folder(entry):
+                folders.append(entry.name)
+            else:
+                files.append(entry.name)
+        return Listing(tuple(files), tuple(folders), tuple(problems))
+
+    def read_text(self, path: str, *, limit: int = MAX_PROFILE_BYTES) -> str | Diagnostic:
+        """The text of a file, or why there is none."""
+        try:
+            raw = self._read_bytes(path, limit)
+        except OSError as error:
+            return _unreadable(path, error)
+        if isinstance(raw, Diagnostic):
+            return raw
+        if raw.startswith(_BOM):
+            message = "the file starts with a byte-order mark"
+            return diagnose(reading.BYTE_ORDER_MARK, message, _at(path, 1, 1))
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            before = raw[: error.start].decode("utf-8", "replace")
+            line = before.count("\n") + 1
+            column = len(before) - (before.rfind("\n") + 1) + 1
+            return diagnose(
+                reading.NOT_UTF8, f"byte 0x{raw[error.start]:02x} is not UTF-8", _at(path, line, column)
+            )
+
+    def read_profile(self, path: str) -> SourceFile | Diagnostic:
+        """A file that holds one YAML mapping."""
+        text = self.read_text(path)
+        if isinstance(text, Diagnostic):
+            return text
+        try:
+            documents = read_documents(text)
+        except YamlProblem as problem:
+            return yaml_diagnostic(path, text, problem)
+        return _one_mapping(path, text, documents)
+
+    def _absolute(self, path: str) -> str:
+        return os.path.join(self.root, path) if path else str(self.root)  # noqa: PTH118 - hot path
+
+    def _read_bytes(self, path: str, limit: int) -> bytes | Diagnostic:
+        absolute = self._absolute(path)
+        if problem := self._folder_leads_out(path.rpartition("/")[0]):
+            return problem
+        status = os.lstat(absolute)
+        if stat.S_ISLNK(status.st_mode):
+            if problem := self._leads_out(path):
+                return problem
+            status = os.stat(absolute)  # noqa: PTH116 - hot path
+        if not stat.S_ISREG(status.st_mode):
+            return diagnose(reading.UNREADABLE_FILE, "not a regular file", _whole(path))
+        if status.st_size > limit:
+            return diagnose(
+                reading.INPUT_LIMIT,
+                f"the file has {status.st_size:,} bytes; at most {limit:,} are read",
+                _whole(path),
+                help="split it, or take out what does not belong there",
+            )
+        with open(absolute, "rb") as stream:  # noqa: PTH123 - hot path
+            return stream.read(limit)
+
+    def _folder_leads_out(self, folder: str) -> Diagnostic | None:
+        if folder in self._sound_folders:
+            return None
+        problem = self._leads_out(folder)
+        if problem is None:
+            self._sound_folders.add(folder)
+        return problem
+
+    def _leads_out(self, path: str) -> Diagnostic | None:
+        real = os.path.realpath(self._absolute(path))
+        if real == self._real_root or real.startswith(self._real_root + os.sep):
+            return None
+        return diagnose(reading.LINK_OUT_OF_TREE, "this symbolic link leads out of the project", _whole(path))
+
+
+def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
+    """The content of a regular file of bounded size, links followed; `shown` is its path in messages."""
+    try:
+        status = os.stat(file)  # noqa: PTH116 - hot path
+        if not stat.S_ISREG(status.st_mode):
+            return diagnose(reading.UNREADABLE_FILE, "not a regular file", _whole(shown))
+        if status.st_size > limit:
+            return diagnose(
+                reading.INPUT_LIMIT,
+                f"the file has {status.st_size:,} bytes; at most {limit:,} are read",
+                _whole(shown),
+                help="split it, or take out what does not belong there",
+            )
+        with open(file, "rb") as stream:  # noqa: PTH123 - hot path
+            return stream.read(limit)
+    except OSError as error:
+        return _unreadable(shown, error)
+
+
+def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
+    """A YamlProblem as a diagnostic at its place in `path`."""
+    lines = text.split("\n")
+
+    def locate(position: Position | None) -> Location:
+        if position is None:
+            return _whole(path)
+        line = lines[position.line - 1].rstrip("\r") if position.line <= len(lines) else None
+        return Location(span=Span(path=path, start=position, end=position), source_line=line)
+
+    related = () if problem.related is None else (locate(problem.related),)
+    rule = reading_rule(problem.reason)
+    return diagnose(rule, problem.message, locate(problem.position), help=problem.help, related=related)
+
+
+def reading_rule(name: str) -> RuleInfo:
+    return next(rule for rule in reading.READING if rule.name == name)
+
+
+def _one_mapping(path: str, text: str, documents: list[object]) -> SourceFile | Diagnostic:
+    while len(documents) > 1 and documents[-1] is None:
+        documents = documents[:-1]  # a `---` at the end opens no document
+    if len(documents) > 1:
+        return diagnose(
+            reading.SEVERAL_DOCUMENTS, f"{len(documents)} documents in one file; one is allowed", _whole(path)
+        )
+    data = documents[0] if documents else None
+    if data is None:
+        what = "comments only" if text.strip() else "nothing"
+        return diagnose(reading.EMPTY_DOCUMENT, f"the file holds {what}", _whole(path))
+    if not isinstance(data, dict):
+        what = "a list" if isinstance(data, list) else "a single value"
+        return diagnose(reading.NOT_A_MAPPING, f"the document is {what}, not a mapping", _at(path, 1, 1))
+    return SourceFile(path, text, data)
+
+
+def _unreadable(path: str, error: OSError) -> Diagnostic:
+    return diagnose(reading.UNREADABLE_FILE, f"can't be read: {error.strerror or error}", _whole(path or "."))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a circle of links: reading it says so
+        return False
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _whole(path: str) -> Location:
+    return Location(span=Span(path=path))
+
+
+def _at(path: str, line: int, column: int) -> Location:
+    position = Position(line, column)
+    return Location(span=Span(path=path, start=position, end=position))

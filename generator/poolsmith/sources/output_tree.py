@@ -1,0 +1,232 @@
+"""Generated folders: what stands there, and replacing one as a whole. Floor: sources.
+
+A folder is replaced by staging its successor beside it and swapping the two. Whoever looks sees the old
+folder or the new one. Files that are not ours move along untouched (as hard links, so they keep their
+identity). A run that was killed leaves a `.poolsmith-*` folder behind; `recover` cleans it up.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.errors import WriteError
+from poolsmith.sources.exchange import exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+STAGE, OLD, JOURNAL = ".poolsmith-stage-", ".poolsmith-old-", ".poolsmith-swap-"
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """The successor of `target`, complete and not yet in place. `path` is None for a removal."""
+
+    target: Path
+    path: Path | None
+
+    def commit(self) -> None:
+        """Put the successor in place. Raises WriteError; the old folder then still stands."""
+        try:
+            _swap(self.target, self.path)
+        except OSError as error:
+            self.discard()
+            raise WriteError(_sentence("write", self.target, error)) from error
+
+    def discard(self) -> None:
+        if self.path is not None:
+            _remove(self.path)
+
+
+def read_files(folder: Path) -> dict[str, bytes | None]:
+    """Every file below `folder` by its relative path; None for what is not a regular file.
+
+    Raises OSError.
+    """
+    found: dict[str, bytes | None] = {}
+    for path, mode in _walk(folder):
+        if stat.S_ISREG(mode):
+            with open(os.path.join(folder, path), "rb") as stream:  # noqa: PTH118, PTH123 - hot path
+                found[path] = stream.read()
+        else:
+            found[path] = None
+    return found
+
+
+def stage(target: Path, files: Mapping[str, bytes], owned: Collection[str]) -> Staged:
+    """Write the successor of `target` beside it: `files`, plus what stands there and is not `owned`.
+
+    Raises WriteError, and leaves nothing behind.
+    """
+    staging = target.parent / f"{STAGE}{target.name}"
+    try:
+        keep = _foreign(target, {*files, *owned})
+        if not files and not keep:
+            return Staged(target, None)
+        _remove(staging)
+        staging.mkdir(parents=True)
+        _fill(staging, target, files, keep)
+    except OSError as error:
+        _remove(staging)
+        raise WriteError(_sentence("write", target, error)) from error
+    except BaseException:  # Ctrl-C: leave nothing behind
+        _remove(staging)
+        raise
+    return Staged(target, staging)
+
+
+def recover(parent: Path) -> tuple[str, ...]:
+    """Finish or roll back what a killed run left in `parent`; the names of the folders concerned."""
+    try:
+        names = sorted(entry.name for entry in parent.iterdir())
+    except FileNotFoundError:
+        return ()
+    touched: list[str] = []
+    try:
+        for name in names:
+            if name.startswith(JOURNAL):
+                touched.append(name.removeprefix(JOURNAL))
+                _finish_swap(parent / touched[-1])
+        for name in names:
+            for prefix in (STAGE, OLD):
+                if name.startswith(prefix):
+                    touched.append(name.removeprefix(prefix))
+                    _remove(parent / name)
+    except OSError as error:
+        raise WriteError(_sentence("recover", parent, error)) from error
+    return tuple(dict.fromkeys(touched))
+
+
+def is_interrupted(parent: Path) -> bool:
+    """Whether a killed run left something in `parent` that only writing can clean up."""
+    try:
+        return any(entry.name.startswith((STAGE, OLD, JOURNAL)) for entry in parent.iterdir())
+    except OSError:
+        return False
+
+
+def _walk(folder: Path) -> list[tuple[str, int]]:
+    """Relative paths and modes of everything below `folder` that is not a folder; links not followed."""
+    found: list[tuple[str, int]] = []
+    pending = [""]
+    while pending:
+        below = pending.pop()
+        with os.scandir(os.path.join(folder, below) if below else folder) as entries:  # noqa: PTH118 - hot path
+            for entry in entries:
+                path = f"{below}/{entry.name}" if below else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(path)
+                else:
+                    mode = stat.S_IFREG if entry.is_file(follow_symlinks=False) else stat.S_IFLNK
+                    found.append((path, mode))
+    return found
+
+
+def _foreign(target: Path, ours: set[str]) -> list[str]:
+    if not os.path.lexists(target):
+        return []
+    return [path for path, _ in _walk(target) if path not in ours]
+
+
+def _fill(staging: Path, target: Path, files: Mapping[str, bytes], keep: list[str]) -> None:
+    made: set[str] = {""}
+
+    def make_parent(path: str) -> None:
+        folder = path.rpartition("/")[0]
+        if folder not in made:
+            os.makedirs(staging / folder, exist_ok=True)  # noqa: PTH103 - hot path
+            made.add(folder)
+
+    for path, content in files.items():
+        make_parent(path)
+        _write(staging / path, content)
+    for path in keep:
+        if path in files:
+            continue
+        make_parent(path)
+        _carry(target / path, staging / path)
+
+
+def _write(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)
+
+
+def _carry(source: Path, destination: Path) -> None:
+    """The very same file under its new parent; where the file system has no links, a copy."""
+    try:
+        os.link(source, destination, follow_symlinks=False)
+    except FileExistsError:  # a generated file or folder is in the way
+        raise
+    except OSError:
+        shutil.copy2(source, destination, follow_symlinks=False)
+
+
+def _swap(target: Path, staging: Path | None) -> None:
+    parent, name = target.parent, target.name
+    old = parent / f"{OLD}{name}"
+    if staging is None:
+        _remove(old)
+        if os.path.lexists(target):
+            target.rename(old)
+            _remove(old)
+        return
+    if not os.path.lexists(target):
+        staging.rename(target)
+        return
+    if exchange(target, staging):
+        _remove(staging)
+        return
+    _swap_in_two_steps(target, staging, old)
+
+
+def _swap_in_two_steps(target: Path, staging: Path, old: Path) -> None:
+    """Without an atomic exchange: a journal tells the next run which way to go."""
+    journal = target.parent / f"{JOURNAL}{target.name}"
+    _remove(old)
+    journal.write_bytes(b"")
+    try:
+        target.rename(old)
+        staging.rename(target)
+    except OSError:
+        if not os.path.lexists(target):
+            old.rename(target)
+        raise
+    finally:
+        _finish_swap(target)
+
+
+def _finish_swap(target: Path) -> None:
+    """Whatever point a two-step swap was stopped at: the target is the new folder, else the old one."""
+    parent, name = target.parent, target.name
+    staging, old, journal = parent / f"{STAGE}{name}", parent / f"{OLD}{name}", parent / f"{JOURNAL}{name}"
+    if not os.path.lexists(target):
+        if os.path.lexists(staging):
+            staging.rename(target)
+        elif os.path.lexists(old):
+            old.rename(target)
+    _remove(old)
+    journal.unlink(missing_ok=True)
+
+
+def _remove(path: Path) -> None:
+    """As far as it goes: what stays behind is hidden, and the next run tries again."""
+    if path.is_symlink():
+        path.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _sentence(verb: str, path: Path, error: OSError) -> str:
+    where = error.filename2 or error.filename or path
+    return f"can't {verb} {path}: {error.strerror or error} ({os.fsdecode(where)}); nothing there was changed"

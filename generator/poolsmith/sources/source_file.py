@@ -1,0 +1,69 @@
+"""One file that a user wrote, and the way from its data back to its lines. Floor: sources."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.span import Location, Span
+from poolsmith.sources import pointer as pointers
+from poolsmith.sources.yaml_marks import Marks
+
+if TYPE_CHECKING:
+    from poolsmith.sources.yaml_reader import YamlValue
+
+
+class SourceFile:
+    """A file's path (relative to the root, forward slashes), its text and the data of one document."""
+
+    def __init__(self, path: str, text: str, data: YamlValue, *, document: int = 0) -> None:
+        self.path = path
+        self.text = text
+        self.data = data
+        self._document = document
+
+    @cached_property
+    def digest(self) -> str:
+        return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
+
+    @cached_property
+    def _marks(self) -> Marks:
+        return Marks(self.text, self._document)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    def locate(self, pointer: str, note: str | None = None) -> Location:
+        """Where `pointer` stands: its key, or the nearest ancestor that the file has."""
+        extent = self._marks.key(pointer)
+        if extent is None:
+            return Location(span=Span(path=self.path), pointer=pointer, note=note)
+        start, end = extent
+        return Location(
+            span=Span(path=self.path, start=start, end=end),
+            pointer=pointer,
+            note=note,
+            source_line=self.line(start.line),
+        )
+
+    def line(self, number: int) -> str | None:
+        return self._lines[number - 1] if 0 < number <= len(self._lines) else None
+
+    def has(self, pointer: str) -> bool:
+        """Whether the file itself says something at `pointer`; null counts as saying something."""
+        node = self.data
+        for step in pointers.split(pointer):
+            if isinstance(node, dict) and step in node:
+                node = node[step]
+            elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+                node = node[int(step)]
+            else:
+                return False
+        return True
+
+    def written(self, pointer: str) -> str | None:
+        """The text of the scalar at `pointer` as the user wrote it, without quotes."""
+        node = self._marks.scalar(pointer)
+        return None if node is None else str(node.value)

@@ -1,0 +1,90 @@
+"""From a JSON pointer to a place in a YAML text. Floor: sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from poolsmith.diagnostics.span import Position
+from poolsmith.sources import pointer as pointers
+from poolsmith.sources.yaml_reader import (
+    YamlProblem,
+    compose,
+    is_merge_key,
+    mapping_key,
+    merge_sources,
+    position_of,
+)
+
+if TYPE_CHECKING:
+    from yaml import Mark
+
+
+class Marks:
+    """The places in one document of a YAML text."""
+
+    def __init__(self, text: str, document: int = 0) -> None:
+        self._root: Node | None = None
+        try:
+            for index, node in enumerate(compose(text)):
+                if index == document:
+                    self._root = node
+                    break
+        except YamlProblem:
+            self._root = None
+
+    def key(self, pointer: str) -> tuple[Position, Position] | None:
+        """Start and end of the key that `pointer` names, or of a list item's first token.
+
+        When the pointer does not exist, its nearest existing ancestor; None when not even that has a key.
+        """
+        found: tuple[Position, Position] | None = None
+        node = self._root
+        for step in pointers.split(pointer):
+            entry = _child(node, step)
+            if entry is None:
+                break
+            key_node, node = entry
+            found = _extent(key_node)
+        return found
+
+    def scalar(self, pointer: str) -> ScalarNode | None:
+        """The scalar that stands exactly at `pointer`."""
+        node = self._root
+        for step in pointers.split(pointer):
+            entry = _child(node, step)
+            if entry is None:
+                return None
+            node = entry[1]
+        return node if isinstance(node, ScalarNode) else None
+
+
+def _child(node: Node | None, step: str) -> tuple[Node, Node] | None:
+    """The node to underline and the node to go on with."""
+    if isinstance(node, SequenceNode):
+        if not step.isdecimal() or int(step) >= len(node.value):
+            return None
+        item = node.value[int(step)]
+        return item, item
+    if not isinstance(node, MappingNode):
+        return None
+    inherited: list[Node] = []
+    for key_node, value_node in node.value:
+        if is_merge_key(key_node):
+            inherited.extend(merge_sources(value_node))
+        elif mapping_key(key_node) == step:
+            return key_node, value_node
+    for source in inherited:
+        if entry := _child(source, step):
+            return entry
+    return None
+
+
+def _extent(node: Node) -> tuple[Position, Position]:
+    """End marks of block collections run into the next key, so only one-line scalars have an end."""
+    start = position_of(node)
+    end: Mark = node.end_mark
+    if isinstance(node, ScalarNode) and end.line == node.start_mark.line:
+        return start, Position(end.line + 1, end.column + 1)
+    return start, start

@@ -1,0 +1,341 @@
+"""YAML text to plain data, read as Kubernetes reads it. Floor: sources.
+
+The C parser composes nodes; scalars are resolved and mappings built here, because no YAML library reads
+scalars as Kubernetes does. Marks are not kept: while all is well nobody asks for them, and when somebody
+does, the text is composed once more (`yaml_marks`).
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from poolsmith.diagnostics.span import Position
+from poolsmith.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    _Parser = Any
+else:
+    from yaml.cyaml import CParser as _Parser
+
+YamlValue = Any
+"""A tree of dict (string keys), list, str, int, float, bool and None: what JSON can say."""
+
+MAX_DEPTH = 100
+MAX_ALIASED_NODES = 10_000
+_PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 20,000 levels safely
+
+PLAIN, QUOTED = "plain", "quoted"
+_CORE = "tag:yaml.org,2002:"
+_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?:[ \t].*)?\r?$", re.MULTILINE)
+_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+_TEXT_AFTER_MARKER = re.compile(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$", re.MULTILINE)
+
+
+@dataclass(kw_only=True, eq=False)
+class YamlProblem(Exception):  # noqa: N818 - a problem of the text; nothing here has failed
+    """Why a text can't be read. `reason` is the kebab name of the entry in the code book."""
+
+    reason: str
+    message: str
+    position: Position | None = None
+    related: Position | None = None
+    help: str | None = None
+
+
+class NodeParser(_Parser):  # type: ignore[misc]  # the C class carries no types
+    """libyaml's parser and composer; a node's tag only says whether its scalar was written plain."""
+
+    def resolve(self, kind: type[Node], _value: object, implicit: tuple[bool, bool]) -> str:
+        return PLAIN if kind is ScalarNode and implicit[0] else QUOTED
+
+    def descend_resolver(self, _parent: object, _index: object) -> None:
+        """Nothing to do: tags do not depend on the path."""
+
+    def ascend_resolver(self) -> None:
+        """Nothing to do: tags do not depend on the path."""
+
+
+def read_documents(text: str) -> list[YamlValue]:
+    """Every document of a stream, in order; an empty document is None.
+
+    Raises YamlProblem for the first thing that Kubernetes would refuse, or silently lose.
+    """
+    return [_Builder().build(node, 0) for node in compose(text)]
+
+
+def compose(text: str) -> Iterator[Node]:
+    """The root node of each document. Raises YamlProblem."""
+    _refuse_what_is_not_yaml(text)
+    try:
+        parser = NodeParser(text)
+        while parser.check_node():
+            yield parser.get_node()
+    except yaml.MarkedYAMLError as error:
+        raise _syntax_problem(text, error) from None
+    except yaml.reader.ReaderError as error:
+        raise _character_problem(text, error) from None
+    except UnicodeError:
+        raise YamlProblem(reason="yaml-syntax", message="a surrogate is not a character") from None
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _refuse_what_is_not_yaml(text: str) -> None:
+    if any(marker in text for marker in _MARKERS) and (match := _CONFLICT.search(text)):
+        raise YamlProblem(
+            reason="merge-conflict-marker",
+            message=f"merge-conflict marker `{match[0].strip()[:40]}`",
+            position=_position_at(text, match.start()),
+        )
+    if "---" in text and (match := _TEXT_AFTER_MARKER.search(text)):
+        raise YamlProblem(
+            reason="text-after-document-marker",
+            message="text after `---` on the same line: Kubernetes throws it away silently",
+            position=_position_at(text, match.start("text")),
+        )
+    if text.count("[") + text.count("{") + text.count("-") + text.count("?") > _PRECHECK_FROM:
+        _refuse_deep_nesting(text)
+
+
+def _refuse_deep_nesting(text: str) -> None:
+    """Count depth on the event stream, which does not recurse, before the composer does."""
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=NodeParser):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_DEPTH:
+                    raise _too_deep(_position_of_mark(event.start_mark))
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except (yaml.YAMLError, UnicodeError):
+        return  # the composer reports it with its place
+
+
+def _too_deep(position: Position | None = None) -> YamlProblem:
+    return YamlProblem(
+        reason="input-limit",
+        message=f"nested deeper than {MAX_DEPTH} levels",
+        position=position,
+        help=f"write it with at most {MAX_DEPTH} levels",
+    )
+
+
+class _Builder:
+    """Builds one document, and counts what its aliases expand to."""
+
+    __slots__ = ("aliased", "seen")
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+        self.aliased = 0
+
+    def build(self, node: Node | None, depth: int, *, inside_alias: bool = False) -> YamlValue:
+        if node is None:
+            return None
+        if inside_alias:
+            self._count_alias(node)
+        if isinstance(node, ScalarNode):
+            return scalar_value(node)
+        if depth >= MAX_DEPTH:
+            raise _too_deep(position_of(node))
+        identity = id(node)
+        if identity in self.seen:
+            if not inside_alias:
+                self._count_alias(node)
+            inside_alias = True
+        else:
+            self.seen.add(identity)
+        if isinstance(node, SequenceNode):
+            return [self.build(item, depth + 1, inside_alias=inside_alias) for item in node.value]
+        return self._mapping(node, depth, inside_alias=inside_alias)
+
+    def _count_alias(self, node: Node) -> None:
+        self.aliased += 1
+        if self.aliased > MAX_ALIASED_NODES:
+            raise YamlProblem(
+                reason="input-limit",
+                message=f"aliases expand to more than {MAX_ALIASED_NODES} nodes",
+                position=position_of(node),
+                help="write the values out instead of nesting anchors",
+            )
+
+    def _mapping(self, node: Node, depth: int, *, inside_alias: bool) -> dict[str, YamlValue]:
+        result: dict[str, YamlValue] = {}
+        merged: list[Node] = []
+        merge_key: Node | None = None
+        before: frozenset[str] = frozenset()
+        for key_node, value_node in node.value:
+            if is_merge_key(key_node):
+                if merge_key is not None:
+                    raise _duplicate_key("<<", key_node, merge_key)
+                merge_key, before = key_node, frozenset(result)
+                merged = merge_sources(value_node)
+                continue
+            key = mapping_key(key_node)
+            if key in result:
+                raise _duplicate_key(key, key_node, _key_node(node, key))
+            result[key] = self.build(value_node, depth + 1, inside_alias=inside_alias)
+        for source in merged:
+            for key, value in self.build(source, depth + 1, inside_alias=True).items():
+                if key in before and merge_key is not None:
+                    raise _merged_over(key, merge_key, _key_node(node, key))
+                result.setdefault(key, value)
+        return result
+
+
+def is_merge_key(node: Node) -> bool:
+    if not isinstance(node, ScalarNode) or node.value != "<<":
+        return False
+    return node.tag == _CORE + "merge" or (node.tag == PLAIN and not node.style)
+
+
+def merge_sources(node: Node) -> list[Node]:
+    """The mappings behind a `<<`, the one that wins first. Raises YamlProblem."""
+    sources = node.value if isinstance(node, SequenceNode) else [node]
+    for source in sources:
+        if not isinstance(source, MappingNode):
+            raise YamlProblem(
+                reason="yaml-syntax",
+                message="a merge key `<<` takes a mapping or a list of mappings",
+                position=position_of(source),
+            )
+    return list(sources)
+
+
+def mapping_key(node: Node) -> str:
+    """A key as Kubernetes spells it in JSON. Raises YamlProblem for keys that JSON can't have."""
+    value = scalar_value(node) if isinstance(node, ScalarNode) else None
+    if value is None:
+        raise YamlProblem(
+            reason="not-json",
+            message="a mapping key is null or a collection; Kubernetes refuses it",
+            position=position_of(node),
+            help="use a string as the key",
+        )
+    return key_text(value)
+
+
+def scalar_value(node: ScalarNode) -> Scalar:
+    tag: str = node.tag
+    text: str = node.value
+    if tag == QUOTED or (tag == PLAIN and node.style):  # the tag `!` makes libyaml call quotes plain
+        return text
+    if tag == _CORE + "binary":
+        return _decoded(node)
+    if tag != PLAIN and not tag.startswith(_CORE):
+        return text  # unknown tags are ignored, and such a scalar is a string
+    if tag == _CORE + "str":
+        return text
+    try:
+        return resolve_plain(text)
+    except NotJsonError:
+        raise YamlProblem(
+            reason="not-json",
+            message=f"`{text}` has no JSON form; Kubernetes refuses it",
+            position=position_of(node),
+            help=f'use a finite number, or quote it: "{text}"',
+        ) from None
+
+
+def position_of(node: Node) -> Position:
+    return _position_of_mark(node.start_mark)
+
+
+def _position_of_mark(mark: Any) -> Position:
+    return Position(mark.line + 1, mark.column + 1)
+
+
+def _decoded(node: ScalarNode) -> str:
+    """What Kubernetes makes of `!!binary`: the bytes, as a string."""
+    try:
+        return base64.b64decode(node.value, validate=True).decode()
+    except ValueError:
+        raise YamlProblem(
+            reason="not-json",
+            message="a `!!binary` value is not base64 of UTF-8 text; Kubernetes refuses or garbles it",
+            position=position_of(node),
+        ) from None
+
+
+def _key_node(mapping: Node, key: str) -> Node:
+    own: list[Node] = [node for node, _ in mapping.value if not is_merge_key(node)]
+    return next(node for node in own if mapping_key(node) == key)
+
+
+def _duplicate_key(key: str, second: Node, first: Node) -> YamlProblem:
+    where = position_of(first)
+    return YamlProblem(
+        reason="duplicate-key",
+        message=(
+            f"key `{_shorten(key)}` stands twice in one mapping (first in line {where.line}); "
+            "one of the two values would be lost silently"
+        ),
+        position=position_of(second),
+        related=where,
+    )
+
+
+def _merged_over(key: str, merge_key: Node, first: Node) -> YamlProblem:
+    """YAML says that the mapping's own key counts, Kubernetes that the later one does."""
+    where = position_of(first)
+    return YamlProblem(
+        reason="duplicate-key",
+        message=(
+            f"the merge key `<<` brings `{_shorten(key)}`, which stands above it (in line {where.line}); "
+            "Kubernetes and other YAML readers take different ones of the two values"
+        ),
+        position=position_of(merge_key),
+        related=where,
+        help="write the merge key first; what follows it overrides what it brings",
+    )
+
+
+def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> YamlProblem:
+    mark = error.problem_mark or error.context_mark
+    position = _position_of_mark(mark) if mark else None
+    message = _one_line(error.problem or str(error))
+    help_text = None
+    if mark and _line_at(text, mark.line).lstrip(" ").startswith("\t"):
+        message = "a tab indents this line; YAML allows only blanks there"
+        help_text = "replace the tab by blanks"
+    elif error.context:
+        message = f"{_one_line(error.context)}: {message}"
+    return YamlProblem(reason="yaml-syntax", message=message, position=position, help=help_text)
+
+
+def _character_problem(text: str, error: yaml.reader.ReaderError) -> YamlProblem:
+    """A control character; libyaml tells its offset in UTF-8 bytes."""
+    before = text.encode()[: error.position].decode(errors="ignore")
+    return YamlProblem(
+        reason="yaml-syntax",
+        message=f"the control character U+{error.character:04X} is not allowed in YAML",
+        position=_position_at(text, len(before)),
+        help="remove it, or write it as an escape in double quotes",
+    )
+
+
+def _line_at(text: str, index: int) -> str:
+    lines = text.split("\n", index + 1)
+    return lines[index] if index < len(lines) else ""
+
+
+def _position_at(text: str, offset: int) -> Position:
+    line = text.count("\n", 0, offset)
+    return Position(line + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1)
+
+
+def _one_line(message: str) -> str:
+    return _shorten(" ".join(message.split()), 160)
+
+
+def _shorten(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
