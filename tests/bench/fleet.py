@@ -1,0 +1,72 @@
+"""Synthetic fleets of any size: clusters of ten unlike pools, the same every time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POOLS_PER_CLUSTER = 10
+_BASE = """\
+apiVersion: poolsmith/v1
+kind: NodePoolBase
+metadata:
+  name: ubuntu
+spec:
+  os: {id: ubuntu, version: "22.04"}
+  runtime: {name: containerd, version: "1.7.27"}
+"""
+_CLUSTER = """\
+apiVersion: poolsmith/v1
+kind: Cluster
+metadata:
+  name: NAME
+spec:
+  kubernetes: {version: "1.33", distribution: kubeadm}
+  stack: {release: v26.3.3, driverMode: nvidia-driver}
+  poolLabel: example.com/gpu-pool
+  delivery: {engine: ENGINE, repoURL: "https://git.example.com/gpu.git"}
+"""
+_POOL = """\
+apiVersion: poolsmith/v1
+kind: NodePool
+metadata:
+  name: NAME
+spec:
+  extends: [ubuntu]
+  nodes:
+    count: 16
+    taints: [{key: nvidia.com/gpu, effect: NoSchedule}]
+  kernel: {release: 5.15.0-105-generic}
+"""
+_KINDS = (
+    "  gpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}\n  driver: {source: precompiled, version: '580'}\n",
+    "  gpu: {product: NVIDIA-A100-SXM4-80GB, count: 8, mig: {layout: all-1g.10gb}}\n  driver: {source: container}\n",
+    "  gpu: {product: NVIDIA-L40S, count: 4}\n  sharing: {timeSlicing: {replicas: 4}}\n  driver: {source: container}\n",
+    "  gpu: {product: NVIDIA-H100-80GB-HBM3, count: 8}\n  driver: {source: container, kernelModuleType: open}\n",
+    "  gpu: {product: NVIDIA-L4, count: 1}\n  driver: {source: preinstalled}\n",
+)
+
+
+def write_fleet(root: Path, pools: int) -> int:
+    """Write a project of `pools` pools below `root`; the number of its clusters."""
+    bases = root / "profiles" / "_bases"
+    bases.mkdir(parents=True)
+    (bases / "ubuntu.yaml").write_text(_BASE)
+    clusters = max(1, pools // POOLS_PER_CLUSTER)
+    for number in range(clusters):
+        name = f"cluster-{number:05d}"
+        folder = root / "profiles" / name
+        folder.mkdir()
+        engine = "flux" if number % 2 else "argocd"
+        (folder / "cluster.yaml").write_text(_CLUSTER.replace("NAME", name).replace("ENGINE", engine))
+        for index in range(min(pools, POOLS_PER_CLUSTER)):
+            pool = f"pool-{index:02d}"
+            (folder / f"{pool}.yaml").write_text(_POOL.replace("NAME", pool) + _KINDS[index % len(_KINDS)])
+    return clusters
+
+
+def change_one_profile(root: Path) -> None:
+    path = root / "profiles" / "cluster-00000" / "pool-00.yaml"
+    path.write_text(path.read_text().replace("5.15.0-105-generic", "5.15.0-113-generic"))
