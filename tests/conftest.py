@@ -1,9 +1,17 @@
-"""What all tests share: hypothesis profiles and a way to write small trees of files."""
+"""What all tests share: hypothesis profiles, small trees of files, golden trees, real tools and recorded facts."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import shutil
+import signal
+import subprocess
+import sys
 import textwrap
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,6 +19,43 @@ from hypothesis import settings
 settings.register_profile("default", max_examples=100, deadline=None)
 settings.register_profile("deep", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+_STEERS_REPORTS = frozenset(("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR"))
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--update-golden", action="store_true", help="write tests/golden/*/expected anew; never in CI"
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("--update-golden") and os.environ.get("CI"):
+        raise pytest.UsageError(
+            "--update-golden is refused where CI is set: expectations are changed by people"
+        )
+
+
+def pytest_runtest_setup(item):
+    for mark in item.iter_markers("tool"):
+        if shutil.which(mark.args[0]) is None:
+            pytest.skip(f"the tool `{mark.args[0]}` is not on PATH")
+
+
+@pytest.fixture(scope="session")
+def repository():
+    """The root of the checkout."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """The folder of recorded facts beside the checkout; what needs it is skipped where it is absent."""
+    folder = REPOSITORY.parent / "shared"
+    if not (folder / "facts").is_dir() or not (folder / "upstream").is_dir():
+        pytest.skip("the recorded facts (../shared) are not here")
+    return folder
 
 
 @pytest.fixture
@@ -25,3 +70,150 @@ def write_files(tmp_path):
         return tmp_path
 
     return write
+
+
+@dataclass(frozen=True)
+class CliResult:
+    """What a run of poolsmith came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def report(self):
+        return json.loads(self.out)
+
+    @property
+    def diagnostics(self):
+        return self.report["diagnostics"]
+
+
+@pytest.fixture
+def run_cli(capsys, monkeypatch):
+    """Run poolsmith in this process, into pipes and outside of GitHub Actions."""
+    for name in _STEERS_REPORTS:
+        monkeypatch.delenv(name, raising=False)
+
+    def run(args, cwd=None):
+        from poolsmith.cli.main import _run
+
+        capsys.readouterr()
+        with contextlib.chdir(cwd or "."):
+            code = _run([str(argument) for argument in args])
+        captured = capsys.readouterr()
+        return CliResult(int(code), captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def start_cli():
+    """Start poolsmith as a process of its own, in a group of its own; what still runs is killed."""
+    started = []
+
+    def start(args, **options):
+        environment = {name: value for name, value in os.environ.items() if name not in _STEERS_REPORTS}
+        environment |= {"PYTHONPATH": str(REPOSITORY / "generator"), **options.pop("env", {})}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "poolsmith", *map(str, args)],
+            env=environment,
+            start_new_session=True,
+            stdout=options.pop("stdout", subprocess.PIPE),
+            stderr=options.pop("stderr", subprocess.PIPE),
+            **options,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.fixture
+def sample_project(tmp_path):
+    """A copy of the profiles that this repository shows, without output."""
+    root = tmp_path / "sample"
+    shutil.copytree(REPOSITORY / "profiles", root / "profiles")
+    return root
+
+
+@pytest.fixture
+def synthetic_fleet(tmp_path):
+    """Make a project of many sound clusters; the folder that holds it."""
+
+    def make(clusters, pools, *, root=tmp_path / "fleet", release="v26.3.3", backwards=False):
+        files = {}
+        for number in range(clusters):
+            folder = root / "profiles" / f"c{number:03}"
+            files[folder / "cluster.yaml"] = _CLUSTER.format(name=folder.name, release=release)
+            for pool in range(pools):
+                files[folder / f"pool-{pool}.yaml"] = _POOL.format(name=f"pool-{pool}")
+        for path in sorted(files, reverse=backwards):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(files[path])
+        return root
+
+    return make
+
+
+@pytest.fixture
+def contents():
+    """Everything below a folder by its relative path: bytes, the target of a link, or None for the rest."""
+
+    def read(folder):
+        found = {}
+        for path in sorted(folder.rglob("*")):
+            shown = path.relative_to(folder).as_posix()
+            if path.is_symlink():
+                found[shown] = f"-> {path.readlink()}"
+            elif path.is_file():
+                found[shown] = path.read_bytes()
+            elif not path.is_dir():
+                found[shown] = None
+        return found
+
+    return read
+
+
+_CLUSTER = """\
+apiVersion: poolsmith/v1
+kind: Cluster
+metadata:
+  name: {name}
+spec:
+  kubernetes:
+    version: "1.34"
+    distribution: kubeadm
+  stack:
+    release: {release}
+    driverMode: nvidia-driver
+  poolLabel: example.com/gpu-pool
+  delivery:
+    engine: argocd
+    repoURL: https://git.example.com/gpu.git
+"""
+
+_POOL = """\
+apiVersion: poolsmith/v1
+kind: NodePool
+metadata:
+  name: {name}
+spec:
+  os:
+    id: ubuntu
+    version: "24.04"
+  kernel:
+    release: 6.8.0-60-generic
+  runtime:
+    name: containerd
+    version: "2.1"
+  gpu:
+    product: NVIDIA-L4
+    count: 8
+  driver:
+    source: container
+"""

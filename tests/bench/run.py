@@ -32,7 +32,9 @@ class Row:
     budget: str
 
 
-def measure(arguments: list[str], root: Path, runs: int, before: Callable[[], None] = lambda: None) -> tuple[float, float]:
+def measure(
+    arguments: list[str], root: Path, runs: int, before: Callable[[], None] = lambda: None
+) -> tuple[float, float]:
     """Median seconds and largest resident set of the command and its children, in MiB."""
     seconds, memory = [], 0.0
     for _ in range(runs):
@@ -63,7 +65,9 @@ def small(folder: Path, runs: int) -> list[Row]:
     seconds, memory = measure(["generate"], folder, runs * 3, fresh(folder))
     checked, more = measure(["check"], folder, runs * 3)
     rows.append(Row("generate, 1 cluster of 8 pools, cold", seconds, memory, count_files(folder), ""))
-    rows.append(Row("generate + check, 1 cluster of 8 pools", seconds + checked, max(memory, more), 0, "0.35 s"))
+    rows.append(
+        Row("generate + check, 1 cluster of 8 pools", seconds + checked, max(memory, more), 0, "0.35 s")
+    )
     return rows
 
 
@@ -79,8 +83,20 @@ def large(folder: Path, pools: int, runs: int) -> list[Row]:
     thousand = pools == 1_000
     return [
         Row(f"generate, {label}", seconds, memory, files, ""),
-        Row(f"generate + check, {label}", seconds + checked, max(memory, more), 0, "4 s, 300 MiB" if thousand else ""),
-        Row(f"generate --check, nothing changed, {pools:,} pools", unchanged, 0, 0, "0.6 s" if thousand else ""),
+        Row(
+            f"generate + check, {label}",
+            seconds + checked,
+            max(memory, more),
+            0,
+            "4 s, 300 MiB" if thousand else "",
+        ),
+        Row(
+            f"generate --check, nothing changed, {pools:,} pools",
+            unchanged,
+            0,
+            0,
+            "0.6 s" if thousand else "",
+        ),
         Row(f"generate, one profile changed among {pools:,}", one, 0, 0, "0.6 s" if thousand else ""),
     ]
 
@@ -95,7 +111,15 @@ def kustomize(folder: Path, clusters: int) -> list[Row]:
     start = time.perf_counter()
     for overlay in overlays:
         subprocess.run([tool, "build", str(overlay.parent)], check=True, stdout=subprocess.DEVNULL)
-    return [Row(f"kustomize build, {len(overlays)} pool overlays one by one", time.perf_counter() - start, 0, 0, "")]
+    return [
+        Row(
+            f"kustomize build, {len(overlays)} pool overlays one by one",
+            time.perf_counter() - start,
+            0,
+            0,
+            "",
+        )
+    ]
 
 
 def main() -> None:
@@ -127,7 +151,9 @@ def print_table(rows: list[Row]) -> None:
         files = f"{row.files:,}" if row.files else ""
         print(f"{row.work:<{width}}  {row.seconds:>8.3f}  {memory:>6}  {files:>7}  {row.budget}")
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"largest process: {children:.0f} MiB, {os.cpu_count()} processors, Python {sys.version.split()[0]}")
+    print(
+        f"largest process: {children:.0f} MiB, {os.cpu_count()} processors, Python {sys.version.split()[0]}"
+    )
 
 
 if __name__ == "__main__":

@@ -16,11 +16,42 @@ from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.sources.yaml_writer import emit, emit_all
 
 WORDS = st.sampled_from(
-    ["", "y", "no", "on", "null", "~", "1e3", "0o7", "08", "12:30", "=", "<<", "---", "a: b", "- a", "#", "a #b", "|", "\n", "a\n", " a\nb", "\x85"]
+    [
+        "",
+        "y",
+        "no",
+        "on",
+        "null",
+        "~",
+        "1e3",
+        "0o7",
+        "08",
+        "12:30",
+        "=",
+        "<<",
+        "---",
+        "a: b",
+        "- a",
+        "#",
+        "a #b",
+        "|",
+        "\n",
+        "a\n",
+        " a\nb",
+        "\x85",
+    ]
 )
-TEXTS = st.text() | WORDS | st.text(alphabet=" \t\n\r:#-'\"\\,[]{}&*!|>%@`?.0123456789eEabyno~=<", max_size=12)
+TEXTS = (
+    st.text() | WORDS | st.text(alphabet=" \t\n\r:#-'\"\\,[]{}&*!|>%@`?.0123456789eEabyno~=<", max_size=12)
+)
 # Integers beyond 64 bits are floats to Kubernetes.
-SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS
+)
 DATA = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),

@@ -60,7 +60,7 @@ class _Counted:
 
 
 def _context() -> BaseContext:
-    import multiprocessing  # noqa: PLC0415 - only large fleets pay for it
+    import multiprocessing
 
     return multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 

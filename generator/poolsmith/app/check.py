@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.app.generate import Mode, Progress, generate
+from poolsmith.app.generate import Progress, generate
 from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
+from poolsmith.app.settle import Mode
 from poolsmith.check.engine import run_rules
 from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
 from poolsmith.check.registry import RULES
@@ -88,6 +89,6 @@ def _yaml_files(path: Path) -> Iterator[Path]:
 def _shown(file: Path, root: Path) -> str:
     absolute = Path(os.path.abspath(file))  # noqa: PTH100 - resolve() would follow links
     try:
-        return absolute.relative_to(Path(os.path.abspath(root))).as_posix()  # noqa: PTH100
+        return absolute.relative_to(Path(os.path.abspath(root))).as_posix()  # noqa: PTH100 - as above
     except ValueError:
         return absolute.as_posix()

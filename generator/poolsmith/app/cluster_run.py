@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from poolsmith import __version__
 from poolsmith.app.comparison import Comparison
 from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
-from poolsmith.app.project import CLUSTERS
 from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, diagnose
 from poolsmith.diagnostics.codes import hygiene as codes
 from poolsmith.diagnostics.codes import reading
@@ -57,9 +56,8 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     return ClusterRun(loaded=loaded, plan=plan, tree=tree, files=content, diagnostics=tuple(diagnostics))
 
 
-def compare(project: Project, name: str, generated: dict[str, bytes]) -> Comparison | Diagnostic:
-    """What `output/clusters/<name>` holds against `generated`, or why that can't be said."""
-    folder = f"{CLUSTERS}/{name}"
+def compare(project: Project, folder: str, generated: dict[str, bytes], name: str) -> Comparison | Diagnostic:
+    """What `folder` holds against `generated`, or why that can't be said. `name` is the subject."""
     if (problem := link_in_the_way(project, folder)) is not None:
         return problem
     target = project.root / folder
@@ -73,7 +71,9 @@ def compare(project: Project, name: str, generated: dict[str, bytes]) -> Compari
         try:
             lock = read_lock(text)
         except BadLockError as error:
-            return diagnose(codes.BAD_LOCK, f"the lock can't be used: {error}", _whole(f"{folder}/{LOCK}"), subject=name)
+            return diagnose(
+                codes.BAD_LOCK, f"the lock can't be used: {error}", _whole(f"{folder}/{LOCK}"), subject=name
+            )
     elif LOCK in present:
         return diagnose(codes.BAD_LOCK, "the lock is not a regular file", _whole(f"{folder}/{LOCK}"), subject=name)
     return Comparison(folder=folder, generated=generated, present=present, lock=lock)
@@ -87,9 +87,7 @@ def link_in_the_way(project: Project, folder: str) -> Diagnostic | None:
         if path.is_symlink() or (path.exists() and not path.is_dir()):
             what = "a symbolic link" if path.is_symlink() else "not a folder"
             shown = path.relative_to(project.root).as_posix()
-            return diagnose(
-                codes.PATH_OCCUPIED, f"`{shown}` is {what}; nothing is written through it", _whole(shown)
-            )
+            return diagnose(codes.PATH_OCCUPIED, f"`{shown}` is {what}; nothing is written through it", _whole(shown))
     return None
 
 

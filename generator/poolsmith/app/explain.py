@@ -119,7 +119,7 @@ def _cluster_text(plan: ClusterPlan) -> str:
 
 def _pool_text(run: ClusterRun, name: str) -> str:
     plan = run.plan
-    assert plan is not None  # noqa: S101 - the caller looked
+    assert plan is not None
     pool = next((pool for pool in plan.pools if pool.name == name), None)
     if pool is None:
         raise UsageError(
@@ -161,7 +161,7 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
 
 def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedValue]:
     plan = run.plan
-    assert plan is not None  # noqa: S101 - the caller looked
+    assert plan is not None
     file, path = _split_wanted(plan, wanted)
     found = []
     for values_file, chart_name, release, settings in _values_files(plan):
@@ -169,9 +169,8 @@ def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedVal
             continue
         chart = project.catalog.chart(chart_name, release)
         for setting in settings:
-            if path and setting.dotted != path and not setting.dotted.startswith(path + "."):
-                if not path.startswith(setting.dotted + "."):
-                    continue
+            if path and not _overlap(path, setting.dotted):
+                continue
             default = chart.default(setting.path) if chart is not None else None
             steps = tuple(_steps(setting.origin, run))
             found.append(ExplainedValue(values_file, setting.dotted, setting.value, default, steps))
@@ -185,6 +184,11 @@ def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedVal
         known = [setting.dotted for setting in plan.values]
         raise UsageError(f"`{plan.name}` generates no value `{path}`; {did_you_mean(path, known)}")
     return found
+
+
+def _overlap(wanted: str, generated: str) -> bool:
+    """The same path, or one inside the other."""
+    return f"{generated}.".startswith(f"{wanted}.") or f"{wanted}.".startswith(f"{generated}.")
 
 
 def _split_wanted(plan: ClusterPlan, wanted: str) -> tuple[str | None, str]:
@@ -204,9 +208,11 @@ def _values_files(plan: ClusterPlan) -> list[tuple[str, str, str, tuple[ValueSet
     found = []
     if plan.chart is not None:
         found.append((plan.chart.values_file, plan.chart.name, plan.chart.version, plan.values))
-    for unit in plan.units:
-        if unit.chart is not None:
-            found.append((unit.chart.values_file, unit.chart.name, unit.catalog_release or "", unit.values))
+    found.extend(
+        (unit.chart.values_file, unit.chart.name, unit.catalog_release or "", unit.values)
+        for unit in plan.units
+        if unit.chart is not None
+    )
     return found
 
 
@@ -238,4 +244,3 @@ def _profile_step(origin: FromProfile, run: ClusterRun, depth: int) -> OriginSte
     line = location.span.start.line if location.span.start else None
     said = "" if file.has(origin.pointer) else ", by default"
     return OriginStep(depth, f"{location.span}: {field}{said}", origin.path, line, origin.pointer)
-

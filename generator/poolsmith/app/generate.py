@@ -5,21 +5,19 @@ Nothing is written unless every profile is sound: clusters are staged one by one
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.app.batches import in_batches
-from poolsmith.app.cluster_run import compare, link_in_the_way, occupied, run_cluster
-from poolsmith.app.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
+from poolsmith.app.cluster_run import compare, link_in_the_way
+from poolsmith.app.comparison import foreign_diagnostics
 from poolsmith.app.lock_file import LOCK
-from poolsmith.app.output_rules import Judged, judge_output
 from poolsmith.app.project import CLUSTERS, OUTPUT, Project, open_project
+from poolsmith.app.settle import ClusterResult, Mode, run_batch, run_fleet
+from poolsmith.app.writer import only_writer
 from poolsmith.check.registry import RULES
 from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, WriteError, diagnose, sorted_unique
 from poolsmith.diagnostics.codes import hygiene, shape
@@ -27,34 +25,13 @@ from poolsmith.report.outcome import Outcome, Skipped
 from poolsmith.sources.output_tree import Staged, is_interrupted, recover, stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from poolsmith.load.fleet import ClusterFiles
+    from poolsmith.app.output_rules import Judged
+    from poolsmith.render.fleet import FleetEntry
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterResult:
-    """What one cluster of a batch came to."""
-
-    name: str
-    diagnostics: tuple[Diagnostic, ...]
-    pools: int
-    files: int
-    changed: bool
-    staged: Staged | None = None
-    judged: Judged | None = None
-    used_bases: frozenset[str] = frozenset()
-
-
-class Mode(StrEnum):
-    """What to do with the difference between profiles and output."""
-
-    WRITE = "write"
-    COMPARE = "compare"
-    JUDGE = "judge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +53,25 @@ class _Totals:
     pools: int = 0
     files: int = 0
     judged: list[Judged] = field(default_factory=list)
+    fleet: list[FleetEntry] = field(default_factory=list)
+    unplanned: int = 0
+
+    @property
+    def failed(self) -> bool:
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
 
     def add(self, result: ClusterResult) -> None:
         self.diagnostics.extend(result.diagnostics)
         self.used_bases |= result.used_bases
         self.pools += result.pools
         self.files += result.files
+        self.unplanned += not result.planned
         if result.changed:
             self.changed.append(result.name)
         if result.staged is not None:
             self.staged.append(result.staged)
+        if result.fleet_entry is not None:
+            self.fleet.append(result.fleet_entry)
         if result.judged is not None:
             self.judged.append(result.judged)
             self.diagnostics.extend(result.judged.diagnostics)
@@ -109,8 +95,9 @@ def generate(
         return _compare(project, names, clusters, mode, jobs, progress)
     if (problem := link_in_the_way(project, CLUSTERS)) is not None:
         raise WriteError(problem.message)
-    with _only_writer(project):
+    with only_writer(project):
         recover(project.clusters_folder)
+        recover(project.root / OUTPUT)
         return _write(project, names, clusters, jobs, progress)
 
 
@@ -119,6 +106,8 @@ def _compare(
 ) -> GenerateResult:
     totals = _run_all(partial(run_batch, project.root, mode), names, jobs, progress)
     _add_fleet_findings(project, totals, clusters)
+    if not clusters and not totals.unplanned:
+        totals.add(run_fleet(project, totals.fleet, mode))
     orphans = [] if clusters else _orphans(project)
     for name in orphans:
         message = f"`{CLUSTERS}/{name}` was generated, and no profile describes the cluster"
@@ -137,12 +126,15 @@ def _write(
     try:
         totals = _run_all(partial(run_batch, project.root, Mode.WRITE), names, jobs, progress)
         _add_fleet_findings(project, totals, clusters)
+        if not clusters and not totals.unplanned:
+            totals.add(run_fleet(project, totals.fleet, Mode.WRITE))
         orphans = [] if clusters else _orphans(project)
         removals = [_removal(project, name, totals) for name in orphans]
     except BaseException:
         recover(project.clusters_folder)
+        recover(project.root / OUTPUT)
         raise
-    if any(item.severity is Severity.ERROR for item in totals.diagnostics):
+    if totals.failed:
         for staged in totals.staged:
             staged.discard()
         facts = ("nothing was written: the profiles have errors",)
@@ -151,63 +143,7 @@ def _write(
         staged.commit()
     changed = tuple(sorted(totals.changed))
     facts = (_sentence(changed, orphans, len(names), totals.files),)
-    return GenerateResult(
-        outcome=_outcome(totals, names, facts), changed=changed, removed=tuple(orphans), written=True
-    )
-
-
-def run_batch(root: Path, mode: Mode, names: tuple[str, ...]) -> list[ClusterResult]:
-    """The work of one process."""
-    project = open_project(root)
-    by_name = {files.name: files for files in project.fleet.clusters}
-    return [_one_cluster(project, by_name[name], mode) for name in names]
-
-
-def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterResult:
-    run = run_cluster(project, files)
-    name = run.loaded.name
-    diagnostics = list(run.diagnostics)
-    pools = len(run.loaded.pools)
-    if run.files is None or run.tree is None:
-        return ClusterResult(
-            name=name,
-            diagnostics=tuple(diagnostics),
-            pools=pools,
-            files=0,
-            changed=False,
-            used_bases=run.loaded.used_bases,
-        )
-    comparison = compare(project, name, run.files)
-    staged = judged = None
-    changed = False
-    if isinstance(comparison, Diagnostic):
-        diagnostics.append(comparison)
-    elif comparison.is_current:
-        diagnostics.extend(foreign_diagnostics(comparison, name))
-    else:
-        changed = True
-        in_the_way = occupied(comparison, name)
-        diagnostics.extend(in_the_way)
-        if mode is not Mode.WRITE:
-            diagnostics.extend(drift_diagnostics(comparison, name))
-        else:
-            edits = comparison.hand_edited()
-            diagnostics.extend(hand_edit(comparison, path, name, Severity.WARNING) for path in edits)
-            diagnostics.extend(foreign_diagnostics(comparison, name))
-            if not in_the_way:
-                staged = stage(project.clusters_folder / name, run.files, comparison.owned)
-    if mode is Mode.JUDGE and not isinstance(comparison, Diagnostic):
-        judged = judge_output(comparison, run.tree)
-    return ClusterResult(
-        name=name,
-        diagnostics=tuple(diagnostics),
-        pools=pools,
-        files=len(run.files),
-        changed=changed,
-        staged=staged,
-        judged=judged,
-        used_bases=run.loaded.used_bases,
-    )
+    return GenerateResult(outcome=_outcome(totals, names, facts), changed=changed, removed=tuple(orphans), written=True)
 
 
 def _run_all(
@@ -255,7 +191,7 @@ def _orphans(project: Project) -> list[str]:
 
 
 def _removal(project: Project, name: str, totals: _Totals) -> Staged | None:
-    comparison = compare(project, name, {})
+    comparison = compare(project, f"{CLUSTERS}/{name}", {}, name)
     if isinstance(comparison, Diagnostic):
         totals.diagnostics.append(comparison)
         return None
@@ -265,19 +201,16 @@ def _removal(project: Project, name: str, totals: _Totals) -> Staged | None:
 
 def _outcome(totals: _Totals, names: list[str], facts: tuple[str, ...]) -> Outcome:
     checked = {"clusters": len(names), "pools": totals.pools, "generated files": totals.files}
-    failed = {item.subject.partition("/")[0] for item in totals.diagnostics if item.severity is Severity.ERROR}
     skipped = []
-    if failed:
-        skipped.append(Skipped("generation", "profiles have errors"))
+    if totals.unplanned:
+        skipped.append(Skipped("generation", f"the profiles of {totals.unplanned} clusters have errors"))
     if totals.judged:
         checked["manifest files"] = sum(item.files for item in totals.judged)
         checked["objects"] = sum(item.objects for item in totals.judged)
         checked["rules"] = len(RULES)
         if others := sum(item.others for item in totals.judged):
             skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
-    return Outcome(
-        diagnostics=sorted_unique(totals.diagnostics), checked=checked, skipped=tuple(skipped), facts=facts
-    )
+    return Outcome(diagnostics=sorted_unique(totals.diagnostics), checked=checked, skipped=tuple(skipped), facts=facts)
 
 
 def _sentence(changed: tuple[str, ...], removed: list[str], clusters: int, files: int) -> str:
@@ -291,27 +224,6 @@ def _sentence(changed: tuple[str, ...], removed: list[str], clusters: int, files
 
 def _few(names: tuple[str, ...], limit: int = 8) -> str:
     return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
-
-
-@contextmanager
-def _only_writer(project: Project) -> Iterator[None]:
-    """One writer per project; a second one is refused, not queued. Raises WriteError."""
-    folder = project.root / OUTPUT
-    try:
-        folder.mkdir(exist_ok=True)
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise WriteError(f"can't write to {folder}: {error.strerror or error}; nothing was changed") from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WriteError(f"another poolsmith is writing to {folder}; nothing was changed") from None
-        except OSError:
-            pass  # a file system without locks: writing stays atomic per cluster
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _whole(path: str) -> Location:

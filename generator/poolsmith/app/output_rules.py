@@ -64,6 +64,4 @@ def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], 
         return [], diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(shown))
     except YamlProblem as problem:
         return [], yaml_diagnostic(shown, text, problem)
-    return [
-        CheckedDocument(shown, index, data, text) for index, data in enumerate(documents) if data is not None
-    ], None
+    return [CheckedDocument(shown, index, data, text) for index, data in enumerate(documents) if data is not None], None

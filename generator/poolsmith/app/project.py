@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog import Catalog
@@ -16,9 +15,11 @@ from poolsmith.sources.input_tree import InputTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 OUTPUT = "output"
 CLUSTERS = f"{OUTPUT}/clusters"
+FLEET = f"{OUTPUT}/fleet"
 
 
 @dataclass(frozen=True)

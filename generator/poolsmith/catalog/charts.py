@@ -9,10 +9,8 @@ from poolsmith.catalog import store
 
 _FREE_TYPES = frozenset(("object", "array", "any"))
 _SUBCHARTS = ("node-feature-discovery",)
-_FREE_KEYS = frozenset(
-    ("affinity", "additionalLabels", "annotations", "data", "featureGates", "labels", "livenessProbe")
-    + ("nodeSelector", "podAnnotations", "podLabels", "readinessProbe", "resources", "startupProbe")
-)
+_FREE_KEYS = frozenset(("affinity", "data", "featureGates", "nodeSelector", "resources"))
+_FREE_ENDINGS = ("annotations", "Annotations", "labels", "Labels", "Probe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,8 @@ class Chart:
         for length in range(len(path) - 1, 0, -1):
             above = ".".join(path[:length])
             if above in self.paths:
-                free = path[length - 1] in _FREE_KEYS or not self._is_parent(above)
+                key = path[length - 1]
+                free = key in _FREE_KEYS or key.endswith(_FREE_ENDINGS) or not self._is_parent(above)
                 return path[0] in _SUBCHARTS or (self.paths[above] in _FREE_TYPES and free)
         return path[0] in _SUBCHARTS
 
@@ -61,9 +60,8 @@ class Chart:
     def _is_parent(self, dotted: str) -> bool:
         if not self._known:
             for path in self.paths:
-                while "." in path:
-                    path = path.rpartition(".")[0]
-                    self._known.add(path)
+                keys = path.split(".")
+                self._known.update(".".join(keys[:length]) for length in range(1, len(keys)))
         return dotted in self._known
 
 

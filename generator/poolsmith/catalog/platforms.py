@@ -140,11 +140,7 @@ def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
                 SupportRow(
                     row["os"],
                     tuple(row["versions"]),
-                    {
-                        name: (bounds[0], bounds[1])
-                        for name, bounds in row.items()
-                        if name not in ("os", "versions")
-                    },
+                    {name: (bounds[0], bounds[1]) for name, bounds in row.items() if name not in ("os", "versions")},
                 )
                 for row in entry["rows"]
             ),

@@ -32,9 +32,7 @@ def chart_entry(
         if fact.get("referenced") or _inside_subchart(path)
     }
     dead = sorted(
-        path
-        for path, fact in value_paths.items()
-        if not fact.get("referenced") and not _inside_subchart(path)
+        path for path, fact in value_paths.items() if not fact.get("referenced") and not _inside_subchart(path)
     )
     return {
         "release": release,

@@ -36,7 +36,7 @@ class Release:
 
     def os_tag(self, os_id: str, version: str) -> str:
         """The operating system's part of a driver image's tag."""
-        major = version.split(".")[0]
+        major = version.split(".", maxsplit=1)[0]
         for rule in self.os_tag_rules:
             if "ids" in rule and os_id not in rule["ids"]:
                 continue

@@ -29,8 +29,7 @@ class Rule(Protocol):
 
     RULE: RuleInfo
 
-    @staticmethod
-    def check(tree: CheckedTree) -> Iterator[Finding]: ...
+    def check(self, tree: CheckedTree) -> Iterator[Finding]: ...
 
 
 def run_rules(rules: Iterable[Rule], tree: CheckedTree) -> list[Diagnostic]:

@@ -58,3 +58,11 @@ class CheckedTree:
     @cached_property
     def objects(self) -> tuple[CheckedDocument, ...]:
         return tuple(document for document in self.documents if document.is_object)
+
+    @cached_property
+    def kustomizations(self) -> tuple[CheckedDocument, ...]:
+        return tuple(
+            document
+            for document in self.objects
+            if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/")
+        )

@@ -24,8 +24,8 @@ def command(
     fail_on: str,
 ) -> int:
     """Check the project and its output, or the manifests in PATHS."""
-    from poolsmith.app.batches import default_jobs  # noqa: PLC0415 - --help stays fast
-    from poolsmith.app.check import check_paths, check_project  # noqa: PLC0415
+    from poolsmith.app.batches import default_jobs
+    from poolsmith.app.check import check_paths, check_project
 
     if paths:
         outcome = check_paths(root, paths)

@@ -31,7 +31,7 @@ def command(what: str, root: Path, output_format: str) -> int:
     poolsmith explain prod-eu:driver.version        where a value comes from
     poolsmith explain output/clusters/prod-eu/platform/values/gpu-operator.yaml
     """
-    from poolsmith.app.explain import explain  # noqa: PLC0415 - --help stays fast
+    from poolsmith.app.explain import explain
 
     explanation = explain(root, what)
     if explanation.outcome is not None:
@@ -55,7 +55,13 @@ def _as_json(explanation: Explanation) -> dict[str, Any]:
                 "value": value.value,
                 "default": value.default,
                 "origin": [
-                    {"depth": step.depth, "text": step.text, "path": step.path, "line": step.line, "pointer": step.pointer}
+                    {
+                        "depth": step.depth,
+                        "text": step.text,
+                        "path": step.path,
+                        "line": step.line,
+                        "pointer": step.pointer,
+                    }
                     for step in value.steps
                 ],
             }

@@ -31,8 +31,9 @@ def command(
 
     Every cluster's folder is replaced as a whole, and only when all profiles are sound.
     """
-    from poolsmith.app.batches import default_jobs  # noqa: PLC0415 - --help stays fast
-    from poolsmith.app.generate import Mode, generate  # noqa: PLC0415
+    from poolsmith.app.batches import default_jobs
+    from poolsmith.app.generate import generate
+    from poolsmith.app.settle import Mode
 
     mode = Mode.COMPARE if check else Mode.WRITE
     with progress_bar("comparing" if check else "generating") as progress:

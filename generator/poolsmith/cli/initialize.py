@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @options.root
 def command(cluster: str, engine: str, root: Path) -> int:
     """Write the first profiles: a CLUSTER with one pool. Existing files are left alone."""
-    from poolsmith.app.initialize import initialize  # noqa: PLC0415 - --help stays fast
+    from poolsmith.app.initialize import initialize
 
     result = initialize(root, cluster, engine=engine)
     write("".join(f"wrote {path}\n" for path in result.written))

@@ -74,7 +74,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _say(message: str, code: Exit) -> int:
-    from poolsmith.report.text import printable  # noqa: PLC0415 - failures only
+    from poolsmith.report.text import printable
 
     text = printable(message)
     encoding = sys.stderr.encoding or "utf-8"
@@ -99,6 +99,6 @@ def _bug(error: Exception) -> int:
 
 def _silence_output() -> None:
     """The reader is gone; keep the interpreter from complaining about it at exit."""
-    import os  # noqa: PLC0415 - failures only
+    import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,15 +14,21 @@ from poolsmith.cli.terminal import write
 @click.option("--format", "output_format", type=click.Choice(("text", "json", "markdown")), default="text")
 def command(output_format: str) -> int:
     """List every rule: code, name, default severity."""
-    from poolsmith.app.rule_book import rule_book  # noqa: PLC0415 - --help stays fast
-    from poolsmith.report.rule_page import format_rule_book  # noqa: PLC0415
+    from poolsmith.app.rule_book import rule_book
+    from poolsmith.report.rule_page import format_rule_book
 
     book = rule_book()
     if output_format == "markdown":
         write(format_rule_book(book))
     elif output_format == "json":
         entries = [
-            {"code": rule.code, "name": rule.name, "severity": rule.severity, "appliesTo": rule.applies_to, "what": rule.what}
+            {
+                "code": rule.code,
+                "name": rule.name,
+                "severity": rule.severity,
+                "appliesTo": rule.applies_to,
+                "what": rule.what,
+            }
             for rule in book
         ]
         write(json.dumps({"version": 1, "rules": entries}, indent=2, ensure_ascii=False) + "\n")

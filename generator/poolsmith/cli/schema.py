@@ -12,7 +12,7 @@ from poolsmith.cli.terminal import write
 @click.argument("kind")
 def command(kind: str) -> int:
     """Print the JSON Schema of a KIND: Cluster, NodePool or NodePoolBase."""
-    from poolsmith.app.schemas import schema_text  # noqa: PLC0415 - --help stays fast
+    from poolsmith.app.schemas import schema_text
 
     write(schema_text(kind))
     return Exit.CLEAN

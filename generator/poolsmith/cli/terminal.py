@@ -36,7 +36,7 @@ def print_outcome(outcome: Outcome, *, output_format: str | None, color: bool | 
     if chosen == "json":
         write(format_json(outcome, tool=tool))
     elif chosen == "github":
-        from poolsmith.report.github import format_github  # noqa: PLC0415 - one format per run
+        from poolsmith.report.github import format_github
 
         write(format_github(outcome, stop_token=secrets.token_hex(16)))
     elif color is not False and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
@@ -57,8 +57,8 @@ def write(text: str) -> None:
 
 
 def _print_styled(outcome: Outcome) -> None:
-    from rich.console import Console  # noqa: PLC0415 - terminals only
-    from rich.text import Text  # noqa: PLC0415
+    from rich.console import Console
+    from rich.text import Text
 
     text = Text()
     for piece, style in styled(outcome):
@@ -72,8 +72,8 @@ def progress_bar(label: str, *, enabled: bool = True) -> Iterator[Callable[[int,
     if not enabled or not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
-    from rich.console import Console  # noqa: PLC0415 - terminals only
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)

@@ -65,7 +65,7 @@ def diagnose(
     message: str,
     primary: Location,
     *,
-    help: str | None = None,  # noqa: A002 - the field's own name, as rustc and ruff call it
+    help: str | None = None,
     subject: str = "",
     related: tuple[Location, ...] = (),
     severity: Severity | None = None,

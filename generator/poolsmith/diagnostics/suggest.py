@@ -21,7 +21,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
             return candidate
     if len(word) > _LONGEST:
         return None
-    from difflib import get_close_matches  # noqa: PLC0415 - only a run that has a finding pays for it
+    from difflib import get_close_matches
 
     found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF)
     return found[0] if found else None

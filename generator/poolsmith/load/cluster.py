@@ -63,9 +63,7 @@ def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases) -> LoadedCl
         if loaded is not None:
             pools.append(loaded)
     if file is not None and not files.pools:
-        problems.append(
-            diagnose(codes.CLUSTER_WITHOUT_POOLS, "this cluster has no pools", file.locate("/kind"))
-        )
+        problems.append(diagnose(codes.CLUSTER_WITHOUT_POOLS, "this cluster has no pools", file.locate("/kind")))
     pools.sort(key=lambda item: item.pool.name)
     return LoadedCluster(
         name=files.name,

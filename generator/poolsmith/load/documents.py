@@ -39,7 +39,7 @@ class FileSink:
     only_missing: bool = False
     found: list[Diagnostic] = field(default_factory=list)
 
-    def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None:  # noqa: A002
+    def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None:
         if self.only_missing and rule is not codes.MISSING_FIELD:
             return
         location = self.place.locate(pointer)

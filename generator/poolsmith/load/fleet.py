@@ -87,9 +87,7 @@ def _cluster_files(tree: InputTree, name: str) -> ClusterFiles:
         )
     cluster = f"{folder}/{CLUSTER_FILE}" if CLUSTER_FILE in files else None
     if cluster is None and not problems:
-        problems.append(
-            diagnose(codes.CLUSTER_FILE_MISSING, "this cluster folder has no cluster.yaml", _whole(folder))
-        )
+        problems.append(diagnose(codes.CLUSTER_FILE_MISSING, "this cluster folder has no cluster.yaml", _whole(folder)))
     pools = tuple(f"{folder}/{entry}" for entry in files if entry != CLUSTER_FILE)
     return ClusterFiles(name=name, cluster=cluster, pools=pools, problems=tuple(problems))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from poolsmith.load.shape import fields_of
 from poolsmith.model.cluster import API_VERSION, ClusterSpec, Metadata
-from poolsmith.model.field import Shape
 from poolsmith.model.node_pool import PoolSpec
+
+if TYPE_CHECKING:
+    from poolsmith.model.field import Shape
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 KINDS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
@@ -107,7 +109,10 @@ def _schema(hint: Any, shape: Shape, definitions: dict[str, Any], *, partial: bo
         item = _schema(get_args(hint)[0], shape, definitions, partial=False)  # lists replace as a whole
         return {"type": "array", "items": item, **({"uniqueItems": True} if shape.unique else {})}
     if origin is dict:
-        body = {"type": "object", "additionalProperties": _schema(get_args(hint)[1], shape, definitions, partial=False)}
+        body = {
+            "type": "object",
+            "additionalProperties": _schema(get_args(hint)[1], shape, definitions, partial=False),
+        }
         if shape.keys:
             body["propertyNames"] = {"pattern": f"^({shape.keys})$"}
         return body

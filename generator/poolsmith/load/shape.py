@@ -27,7 +27,7 @@ class Sink(Protocol):
 
     partial: bool
 
-    def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None: ...  # noqa: A002
+    def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None: ...
 
     def written(self, pointer: str) -> str | None:
         """The scalar at `pointer` as the user wrote it."""
@@ -146,8 +146,8 @@ def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink
 @cache
 def field_places() -> dict[str, tuple[str, ...]]:
     """Every field name of the profiles, with the dotted paths of the mappings that have it."""
-    from poolsmith.model.cluster import ClusterSpec  # noqa: PLC0415 - the tables of two modules, on demand
-    from poolsmith.model.node_pool import PoolSpec  # noqa: PLC0415
+    from poolsmith.model.cluster import ClusterSpec
+    from poolsmith.model.node_pool import PoolSpec
 
     places: dict[str, list[str]] = {}
 

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF009 - `spec` returns a dataclasses.field, not a shared value
 """Kind Cluster: what all pools of one cluster share. Floor: model."""
 
 from __future__ import annotations
@@ -90,9 +89,7 @@ class Kubernetes:
 class DcgmExporterStack:
     """dcgm-exporter of a stack without an operator."""
 
-    release: str = spec(
-        "Release tag of dcgm-exporter.", pattern=TOKEN, form="a release tag", examples=("4.1.1-4.0.4",)
-    )
+    release: str = spec("Release tag of dcgm-exporter.", pattern=TOKEN, form="a release tag", examples=("4.1.1-4.0.4",))
     service_monitor: bool = spec("Create a Prometheus ServiceMonitor.", default=False)
 
 
@@ -101,8 +98,7 @@ class Stack:
     """What manages the GPUs of the cluster."""
 
     kind: StackKind = spec(
-        "`operator`: the NVIDIA GPU Operator. "
-        "`device-plugin`: the hand-installed stack, without an operator.",
+        "`operator`: the NVIDIA GPU Operator. `device-plugin`: the hand-installed stack, without an operator.",
         default=StackKind.OPERATOR,
     )
     release: str = spec(
@@ -125,9 +121,7 @@ class Stack:
     values: dict[str, Any] = spec(
         "Extra Helm values for the gpu-operator chart, on top of what the pools ask for.", default={}
     )
-    dcgm_exporter: DcgmExporterStack | None = spec(
-        "dcgm-exporter, for a stack without an operator.", default=None
-    )
+    dcgm_exporter: DcgmExporterStack | None = spec("dcgm-exporter, for a stack without an operator.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +129,7 @@ class Nfd:
     """Node Feature Discovery."""
 
     provider: NfdProvider = spec(
-        "`operator`: installed by the gpu-operator chart. "
-        "`external`: already in the cluster, never a second one.",
+        "`operator`: installed by the gpu-operator chart. `external`: already in the cluster, never a second one.",
         default=NfdProvider.OPERATOR,
     )
 
@@ -213,9 +206,7 @@ class Delivery:
         pattern=r"(https|oci)://[A-Za-z0-9._~:/-]{1,400}",
         form="an https or oci address",
     )
-    source_ref: FluxSourceRef | None = spec(
-        "Existing Flux source; without it one is generated.", default=None
-    )
+    source_ref: FluxSourceRef | None = spec("Existing Flux source; without it one is generated.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ QUALIFIED_NAME = r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0
 PREFIXED_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 ABSOLUTE_PATH = r"(/[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*|/\.[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)+"
 RELATIVE_PATH = r"([A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)(/[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)*"
-TOKEN = r"[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}"  # noqa: S105 - a version, kernel or product, not a secret
+TOKEN = r"[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}"  # noqa: S105 - a version, kernel or product, no secret
 IMAGE_TAG = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"
 IMAGE = r"[a-z0-9][A-Za-z0-9.:_/@-]{0,254}"
 REGISTRY = r"[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._/-]*)?"

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF009 - `spec` returns a dataclasses.field, not a shared value
 """Kinds NodePool and NodePoolBase: what the nodes of one pool are. Floor: model.
 
 A profile says what a pool is; what follows from that is derived, never repeated.
@@ -97,8 +96,7 @@ class Nodes:
         form="a label value",
     )
     names: tuple[str, ...] = spec(
-        "Bare metal only: literal node names, or prefix[from-to]; "
-        "a NodeFeatureRule then writes the pool label.",
+        "Bare metal only: literal node names, or prefix[from-to]; a NodeFeatureRule then writes the pool label.",
         default=(),
         pattern=(
             r"[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?"
@@ -260,9 +258,7 @@ class TimeSlicing:
     )
     replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
     rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
-    fail_requests_greater_than_one: bool = spec(
-        "Refuse pods that ask for more than one replica.", default=False
-    )
+    fail_requests_greater_than_one: bool = spec("Refuse pods that ask for more than one replica.", default=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,9 +311,7 @@ class UpgradePolicy:
 class VgpuGuest:
     """Licensing of a vGPU guest driver."""
 
-    licensing_secret: str = spec(
-        "Secret with the client configuration token.", pattern=DNS_LABEL, form="a name"
-    )
+    licensing_secret: str = spec("Secret with the client configuration token.", pattern=DNS_LABEL, form="a name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -406,8 +400,7 @@ class PoolSpec:
     """What the nodes of a pool are."""
 
     extends: tuple[str, ...] = spec(
-        "NodePoolBases to build on, left to right; this spec comes last. "
-        "Maps merge, lists replace, null deletes.",
+        "NodePoolBases to build on, left to right; this spec comes last. Maps merge, lists replace, null deletes.",
         default=(),
         pattern=DNS_LABEL,
         form="a DNS label",

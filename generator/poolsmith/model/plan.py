@@ -143,12 +143,15 @@ class HelmChart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitSource:
-    """A pinned kustomization in somebody else's repository."""
+    """A pinned kustomization in somebody else's repository.
+
+    It brings its namespace itself; `level` is the Pod Security level that its workloads need there.
+    """
 
     repository: str
     revision: str
     path: str
-    namespace: str
+    level: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

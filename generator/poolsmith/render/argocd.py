@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
-from poolsmith.render.delivery_unit import DeliveryUnit
-from poolsmith.render.platform import delivery_namespace
+from poolsmith.render.platform import delivery_namespace, namespace_patch
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, GitSource, HelmChart
+    from poolsmith.render.delivery_unit import DeliveryUnit
 
 _RETRY = {"limit": 20, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}}
 
@@ -45,9 +45,7 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
         }
     if ignored:
         options.append("RespectIgnoreDifferences=true")
-        spec["ignoreDifferences"] = [
-            {key: item[key] for key in ("group", "kind", "jsonPointers")} for item in ignored
-        ]
+        spec["ignoreDifferences"] = [{key: item[key] for key in ("group", "kind", "jsonPointers")} for item in ignored]
     spec["syncPolicy"] = {
         "automated": {"prune": True, "selfHeal": True},
         "syncOptions": options,
@@ -55,7 +53,9 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
     }
     annotations = {"argocd.argoproj.io/sync-wave": str(wave)}
     if unit.source is None:
-        annotations["argocd.argoproj.io/manifest-generate-paths"] = f"/{delivery.path}/clusters/{plan.name}/{_watched(unit)}"
+        annotations["argocd.argoproj.io/manifest-generate-paths"] = (
+            f"/{delivery.path}/clusters/{plan.name}/{_watched(unit)}"
+        )
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Application",
@@ -97,5 +97,10 @@ def _chart_sources(plan: ClusterPlan, chart: HelmChart) -> list[dict[str, Any]]:
     ]
 
 
-def _git_source(source: GitSource) -> dict[str, str]:
-    return {"repoURL": source.repository, "targetRevision": source.revision, "path": source.path}
+def _git_source(source: GitSource) -> dict[str, Any]:
+    return {
+        "repoURL": source.repository,
+        "targetRevision": source.revision,
+        "path": source.path,
+        "kustomize": {"patches": [namespace_patch(source.level)]},
+    }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
-from poolsmith.render.delivery_unit import DeliveryUnit
-from poolsmith.render.platform import VALUES_KEY, delivery_namespace, values_config_map
+from poolsmith.render.platform import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, HelmChart
+    from poolsmith.render.delivery_unit import DeliveryUnit
 
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 _SOURCE = "source.toolkit.fluxcd.io/v1"
@@ -49,9 +49,7 @@ def _sources(plan: ClusterPlan, units: tuple[DeliveryUnit, ...], namespace: str)
         found.append(_git_repository(_repository_name(plan), namespace, delivery.repo_url, delivery.revision))
     for unit in units:
         if unit.source is not None:
-            found.append(
-                _git_repository(_name(plan, unit), namespace, unit.source.repository, unit.source.revision)
-            )
+            found.append(_git_repository(_name(plan, unit), namespace, unit.source.repository, unit.source.revision))
         if unit.chart is not None:
             found.append(_helm_repository(_name(plan, unit), namespace, unit.chart))
     return found
@@ -91,6 +89,7 @@ def _kustomization(
     if unit.source is not None:
         spec["path"] = f"./{unit.source.path}"
         spec["sourceRef"] = {"kind": "GitRepository", "name": _name(plan, unit)}
+        spec["patches"] = [namespace_patch(unit.source.level)]
     else:
         spec["path"] = f"./{delivery.path}/clusters/{plan.name}/{unit.folder}"
         spec["sourceRef"] = _source_ref(plan)
@@ -149,8 +148,6 @@ def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, names
             "install": action,
             "upgrade": action,
             "driftDetection": drift,
-            "valuesFrom": [
-                {"kind": "ConfigMap", "name": values_config_map(plan, chart), "valuesKey": VALUES_KEY}
-            ],
+            "valuesFrom": [{"kind": "ConfigMap", "name": values_config_map(plan, chart), "valuesKey": VALUES_KEY}],
         },
     }

@@ -50,8 +50,7 @@ def build(tree: ManifestTree, files: Mapping[str, bytes], folder: str) -> list[d
             objects.extend(by_path[path].documents)
         else:
             objects.extend(build(tree, files, path))
-    for generator in body.get("configMapGenerator", ()):
-        objects.append(_generated(generator, files, folder))
+    objects.extend(_generated(generator, files, folder) for generator in body.get("configMapGenerator", ()))
     return objects
 
 

@@ -20,7 +20,11 @@ def render_node_labels(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manif
         Manifest(
             path=f"expected/node-labels/{pool.name}.yaml",
             documents=(_expected(plan, pool),),
-            header=(*header, "", "What whoever makes the nodes must set, before the operator finds their GPUs."),
+            header=(
+                *header,
+                "",
+                "What whoever makes the nodes must set, before the operator finds their GPUs.",
+            ),
             applied=False,
         )
         for pool in plan.pools

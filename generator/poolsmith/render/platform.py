@@ -8,6 +8,7 @@ from poolsmith.model.cluster import Engine
 from poolsmith.model.manifest import Manifest
 from poolsmith.render.helm_values import reason, values_file
 from poolsmith.render.kustomization import config_map_from_file, kustomization
+from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, HelmChart, NamespacePlan
@@ -67,8 +68,22 @@ def delivery_namespace(plan: ClusterPlan) -> str:
     return delivery.namespace or ("argocd" if delivery.engine is Engine.ARGOCD else "flux-system")
 
 
+def pod_security_labels(level: str) -> dict[str, str]:
+    return {f"pod-security.kubernetes.io/{mode}": level for mode in _LEVELS}
+
+
+def namespace_patch(level: str) -> dict[str, Any]:
+    """A kustomize patch that labels the namespace which somebody else's manifests bring: it keeps one owner."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "any", "labels": pod_security_labels(level)},
+    }
+    return {"target": {"kind": "Namespace"}, "patch": emit(body)}
+
+
 def _namespace(item: NamespacePlan, engine: Engine) -> dict[str, Any]:
-    labels = {f"pod-security.kubernetes.io/{mode}": item.level for mode in _LEVELS}
+    labels = pod_security_labels(item.level)
     return {
         "apiVersion": "v1",
         "kind": "Namespace",

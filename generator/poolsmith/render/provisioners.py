@@ -50,7 +50,11 @@ def _kubelet(_pool: str, labels: Labels, taints: Taints) -> str:
 def _kubeadm(_pool: str, labels: Labels, taints: Taints) -> str:
     registration = _without_empty({"kubeletExtraArgs": _kubelet_args(labels), "taints": _taint_list(taints)})
     return emit(
-        {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "JoinConfiguration", "nodeRegistration": registration}
+        {
+            "apiVersion": "kubeadm.k8s.io/v1beta4",
+            "kind": "JoinConfiguration",
+            "nodeRegistration": registration,
+        }
     )
 
 
@@ -72,7 +76,12 @@ def _cluster_api(pool: str, labels: Labels, taints: Taints) -> str:
 
 
 def _karpenter(pool: str, labels: Labels, taints: Taints) -> str:
-    template = _without_empty({"metadata": {"labels": labels} if labels else {}, "spec": _without_empty({"taints": _taint_list(taints)})})
+    template = _without_empty(
+        {
+            "metadata": {"labels": labels} if labels else {},
+            "spec": _without_empty({"taints": _taint_list(taints)}),
+        }
+    )
     return emit(
         {
             "apiVersion": "karpenter.sh/v1",

@@ -48,7 +48,7 @@ def render_readme(plan: ClusterPlan) -> Manifest:
 @cache
 def _template(name: str) -> Callable[..., str]:
     """Templates are for prose only; what goes in is escaped, and an unknown name is an error."""
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - the only prose of a run
+    from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
         undefined=StrictUndefined,
@@ -89,4 +89,3 @@ def _layout(pool: PoolPlan) -> str:
     if spec.sharing.mps is not None:
         parts.append(f"MPS x{spec.sharing.mps.replicas}")
     return ", ".join(parts) or "whole GPUs"
-

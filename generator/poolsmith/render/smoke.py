@@ -46,6 +46,9 @@ def _job(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"generateName": f"gpu-smoke-{pool.name[:40]}-", "namespace": plan.cluster.spec.smoke_test.namespace},
+        "metadata": {
+            "generateName": f"gpu-smoke-{pool.name[:40]}-",
+            "namespace": plan.cluster.spec.smoke_test.namespace,
+        },
         "spec": {"backoffLimit": 2, "ttlSecondsAfterFinished": 86400, "template": template},
     }

@@ -21,7 +21,7 @@ def format_github(outcome: Outcome, *, stop_token: str) -> str:
     User text in the report could start a workflow command, so commands are stopped around it; `stop_token` is
     what nobody can guess.
     """
-    lines = []
+    lines: list[str] = []
     for severity in Severity:
         found = [item for item in outcome.diagnostics if item.severity is severity]
         lines.extend(_command(item) for item in found[:_SHOWN_PER_COMMAND])

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import Severity
-
 if TYPE_CHECKING:
-    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.diagnostics import Diagnostic, Severity
 
 
 @dataclass(frozen=True, slots=True)

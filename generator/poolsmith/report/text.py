@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Location
     from poolsmith.report.outcome import Outcome
 
+_LAST_LATIN_1 = 0xFF
 Styled = tuple[str, str]
 """A piece of text and its style: error, warning, note, place, code, faint, good or plain."""
 
@@ -106,4 +107,4 @@ def printable(text: str) -> str:
 
 def _escaped(char: str) -> str:
     code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 - width of the escape
+    return f"\\x{code:02x}" if code <= _LAST_LATIN_1 else f"\\u{code:04x}"

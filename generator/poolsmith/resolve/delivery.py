@@ -1,10 +1,11 @@
-"""Pass: the chart to install, who upgrades its CRDs, and the namespace. Floor: resolve."""
+"""Passes: where the output is read from, the chart to install, its CRDs and namespace. Floor: resolve."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.model.cluster import Engine, NfdProvider
 from poolsmith.model.origin import Derived
 from poolsmith.model.plan import ClusterPlan, HelmChart, NamespacePlan, ValueSetting
@@ -18,6 +19,21 @@ _CRD_OWNER = {
     Engine.ARGOCD: "Argo CD renders and updates the chart's CRDs itself; the hook job would be a second owner",
     Engine.FLUX: "the HelmRelease replaces CRDs on upgrade; the hook job would be a second owner",
 }
+
+
+def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Flux takes https and ssh addresses of git repositories; everything else needs a source of its own."""
+    delivery = plan.cluster.spec.delivery
+    if delivery.engine is Engine.FLUX and delivery.source_ref is None:
+        scheme = delivery.repo_url.partition("://")[0]
+        if scheme not in ("https", "ssh"):
+            facts.report_cluster(
+                codes.DELIVERY_SOURCE,
+                "/spec/delivery/repoURL",
+                f"Flux can't read a git repository from `{delivery.repo_url}`",
+                help="write an https:// or ssh:// address, or name an existing source in `delivery.sourceRef`",
+            )
+    return plan
 
 
 def deliver_operator(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -37,7 +53,11 @@ def deliver_operator(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         origin = Derived("delivery", _CRD_OWNER[spec.delivery.engine], (engine,))
         plan = with_values(plan, ValueSetting(("operator", "upgradeCRD"), False, origin))
     plan = with_singleton(
-        plan, "CRD owner", spec.delivery.engine.value, plan.pools, "operator.upgradeCRD is off, one owner remains"
+        plan,
+        "CRD owner",
+        spec.delivery.engine.value,
+        plan.pools,
+        "operator.upgradeCRD is off, one owner remains",
     )
     if spec.nfd.provider is NfdProvider.EXTERNAL:
         provider = facts.at_cluster("/spec/nfd/provider")
@@ -54,5 +74,6 @@ def _namespace(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         (facts.at_cluster("/spec/stack/namespace"),),
     )
     return replace(
-        plan, namespaces=(*plan.namespaces, NamespacePlan(name=plan.namespace, level="privileged", origin=origin))
+        plan,
+        namespaces=(*plan.namespaces, NamespacePlan(name=plan.namespace, level="privileged", origin=origin)),
     )

@@ -50,8 +50,16 @@ def _check_pool(pool: PoolPlan, facts: Facts) -> PoolPlan:
     wanted = (
         ("/spec/workload", spec.workload is not Workload.CONTAINER, f"workload `{spec.workload}`"),
         ("/spec/gpu/mig", spec.gpu.mig is not None, "MIG partitioning"),
-        ("/spec/sharing", spec.sharing.time_slicing is not None or spec.sharing.mps is not None, "GPU sharing"),
-        ("/spec/driver/source", spec.driver.source not in (None, DriverSource.PREINSTALLED), "a driver container"),
+        (
+            "/spec/sharing",
+            spec.sharing.time_slicing is not None or spec.sharing.mps is not None,
+            "GPU sharing",
+        ),
+        (
+            "/spec/driver/source",
+            spec.driver.source not in (None, DriverSource.PREINSTALLED),
+            "a driver container",
+        ),
         ("/spec/toolkit/source", spec.toolkit.source not in ("auto", "preinstalled"), "an installed toolkit"),
         ("/spec/driver/upgradePolicy", spec.driver.upgrade_policy is not None, "driver upgrades"),
     )
@@ -95,7 +103,11 @@ def plan_device_plugin(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     mirrors = plan.cluster.spec.registry.mirrors
     taints = [taint for pool in plan.pools for taint in pool.taints]
     source = FromCatalog(f"device_plugin/{release}", data["source"])
-    origin = Derived("device_plugin_stack", "the hand-installed device plugin", (facts.at_cluster("/spec/stack/kind"), source))
+    origin = Derived(
+        "device_plugin_stack",
+        "the hand-installed device plugin",
+        (facts.at_cluster("/spec/stack/kind"), source),
+    )
     body = _daemon_set(
         image=f"{mirrored(data['image'], mirrors)}:{release}",
         namespace=plan.namespace,
@@ -136,14 +148,20 @@ def plan_dcgm_exporter(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     mirrors = plan.cluster.spec.registry.mirrors
     image = str(chart.default(("image", "repository")))
     settings = [
-        ValueSetting(("affinity",), _pool_affinity(plan), Derived("device_plugin_stack", "runs where GPUs are", (pools,))),
+        ValueSetting(
+            ("affinity",),
+            _pool_affinity(plan),
+            Derived("device_plugin_stack", "runs where GPUs are", (pools,)),
+        ),
         ValueSetting(
             ("tolerations",),
             tolerations,
             Derived("device_plugin_stack", "GPU nodes are tainted, as the device plugin expects", (pools,)),
         ),
         ValueSetting(
-            ("serviceMonitor", "enabled"), wanted.service_monitor, facts.at_cluster("/spec/stack/dcgmExporter/serviceMonitor")
+            ("serviceMonitor", "enabled"),
+            wanted.service_monitor,
+            facts.at_cluster("/spec/stack/dcgmExporter/serviceMonitor"),
         ),
         ValueSetting(("image", "repository"), mirrored(image, mirrors), facts.at_cluster("/spec/registry/mirrors")),
     ]
@@ -172,7 +190,9 @@ def plan_namespace(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     if plan.namespace in SYSTEM_NAMESPACES:
         return plan
     origin = Derived(
-        "device_plugin_stack", "the device plugin mounts host folders", (facts.at_cluster("/spec/stack/namespace"),)
+        "device_plugin_stack",
+        "the device plugin mounts host folders",
+        (facts.at_cluster("/spec/stack/namespace"),),
     )
     return replace(plan, namespaces=(NamespacePlan(name=plan.namespace, level="privileged", origin=origin),))
 

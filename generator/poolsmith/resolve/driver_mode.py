@@ -29,7 +29,11 @@ def choose_driver_mode(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     if not managed:
         return _no_driver(plan, facts)
     plan = with_singleton(
-        plan, "driver mode", plan.driver_mode.value, managed, "stack.driverMode; changing it replaces every driver pod"
+        plan,
+        "driver mode",
+        plan.driver_mode.value,
+        managed,
+        "stack.driverMode; changing it replaces every driver pod",
     )
     plan = _upgrade_policy(plan, managed, facts)
     if plan.driver_mode is DriverMode.CLUSTER_POLICY:
@@ -83,9 +87,17 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
         ("driver version", "/spec/driver/version", lambda pool: _driver(pool).version),
         ("driver repository", "/spec/driver/repository", lambda pool: _driver(pool).repository),
         ("operating system", "/spec/os", lambda pool: _driver(pool).os_tag),
-        ("kernel module type", "/spec/driver/kernelModuleType", lambda pool: _driver(pool).kernel_module_type),
+        (
+            "kernel module type",
+            "/spec/driver/kernelModuleType",
+            lambda pool: _driver(pool).kernel_module_type,
+        ),
         ("RDMA setting", "/spec/driver/rdma", lambda pool: pool.profile.spec.driver.rdma),
-        ("host MOFED setting", "/spec/driver/useHostMofed", lambda pool: pool.profile.spec.driver.use_host_mofed),
+        (
+            "host MOFED setting",
+            "/spec/driver/useHostMofed",
+            lambda pool: pool.profile.spec.driver.use_host_mofed,
+        ),
         ("GDS setting", "/spec/driver/gds", lambda pool: pool.profile.spec.driver.gds),
         ("GDRCopy setting", "/spec/driver/gdrcopy", lambda pool: pool.profile.spec.driver.gdrcopy),
     )
@@ -112,7 +124,9 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
         ValueSetting(("driver", "repository"), driver.repository, facts.at_pool(first, "/spec/driver/repository")),
         ValueSetting(("driver", "rdma", "enabled"), asked.rdma, facts.at_pool(first, "/spec/driver/rdma")),
         ValueSetting(
-            ("driver", "rdma", "useHostMofed"), asked.use_host_mofed, facts.at_pool(first, "/spec/driver/useHostMofed")
+            ("driver", "rdma", "useHostMofed"),
+            asked.use_host_mofed,
+            facts.at_pool(first, "/spec/driver/useHostMofed"),
         ),
         ValueSetting(("gds", "enabled"), asked.gds, facts.at_pool(first, "/spec/driver/gds")),
         ValueSetting(("gdrcopy", "enabled"), asked.gdrcopy, facts.at_pool(first, "/spec/driver/gdrcopy")),
@@ -231,7 +245,7 @@ def _module_field(chosen: KernelModuleType, facts: Facts) -> tuple[str, Any]:
 
 
 def _driver(pool: PoolPlan) -> DriverPlan:
-    assert pool.driver is not None  # noqa: S101 - the caller chose pools with a driver
+    assert pool.driver is not None
     return pool.driver
 
 

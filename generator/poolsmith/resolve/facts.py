@@ -45,7 +45,13 @@ class Facts:
         return FromProfile(self.layers[pool.name].owner(pointer).path, pointer)
 
     def report_cluster(
-        self, rule: RuleInfo, pointer: str, message: str, *, help: str | None = None, severity: Severity | None = None  # noqa: A002
+        self,
+        rule: RuleInfo,
+        pointer: str,
+        message: str,
+        *,
+        help: str | None = None,
+        severity: Severity | None = None,
     ) -> None:
         self.found.append(
             diagnose(rule, message, self.file.locate(pointer), help=help, subject=self._name, severity=severity)
@@ -58,7 +64,7 @@ class Facts:
         pointer: str,
         message: str,
         *,
-        help: str | None = None,  # noqa: A002
+        help: str | None = None,
         related: Iterable[tuple[PoolPlan, str, str]] = (),
         severity: Severity | None = None,
     ) -> None:
@@ -84,13 +90,12 @@ class Facts:
         return str(self.file.data["metadata"]["name"])
 
     def need_release(self) -> Release:
-        assert self.release is not None, "passes run after the look-ups"  # noqa: S101 - an invariant of the pipeline
+        assert self.release is not None, "passes run after the look-ups"
         return self.release
 
     def need_chart(self) -> Chart:
-        assert self.chart is not None, "passes run after the look-ups"  # noqa: S101 - an invariant of the pipeline
+        assert self.chart is not None, "passes run after the look-ups"
         return self.chart
-
 
 
 def with_values(plan: ClusterPlan, *settings: ValueSetting) -> ClusterPlan:

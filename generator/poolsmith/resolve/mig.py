@@ -176,12 +176,16 @@ def _own_layouts(plan: ClusterPlan, users: list[PoolPlan], own: list[PoolPlan], 
     defined: dict[str, PoolPlan] = {}
     for pool in users:
         mig = pool.profile.spec.gpu.mig
-        assert mig is not None  # noqa: S101 - chosen by the caller
+        assert mig is not None
         if not mig.devices:
             layouts[mig.layout] = facts.catalog.mig_geometry.get(mig.layout, [])
             continue
         geometry = [
-            {"devices": group.devices, "mig-enabled": group.mig_enabled, "mig-devices": dict(group.mig_devices)}
+            {
+                "devices": group.devices,
+                "mig-enabled": group.mig_enabled,
+                "mig-devices": dict(group.mig_devices),
+            }
             for group in mig.devices
         ]
         other = defined.setdefault(mig.layout, pool)
@@ -199,12 +203,13 @@ def _own_layouts(plan: ClusterPlan, users: list[PoolPlan], own: list[PoolPlan], 
     name = f"poolsmith-mig-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     origin = Derived(
         "mig",
-        "layouts of one's own replace the operator's file; its name holds a hash, so that a change restarts the MIG manager",
+        "layouts of one's own replace the operator's file; the name holds a hash, so that a change restarts its pods",
         tuple(facts.at_pool(pool, DEVICES) for pool in own),
     )
     body = config_map(name, plan.namespace, {"config.yaml": text})
     plan = replace(
-        plan, config_maps=(*plan.config_maps, KubernetesObject(file="mig-layouts.yaml", body=body, origin=origin))
+        plan,
+        config_maps=(*plan.config_maps, KubernetesObject(file="mig-layouts.yaml", body=body, origin=origin)),
     )
     return with_values(plan, ValueSetting(("migManager", "config", "name"), name, origin))
 

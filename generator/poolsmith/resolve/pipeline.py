@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from poolsmith.model.cluster import StackKind
 from poolsmith.model.plan import ClusterPlan, PoolPlan
 from poolsmith.resolve.container_runtime import choose_runtime
-from poolsmith.resolve.delivery import deliver_operator
+from poolsmith.resolve.delivery import check_source, deliver_operator
 from poolsmith.resolve.device_plugin_stack import (
     check_hand_installed,
     plan_dcgm_exporter,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
 
-FIRST: tuple[Pass, ...] = (look_up, identify_pools)
+FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source)
 """Look-ups; when one fails, the passes below would only guess."""
 
 OPERATOR: tuple[Pass, ...] = (
@@ -105,6 +105,4 @@ def _run(passes: tuple[Pass, ...], plan: ClusterPlan, facts: Facts) -> ClusterPl
 
 def _finish(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     provisioners = facts.distribution.provisioners if facts.distribution else ()
-    return replace(
-        plan, values=tuple(sorted(plan.values, key=lambda setting: setting.path)), provisioners=provisioners
-    )
+    return replace(plan, values=tuple(sorted(plan.values, key=lambda setting: setting.path)), provisioners=provisioners)

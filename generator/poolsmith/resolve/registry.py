@@ -45,7 +45,9 @@ def _mirror(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> Cluster
         current = taken[path].value if path in taken else value
         replaced = mirrored(str(current), mirrors)
         if replaced != current:
-            origin = Derived("registry", "pulled from the mirror of its host", (_at(str(current), facts), _known(facts)))
+            origin = Derived(
+                "registry", "pulled from the mirror of its host", (_at(str(current), facts), _known(facts))
+            )
             settings.append(ValueSetting(path, replaced, origin))
     changed = {setting.path for setting in settings}
     plan = replace(plan, values=tuple(setting for setting in plan.values if setting.path not in changed))
@@ -114,4 +116,3 @@ def _leaves(tree: dict[str, Any], name: str, path: tuple[str, ...] = ()) -> Iter
             yield (*path, key), value
         elif isinstance(value, dict):
             yield from _leaves(value, name, (*path, key))
-

@@ -172,7 +172,7 @@ def _kata(plan: ClusterPlan, kata: list[PoolPlan], facts: Facts) -> ClusterPlan:
                 "confidential Kata pools are not generated yet",
                 help="remove `sandbox.tee` and `sandbox.ccMode`",
             )
-    classes = {}
+    classes: dict[str, str] = {}
     for pool in kata:
         sandbox = pool.profile.spec.sandbox
         name = sandbox.runtime_class or era["runtimeClass"]
@@ -232,7 +232,7 @@ def _coco_unit(facts: Facts, origin: Origin) -> UnitPlan:
             repository=coco["repository"],
             revision=f"refs/tags/{coco['release']}",
             path=coco["path"],
-            namespace=coco["namespace"],
+            level="privileged",
         ),
         before_platform=True,
     )

@@ -24,7 +24,7 @@ def tolerate_taints(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """Lists replace the chart's, so they begin with it."""
     tainted = [pool for pool in plan.pools if pool.taints]
     taints = [taint for pool in tainted for taint in pool.taints]
-    targets = [OPERANDS]
+    targets: list[tuple[str, ...]] = [OPERANDS]
     if plan.cluster.spec.nfd.provider is NfdProvider.OPERATOR:
         targets.append(NFD_WORKER)
     for path in targets:

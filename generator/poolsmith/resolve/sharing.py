@@ -37,7 +37,11 @@ def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     fallback = Derived("sharing", "nodes without the label must not share their GPUs by accident", origins)
     body = config_map(name, plan.namespace, {key: data[key] for key in sorted(data)})
     plan = replace(
-        plan, config_maps=(*plan.config_maps, KubernetesObject(file="device-plugin-config.yaml", body=body, origin=origin))
+        plan,
+        config_maps=(
+            *plan.config_maps,
+            KubernetesObject(file="device-plugin-config.yaml", body=body, origin=origin),
+        ),
     )
     return with_values(
         plan,
@@ -101,7 +105,7 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
             pool,
             f"{SHARING}/timeSlicing/resource" if sharing.time_slicing.resource != "nvidia.com/gpu" else SHARING,
             f"this pool advertises {', '.join(sorted(advertised))}, not {sharing.time_slicing.resource}",
-            help=f"write `resource: {sorted(advertised)[0]}`",
+            help=f"write `resource: {min(advertised)}`",
         )
         return False
     return True
@@ -129,7 +133,7 @@ def _config(pool: PoolPlan) -> dict[str, Any]:
             body["failRequestsGreaterThanOne"] = True
         body["resources"] = [{"name": slicing.resource, "replicas": slicing.replicas}]
         return {"version": "v1", "sharing": {"timeSlicing": body}}
-    assert sharing.mps is not None  # noqa: S101 - one of the two is set
+    assert sharing.mps is not None
     body = {"renameByDefault": True} if sharing.mps.rename_by_default else {}
     body["resources"] = [{"name": "nvidia.com/gpu", "replicas": sharing.mps.replicas}]
     return {"version": "v1", "sharing": {"mps": body}}

@@ -37,7 +37,9 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         pointer = pointers.join(VALUES, *path)
         if reported >= MAX_REPORTED:
             facts.report_cluster(
-                codes.UNKNOWN_VALUE, VALUES, f"more than {MAX_REPORTED} problems in stack.values; the rest is not shown"
+                codes.UNKNOWN_VALUE,
+                VALUES,
+                f"more than {MAX_REPORTED} problems in stack.values; the rest is not shown",
             )
             break
         if not chart.accepts(path):

@@ -6,7 +6,7 @@ import ctypes
 import errno
 import os
 import sys
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,13 +42,12 @@ def _system_call() -> Callable[[bytes, bytes], int] | None:
         ("renameatx_np", _AT_FDCWD_DARWIN, _RENAME_SWAP),
     ):
         function = getattr(library, name, None)
-        if function is None:
-            continue
-        function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-        function.restype = ctypes.c_int
-
-        def call(left: bytes, right: bytes) -> int:
-            return int(function(folder, left, folder, right, flag))  # noqa: B023 - returned at once
-
-        return call
+        if function is not None:
+            function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+            function.restype = ctypes.c_int
+            return partial(_rename, function, folder, flag)
     return None
+
+
+def _rename(function: Callable[..., int], folder: int, flag: int, left: bytes, right: bytes) -> int:
+    return function(folder, left, folder, right, flag)

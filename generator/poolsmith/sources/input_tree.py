@@ -88,9 +88,7 @@ class InputTree:
             before = raw[: error.start].decode("utf-8", "replace")
             line = before.count("\n") + 1
             column = len(before) - (before.rfind("\n") + 1) + 1
-            return diagnose(
-                reading.NOT_UTF8, f"byte 0x{raw[error.start]:02x} is not UTF-8", _at(path, line, column)
-            )
+            return diagnose(reading.NOT_UTF8, f"byte 0x{raw[error.start]:02x} is not UTF-8", _at(path, line, column))
 
     def read_profile(self, path: str) -> SourceFile | Diagnostic:
         """A file that holds one YAML mapping."""
@@ -104,7 +102,7 @@ class InputTree:
         return _one_mapping(path, text, documents)
 
     def _absolute(self, path: str) -> str:
-        return os.path.join(self.root, path) if path else str(self.root)  # noqa: PTH118 - hot path
+        return os.path.join(self.root, path) if path else str(self.root)
 
     def _read_bytes(self, path: str, limit: int) -> bytes | Diagnostic:
         absolute = self._absolute(path)
@@ -114,7 +112,7 @@ class InputTree:
         if stat.S_ISLNK(status.st_mode):
             if problem := self._leads_out(path):
                 return problem
-            status = os.stat(absolute)  # noqa: PTH116 - hot path
+            status = os.stat(absolute)
         if not stat.S_ISREG(status.st_mode):
             return diagnose(reading.UNREADABLE_FILE, "not a regular file", _whole(path))
         if status.st_size > limit:
@@ -124,7 +122,7 @@ class InputTree:
                 _whole(path),
                 help="split it, or take out what does not belong there",
             )
-        with open(absolute, "rb") as stream:  # noqa: PTH123 - hot path
+        with open(absolute, "rb") as stream:
             return stream.read(limit)
 
     def _folder_leads_out(self, folder: str) -> Diagnostic | None:
@@ -145,7 +143,7 @@ class InputTree:
 def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
     """The content of a regular file of bounded size, links followed; `shown` is its path in messages."""
     try:
-        status = os.stat(file)  # noqa: PTH116 - hot path
+        status = os.stat(file)
         if not stat.S_ISREG(status.st_mode):
             return diagnose(reading.UNREADABLE_FILE, "not a regular file", _whole(shown))
         if status.st_size > limit:
@@ -155,7 +153,7 @@ def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
                 _whole(shown),
                 help="split it, or take out what does not belong there",
             )
-        with open(file, "rb") as stream:  # noqa: PTH123 - hot path
+        with open(file, "rb") as stream:
             return stream.read(limit)
     except OSError as error:
         return _unreadable(shown, error)

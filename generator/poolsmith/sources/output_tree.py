@@ -51,7 +51,7 @@ def read_files(folder: Path) -> dict[str, bytes | None]:
     found: dict[str, bytes | None] = {}
     for path, mode in _walk(folder):
         if stat.S_ISREG(mode):
-            with open(os.path.join(folder, path), "rb") as stream:  # noqa: PTH118, PTH123 - hot path
+            with open(os.path.join(folder, path), "rb") as stream:
                 found[path] = stream.read()
         else:
             found[path] = None
@@ -116,7 +116,7 @@ def _walk(folder: Path) -> list[tuple[str, int]]:
     pending = [""]
     while pending:
         below = pending.pop()
-        with os.scandir(os.path.join(folder, below) if below else folder) as entries:  # noqa: PTH118 - hot path
+        with os.scandir(os.path.join(folder, below) if below else folder) as entries:
             for entry in entries:
                 path = f"{below}/{entry.name}" if below else entry.name
                 if entry.is_dir(follow_symlinks=False):
@@ -139,7 +139,7 @@ def _fill(staging: Path, target: Path, files: Mapping[str, bytes], keep: list[st
     def make_parent(path: str) -> None:
         folder = path.rpartition("/")[0]
         if folder not in made:
-            os.makedirs(staging / folder, exist_ok=True)  # noqa: PTH103 - hot path
+            os.makedirs(staging / folder, exist_ok=True)
             made.add(folder)
 
     for path, content in files.items():

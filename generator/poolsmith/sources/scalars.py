@@ -15,9 +15,7 @@ TRUE_WORDS = frozenset(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "
 FALSE_WORDS = frozenset(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"))
 NULL_WORDS = frozenset(("", "~", "null", "Null", "NULL"))
 _NOT_FINITE = frozenset(
-    word
-    for base in (".inf", ".Inf", ".INF")
-    for word in (base, "+" + base, "-" + base)
+    word for base in (".inf", ".Inf", ".INF") for word in (base, "+" + base, "-" + base)
 ) | frozenset((".nan", ".NaN", ".NAN"))
 
 _GO_INTEGER = re.compile(

@@ -40,7 +40,7 @@ _TEXT_AFTER_MARKER = re.compile(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$",
 
 
 @dataclass(kw_only=True, eq=False)
-class YamlProblem(Exception):  # noqa: N818 - a problem of the text; nothing here has failed
+class YamlProblem(Exception):  # noqa: N818 - what is wrong with a text, not a failure of ours
     """Why a text can't be read. `reason` is the kebab name of the entry in the code book."""
 
     reason: str

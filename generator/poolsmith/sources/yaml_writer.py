@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
     from poolsmith.sources.yaml_reader import YamlValue
 
+_LAST_LATIN_1 = 0xFF
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=@,()-]*(?:[: ]+[A-Za-z0-9_./+=@,()-]+)*\Z")
-_RESERVED = frozenset(
-    ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity")
-)
+_RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"))
 _NEEDS_ESCAPE = re.compile(
     r'["\\\x00-\x1f\x7f-\x9f\xad\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069]'
 )
@@ -62,16 +61,12 @@ def emit_all(values: Sequence[YamlValue], *, header: Sequence[str] = ()) -> str:
 class _Writer:
     __slots__ = ("comments", "list_indent", "out")
 
-    def __init__(
-        self, out: list[str], comments: Mapping[str, Sequence[str]] | None, *, indent_lists: bool
-    ) -> None:
+    def __init__(self, out: list[str], comments: Mapping[str, Sequence[str]] | None, *, indent_lists: bool) -> None:
         self.out = out
         self.comments = comments
         self.list_indent = "  " if indent_lists else ""
 
-    def mapping(
-        self, mapping: dict[str, YamlValue], indent: str, pointer: str, first: str | None = None
-    ) -> None:
+    def mapping(self, mapping: dict[str, YamlValue], indent: str, pointer: str, first: str | None = None) -> None:
         """`first` is what stands before the first key when the mapping is a list item."""
         out = self.out
         prefix = indent if first is None else first
@@ -171,7 +166,7 @@ def _escape(match: re.Match[str]) -> str:
     if named := _NAMED_ESCAPES.get(character):
         return named
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"  # noqa: PLR2004 - width of the escape
+    return f"\\x{code:02x}" if code <= _LAST_LATIN_1 else f"\\u{code:04x}"
 
 
 def _is_block(value: YamlValue) -> bool:

@@ -66,7 +66,9 @@ def findings(problems):
 
 
 def test_a_sound_folder_becomes_a_cluster_with_pools(load):
-    loaded = load({"prod/cluster.yaml": CLUSTER, "prod/z.yaml": POOL, "prod/b.yml": POOL.replace("a100", "b200")})
+    loaded = load(
+        {"prod/cluster.yaml": CLUSTER, "prod/z.yaml": POOL, "prod/b.yml": POOL.replace("a100", "b200")}
+    )
 
     assert loaded.problems == ()
     assert loaded.cluster.metadata.name == "prod"
@@ -121,7 +123,10 @@ def test_a_pool_is_completed_by_its_bases(load):
             [("unknown-base", "profiles/prod/a.yaml:6:13")],
         ),
         (
-            {"prod/cluster.yaml": CLUSTER, "prod/a.yaml": POOL.replace("spec:", "spec: ~\n#").split("  os")[0]},
+            {
+                "prod/cluster.yaml": CLUSTER,
+                "prod/a.yaml": POOL.replace("spec:", "spec: ~\n#").split("  os")[0],
+            },
             [("missing-field", "profiles/prod/a.yaml:5:1")],
         ),
         (
@@ -145,11 +150,19 @@ def test_a_mistake_in_a_folder_is_told_at_its_place(load, files, expected):
     ("base", "own", "expected"),
     [
         (BASE, EXTENDING.replace("count: 8", ""), [("missing-field", "profiles/prod/a.yaml:7:3")]),
-        (BASE, EXTENDING.replace("  gpu: {count: 8}\n", ""), [("missing-field", "profiles/_bases/x.yaml:8:3")]),
+        (
+            BASE,
+            EXTENDING.replace("  gpu: {count: 8}\n", ""),
+            [("missing-field", "profiles/_bases/x.yaml:8:3")],
+        ),
         (BASE, EXTENDING + "  os: ~\n", [("missing-field", "profiles/prod/a.yaml:8:3")]),
         (BASE, EXTENDING + "  os: {id: ~}\n", [("missing-field", "profiles/prod/a.yaml:8:8")]),
         (BASE, EXTENDING.replace("8", "0"), [("out-of-range", "profiles/prod/a.yaml:7:9")]),
-        (BASE, EXTENDING.replace("count: 8", "cuont: 8"), [("unknown-field", "profiles/prod/a.yaml:7:9"), ("missing-field", "profiles/prod/a.yaml:7:3")]),
+        (
+            BASE,
+            EXTENDING.replace("count: 8", "cuont: 8"),
+            [("unknown-field", "profiles/prod/a.yaml:7:9"), ("missing-field", "profiles/prod/a.yaml:7:3")],
+        ),
     ],
 )
 def test_a_mistake_through_bases_is_told_in_the_file_that_has_it(load, base, own, expected):

@@ -153,7 +153,12 @@ def test_a_mistake_has_a_name_and_a_place(old, new, name, place):
         ('version: "1.33"', "version: 1.33", "ambiguous-scalar", "p.yaml:6:16"),
         ("  delivery:", "  registry: {mirrors: {Nvcr.io: x}}\n  delivery:", "invalid-name", "p.yaml:8:24"),
         ("  delivery:", "  registry: {mirrors: {nvcr.io: X}}\n  delivery:", "invalid-name", "p.yaml:8:24"),
-        ("  delivery:", "  registry: {mirrors: {nvcr.io: 1}}\n  delivery:", "ambiguous-scalar", "p.yaml:8:24"),
+        (
+            "  delivery:",
+            "  registry: {mirrors: {nvcr.io: 1}}\n  delivery:",
+            "ambiguous-scalar",
+            "p.yaml:8:24",
+        ),
         ("  delivery:", "  registry: {mirrors: {nvcr.io: ~}}\n  delivery:", "wrong-type", "p.yaml:8:24"),
         ("  delivery:", "  registry: {mirrors: [nvcr.io]}\n  delivery:", "wrong-type", "p.yaml:8:14"),
         ("  delivery:", "  registry: {mirrors: {a/b: x}}\n  delivery:", "invalid-name", "p.yaml:8:24"),
@@ -196,21 +201,51 @@ def test_all_mistakes_of_a_file_are_told_at_once():
     [
         ("  driver: {", "  diver: {", "`spec` has no field `diver`", "did you mean `driver`?"),
         ("  driver: {", "  Driver: {", "`spec` has no field `Driver`", "did you mean `driver`?"),
-        ("  os:", "  secure_boot: yes\n  os:", "`spec` has no field `secure_boot`", "did you mean `secureBoot`?"),
+        (
+            "  os:",
+            "  secure_boot: yes\n  os:",
+            "`spec` has no field `secure_boot`",
+            "did you mean `secureBoot`?",
+        ),
         ("  os:", "  product: x\n  os:", "`spec` has no field `product`", "it belongs under `spec.gpu`"),
-        ("count: 8", "count: 8, layout: x", "`spec.gpu` has no field `layout`", "it belongs under `spec.gpu.mig`"),
+        (
+            "count: 8",
+            "count: 8, layout: x",
+            "`spec.gpu` has no field `layout`",
+            "it belongs under `spec.gpu.mig`",
+        ),
         ("metadata:", "gpu: {}\nmetadata:", "the document has no field `gpu`", "it may belong under `spec`"),
         ("metadata:", "Spec: {}\nmetadata:", "the document has no field `Spec`", "did you mean `spec`?"),
-        ("source: container", "source: precompild", "`spec.driver.source` is `precompild`", "did you mean `precompiled`?"),
-        ("source: container", "source: x", "not one of `container`, `precompiled`", "known: `container`, `precompiled`"),
-        ('"22.04"', "22.10", "`spec.os.version` is read as a number, and a string is meant", 'quote it: "22.10"'),
+        (
+            "source: container",
+            "source: precompild",
+            "`spec.driver.source` is `precompild`",
+            "did you mean `precompiled`?",
+        ),
+        (
+            "source: container",
+            "source: x",
+            "not one of `container`, `precompiled`",
+            "known: `container`, `precompiled`",
+        ),
+        (
+            '"22.04"',
+            "22.10",
+            "`spec.os.version` is read as a number, and a string is meant",
+            'quote it: "22.10"',
+        ),
         ("name: a100", "name: on", "is read as a boolean, and a string is meant", 'quote it: "on"'),
         ("count: 8", "count: 65", "`spec.gpu.count` is 65, out of 1 to 64", "use a number from 1 to 64"),
         (", count: 8", "", "`spec.gpu` lacks `count`", "add `count`: GPUs per node, for example `8`"),
         ("name: a100", "name: A", "`metadata.name` is `A`, not a DNS label", "write a DNS label"),
         ("kind: NodePool", "kind: Pool", "`kind` is `Pool`, not `NodePool`", "write `kind: NodePool`"),
         (", effect: NoSchedule", "", "`spec.nodes.taints[0]` lacks `effect`", "add `effect`: Taint effect"),
-        ("  driver:", "  extends: a\n  driver:", "`spec.extends` is a string, not a list", "write a list: [...]"),
+        (
+            "  driver:",
+            "  extends: a\n  driver:",
+            "`spec.extends` is a string, not a list",
+            "write a list: [...]",
+        ),
     ],
 )
 def test_a_mistake_says_what_is_there_and_what_to_write(old, new, message, advice):
@@ -255,7 +290,15 @@ def test_pointers_are_shown_dotted(pointer, text):
 
 @pytest.mark.parametrize(
     ("value", "kind"),
-    [(None, "null"), (True, "a boolean"), (1, "a number"), (1.5, "a number"), ("", "a string"), ([], "a list"), ({}, "a mapping")],
+    [
+        (None, "null"),
+        (True, "a boolean"),
+        (1, "a number"),
+        (1.5, "a number"),
+        ("", "a string"),
+        ([], "a list"),
+        ({}, "a mapping"),
+    ],
 )
 def test_a_value_has_a_kind_in_words(value, kind):
     assert kind_of(value) == kind

@@ -120,7 +120,9 @@ STRINGS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), [(text, value) for value, texts in BOOLEANS.items() for text in texts])
+@pytest.mark.parametrize(
+    ("text", "value"), [(text, value) for value, texts in BOOLEANS.items() for text in texts]
+)
 def test_a_word_is_a_boolean(text, value):
     assert resolve_plain(text) is value
 
@@ -143,9 +145,7 @@ def test_anything_else_stays_a_string(text):
     assert resolve_plain(text) == text
 
 
-@pytest.mark.parametrize(
-    "text", [".inf", ".Inf", ".INF", "+.inf", "-.inf", "-.INF", ".nan", ".NaN", ".NAN"]
-)
+@pytest.mark.parametrize("text", [".inf", ".Inf", ".INF", "+.inf", "-.inf", "-.INF", ".nan", ".NaN", ".NAN"])
 def test_infinity_and_not_a_number_have_no_json_form(text):
     with pytest.raises(NotJsonError):
         resolve_plain(text)
@@ -166,7 +166,15 @@ def test_a_key_is_spelt_as_json_spells_it(value, text):
 
 @pytest.mark.parametrize(
     ("text", "ambiguous"),
-    [("on", True), ("1e3", True), ("", True), (".inf", True), ("22.04", True), ("ubuntu", False), ("12:30", False)],
+    [
+        ("on", True),
+        ("1e3", True),
+        ("", True),
+        (".inf", True),
+        ("22.04", True),
+        ("ubuntu", False),
+        ("12:30", False),
+    ],
 )
 def test_a_text_is_ambiguous_when_unquoted_it_is_no_string(text, ambiguous):
     assert looks_ambiguous(text) is ambiguous

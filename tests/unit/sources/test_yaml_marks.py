@@ -96,7 +96,11 @@ def test_a_location_tells_file_pointer_note_line_and_extent():
     location = source().locate("/metadata/name", "here")
 
     assert (str(location.span), location.span.end) == ("profiles/prod/a100.yaml:3:3", Position(3, 7))
-    assert (location.pointer, location.note, location.source_line) == ("/metadata/name", "here", "  name: a100")
+    assert (location.pointer, location.note, location.source_line) == (
+        "/metadata/name",
+        "here",
+        "  name: a100",
+    )
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -131,7 +135,14 @@ def test_a_file_has_what_it_says_and_null_counts(pointer, there):
 
 @pytest.mark.parametrize(
     ("text", "written"),
-    [("a: 22.10", "22.10"), ("a: '022'", "022"), ("a: on", "on"), ("a:", ""), ("a: {b: 1}", None), ("b: 1", None)],
+    [
+        ("a: 22.10", "22.10"),
+        ("a: '022'", "022"),
+        ("a: on", "on"),
+        ("a:", ""),
+        ("a: {b: 1}", None),
+        ("b: 1", None),
+    ],
 )
 def test_a_scalar_is_told_as_it_was_written(text, written):
     assert source(text).written("/a") == written
@@ -149,4 +160,6 @@ def test_a_text_that_can_not_be_read_has_no_marks():
 
 
 def test_the_digest_is_of_the_bytes():
-    assert source("a: é\n").digest == "sha256:7b4c0d74a603dd4c402e0ec1eba36d650f9ce3f7a98596e5329630cc5704cd63"
+    assert (
+        source("a: é\n").digest == "sha256:7b4c0d74a603dd4c402e0ec1eba36d650f9ce3f7a98596e5329630cc5704cd63"
+    )

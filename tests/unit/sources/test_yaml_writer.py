@@ -9,24 +9,164 @@ from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.sources.yaml_writer import emit, emit_all
 
 AWKWARD = [
-    *("", " ", "~", "null", "Null", "none", "y", "Y", "n", "N", "yes", "No", "on", "OFF", "true", "False", "TRUE"),
-    *("1", "-1", "+1", "0777", "0o777", "08", "0x1F", "0b11", "1_000", "1e3", "1E3", "1.5e3", "1e400", "1.0", ".5"),
-    *("22.04", "1.33", "0.17.1", "5047e85", "12:30", "12:30:00", "2024-01-01", ".inf", "-.inf", ".nan", "nan", "inf"),
-    *("=", "<<", "-", "- a", "?", "? a", ":", "a:", "a: b", ": a", "a #b", "#a", "#", "&a", "*a", "!a", "!!str", "|"),
-    *(">", "%a", "@a", "`a", "'a'", '"a"', "[a]", "{a}", "a]", ",", "---", "--- a", "...", " a", "a ", "\ta", "a\t"),
-    *("a\nb", "a\n", "\na", "a\n\n", "a \nb", "\n", "a\n b", " a\nb", "a\n\tb", "a\rb", "a\x00b", "a\x07b", "\x1b[0m"),
-    *("a\x85b", "a\u2028b", "a\ufeffb", "\ufffe", "a\u202eb", "a\xadb", "a\x7fb", "é", "漢字", "🙂", "a\\b", "a\\nb"),
-    *("--- a\nb", "# a\nb", "<<<<<<< a\nb", "a\n---\nb", "a\n# b", "25%", "*.example.com", "gpu-a[001-016]", "C:\\x"),
+    *(
+        "",
+        " ",
+        "~",
+        "null",
+        "Null",
+        "none",
+        "y",
+        "Y",
+        "n",
+        "N",
+        "yes",
+        "No",
+        "on",
+        "OFF",
+        "true",
+        "False",
+        "TRUE",
+    ),
+    *(
+        "1",
+        "-1",
+        "+1",
+        "0777",
+        "0o777",
+        "08",
+        "0x1F",
+        "0b11",
+        "1_000",
+        "1e3",
+        "1E3",
+        "1.5e3",
+        "1e400",
+        "1.0",
+        ".5",
+    ),
+    *(
+        "22.04",
+        "1.33",
+        "0.17.1",
+        "5047e85",
+        "12:30",
+        "12:30:00",
+        "2024-01-01",
+        ".inf",
+        "-.inf",
+        ".nan",
+        "nan",
+        "inf",
+    ),
+    *(
+        "=",
+        "<<",
+        "-",
+        "- a",
+        "?",
+        "? a",
+        ":",
+        "a:",
+        "a: b",
+        ": a",
+        "a #b",
+        "#a",
+        "#",
+        "&a",
+        "*a",
+        "!a",
+        "!!str",
+        "|",
+    ),
+    *(
+        ">",
+        "%a",
+        "@a",
+        "`a",
+        "'a'",
+        '"a"',
+        "[a]",
+        "{a}",
+        "a]",
+        ",",
+        "---",
+        "--- a",
+        "...",
+        " a",
+        "a ",
+        "\ta",
+        "a\t",
+    ),
+    *(
+        "a\nb",
+        "a\n",
+        "\na",
+        "a\n\n",
+        "a \nb",
+        "\n",
+        "a\n b",
+        " a\nb",
+        "a\n\tb",
+        "a\rb",
+        "a\x00b",
+        "a\x07b",
+        "\x1b[0m",
+    ),
+    *(
+        "a\x85b",
+        "a\u2028b",
+        "a\ufeffb",
+        "\ufffe",
+        "a\u202eb",
+        "a\xadb",
+        "a\x7fb",
+        "é",
+        "漢字",
+        "🙂",
+        "a\\b",
+        "a\\nb",
+    ),
+    *(
+        "--- a\nb",
+        "# a\nb",
+        "<<<<<<< a\nb",
+        "a\n---\nb",
+        "a\n# b",
+        "25%",
+        "*.example.com",
+        "gpu-a[001-016]",
+        "C:\\x",
+    ),
 ]
 PLAIN = [
-    *("a", "a100", "kube-system", "nvcr.io/nvidia/driver:550", "/var/run/x.sock", "v26.3.3", "a b", "a,b", "a :b", "a::b"),
-    *("app.kubernetes.io/name", "refs/heads/main", "_x", "https://git.example.com/gpu.git", "NVIDIA-A100-SXM4-80GB"),
+    *(
+        "a",
+        "a100",
+        "kube-system",
+        "nvcr.io/nvidia/driver:550",
+        "/var/run/x.sock",
+        "v26.3.3",
+        "a b",
+        "a,b",
+        "a :b",
+        "a::b",
+    ),
+    *(
+        "app.kubernetes.io/name",
+        "refs/heads/main",
+        "_x",
+        "https://git.example.com/gpu.git",
+        "NVIDIA-A100-SXM4-80GB",
+    ),
     *("yesterday", "nullable", "nothing", "a=b", "a(b)", "user@host"),
 ]
 
 
 @pytest.mark.parametrize("text", AWKWARD)
-@pytest.mark.parametrize("wrap", [lambda text: {"k": text}, lambda text: [text], lambda text: {text: 1}, lambda text: text])
+@pytest.mark.parametrize(
+    "wrap", [lambda text: {"k": text}, lambda text: [text], lambda text: {text: 1}, lambda text: text]
+)
 def test_an_awkward_string_stays_a_string_for_every_reader(text, wrap):
     written = emit(wrap(text))
 
@@ -50,7 +190,9 @@ def test_a_key_that_could_be_something_else_is_quoted(key):
 
 
 @pytest.mark.parametrize("length", [999, 1000, 1030, 5000])
-@pytest.mark.parametrize("wrap", [lambda mapping: mapping, lambda mapping: [mapping], lambda mapping: {"a": [mapping]}])
+@pytest.mark.parametrize(
+    "wrap", [lambda mapping: mapping, lambda mapping: [mapping], lambda mapping: {"a": [mapping]}]
+)
 @pytest.mark.parametrize("value", [1, "a\nb\n", {"c": 1}, [1]])
 def test_a_key_of_any_length_can_be_read_back(length, wrap, value):
     data = wrap({"k" * length: value, "after": 2})

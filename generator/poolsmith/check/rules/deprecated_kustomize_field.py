@@ -32,10 +32,7 @@ _REPLACEMENTS = {
 
 
 def check(tree: CheckedTree) -> Iterator[Finding]:
-    for document in tree.objects:
-        if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/"):
-            for field, replacement in _REPLACEMENTS.items():
-                if field in document.data:
-                    yield Finding(
-                        document, f"/{field}", f"`{field}` is deprecated", help=f"use `{replacement}`"
-                    )
+    for document in tree.kustomizations:
+        for field, replacement in _REPLACEMENTS.items():
+            if field in document.data:
+                yield Finding(document, f"/{field}", f"`{field}` is deprecated", help=f"use `{replacement}`")

@@ -18,7 +18,10 @@ RULE = RuleInfo(
     name="helm-hook",
     applies_to="manifest",
     what="An object carries the annotation `helm.sh/hook` in a tree of plain manifests.",
-    why="Flux and kubectl know no Helm hooks: a committed pre-delete job of the gpu-operator runs at once, and deletes its custom resources.",
+    why=(
+        "Flux and kubectl know no Helm hooks: a committed pre-delete job of the gpu-operator runs at once, "
+        "and deletes its custom resources."
+    ),
     fix="render charts with --no-hooks, or let Argo CD or Flux install the chart",
     bad='kind: Job\nmetadata:\n  name: cleanup\n  annotations: {"helm.sh/hook": pre-delete}\n',
     good="kind: HelmRelease\nmetadata:\n  name: gpu-operator\n",

@@ -27,9 +27,8 @@ _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 def check(tree: CheckedTree) -> Iterator[Finding]:
-    for document in tree.objects:
-        if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/"):
-            yield from _check_resources(document, tree)
+    for document in tree.kustomizations:
+        yield from _check_resources(document, tree)
 
 
 def _check_resources(document: CheckedDocument, tree: CheckedTree) -> Iterator[Finding]:

@@ -17,7 +17,10 @@ RULE = RuleInfo(
     name="namespace-transformer",
     applies_to="manifest",
     what="A kustomization sets `namespace:`.",
-    why="Kustomize then stamps a namespace on cluster-scoped custom resources as well, ClusterPolicy, NVIDIADriver and NodeFeatureRule among them.",
+    why=(
+        "Kustomize then stamps a namespace on cluster-scoped custom resources as well, "
+        "ClusterPolicy, NVIDIADriver and NodeFeatureRule among them."
+    ),
     fix="write the namespace into each object",
     bad="kind: Kustomization\nnamespace: gpu-operator\n",
     good="kind: Kustomization\nresources: [namespaces.yaml]\n",
@@ -26,9 +29,8 @@ RULE = RuleInfo(
 
 
 def check(tree: CheckedTree) -> Iterator[Finding]:
-    for document in tree.objects:
-        if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/"):
-            if "namespace" in document.data:
-                yield Finding(
-                    document, "/namespace", "the kustomization puts its namespace on cluster-scoped objects as well"
-                )
+    for document in tree.kustomizations:
+        if "namespace" in document.data:
+            yield Finding(
+                document, "/namespace", "the kustomization puts its namespace on cluster-scoped objects as well"
+            )

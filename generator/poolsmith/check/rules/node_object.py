@@ -17,7 +17,10 @@ RULE = RuleInfo(
     name="node-object",
     applies_to="manifest",
     what="A tree that GitOps applies holds an object of kind Node.",
-    why="When it is pruned, the Node object is deleted and the node's pods are evicted; its labels also fight with kubelet, provisioner and Node Feature Discovery.",
+    why=(
+        "When it is pruned, the Node object is deleted and the node's pods are evicted; "
+        "its labels also fight with kubelet, provisioner and Node Feature Discovery."
+    ),
     fix="let the provisioner set labels and taints, or a NodeFeatureRule",
     bad="apiVersion: v1\nkind: Node\nmetadata:\n  name: gpu-1\n",
     good="apiVersion: nfd.k8s-sigs.io/v1alpha1\nkind: NodeFeatureRule\nmetadata:\n  name: pool-a100\n",

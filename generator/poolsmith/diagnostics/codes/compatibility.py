@@ -7,10 +7,7 @@ UNKNOWN_RELEASE = RuleInfo(
     code="PSM201",
     name="unknown-release",
     what="The catalog has no entry for a release.",
-    why=(
-        "Values, image tags and labels differ from release to release; "
-        "for an unknown one nothing can be said."
-    ),
+    why=("Values, image tags and labels differ from release to release; for an unknown one nothing can be said."),
 )
 UNKNOWN_OPERATING_SYSTEM = RuleInfo(
     code="PSM202",
@@ -129,10 +126,7 @@ SANDBOX_ERA = RuleInfo(
 SANDBOX_CONTRADICTION = RuleInfo(
     code="PSM231",
     name="sandbox-contradiction",
-    what=(
-        "A pool's sandboxed workload excludes its runtime, driver, sharing, "
-        "MIG, GPU or another pool's workload."
-    ),
+    what=("A pool's sandboxed workload excludes its runtime, driver, sharing, MIG, GPU or another pool's workload."),
     why="The operator deploys nothing useful on such nodes, or the pods never start.",
 )
 HOST_FACTS_UNDECLARED = RuleInfo(
@@ -146,10 +140,7 @@ AUTO_UPGRADE_OFF = RuleInfo(
     code="PSM233",
     name="auto-upgrade-off",
     severity=Severity.NOTE,
-    what=(
-        "sandboxWorkloads.enabled turns off the operator's driver upgrades on every node, "
-        "container pools included."
-    ),
+    what=("sandboxWorkloads.enabled turns off the operator's driver upgrades on every node, container pools included."),
     why="A changed driver version waits until somebody deletes the driver pods.",
 )
 MIG_LAYOUT = RuleInfo(
@@ -198,11 +189,16 @@ MIRROR_INCOMPLETE = RuleInfo(
     code="PSM255",
     name="mirror-incomplete",
     severity=Severity.WARNING,
-    what=(
-        "A registry mirror can't be applied to some images, "
-        "because the catalog does not know their references."
-    ),
+    what=("A registry mirror can't be applied to some images, because the catalog does not know their references."),
     why="In an air-gapped cluster these images would not be pulled.",
+)
+DELIVERY_SOURCE = RuleInfo(
+    code="PSM256",
+    name="delivery-source",
+    what="The GitOps engine can't read a repository from the address that delivery gives.",
+    why="Nothing of the cluster would ever be synced.",
+    bad="delivery: {engine: flux, repoURL: git@git.example.com:gpu.git}\n",
+    good="delivery: {engine: flux, repoURL: ssh://git@git.example.com/gpu.git}\n",
 )
 
 COMPATIBILITY = (
@@ -236,4 +232,5 @@ COMPATIBILITY = (
     RESERVED_LABEL,
     STACK_CONTRADICTION,
     MIRROR_INCOMPLETE,
+    DELIVERY_SOURCE,
 )

@@ -48,10 +48,7 @@ PATH_OCCUPIED = RuleInfo(
     code="PSM506",
     name="path-occupied",
     applies_to="output",
-    what=(
-        "A file that no lock owns stands where a generated file has to go, "
-        "or a link leads the output elsewhere."
-    ),
+    what=("A file that no lock owns stands where a generated file has to go, or a link leads the output elsewhere."),
     why="poolsmith overwrites nothing that it did not write.",
     fix="move the file away; if it was generated, restore its poolsmith.lock.json",
 )

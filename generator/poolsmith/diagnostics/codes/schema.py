@@ -27,10 +27,7 @@ VALUE_IS_DEFAULT = RuleInfo(
     name="value-is-default",
     severity=Severity.NOTE,
     what="`stack.values` repeats a default of the chart.",
-    why=(
-        "It is left out of the output, which holds only what differs; "
-        "a later release may change the default."
-    ),
+    why=("It is left out of the output, which holds only what differs; a later release may change the default."),
     fix="remove it, unless it documents a decision",
 )
 

@@ -35,10 +35,7 @@ INVALID_NAME = RuleInfo(
     code="PSM105",
     name="invalid-name",
     what="A name, label, path or version does not have the form that Kubernetes or a file system takes.",
-    why=(
-        "Names become folders, objects and label values; "
-        "anything else could write outside the tree or be refused."
-    ),
+    why=("Names become folders, objects and label values; anything else could write outside the tree or be refused."),
     bad="metadata: {name: ../prod}\n",
     good="metadata: {name: prod}\n",
 )

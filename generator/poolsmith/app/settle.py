@@ -1,0 +1,125 @@
+"""One generated folder against what is there: staged, or said how it differs. Floor: app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from poolsmith.app.cluster_run import TOOL, compare, occupied, run_cluster
+from poolsmith.app.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
+from poolsmith.app.lock_file import LOCK, write_lock
+from poolsmith.app.output_rules import Judged, judge_output
+from poolsmith.app.project import CLUSTERS, FLEET, Project, open_project
+from poolsmith.diagnostics import Diagnostic, Severity
+from poolsmith.render.fleet import FleetEntry, fleet_entry, render_fleet
+from poolsmith.render.tree import file_bytes
+from poolsmith.sources.output_tree import Staged, stage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.load.fleet import ClusterFiles
+    from poolsmith.model.manifest import ManifestTree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterResult:
+    """What one cluster of a batch came to. `planned` is False when its profiles have errors."""
+
+    name: str
+    diagnostics: tuple[Diagnostic, ...]
+    pools: int
+    files: int
+    changed: bool
+    planned: bool = True
+    staged: Staged | None = None
+    judged: Judged | None = None
+    used_bases: frozenset[str] = frozenset()
+    fleet_entry: FleetEntry | None = None
+
+
+class Mode(StrEnum):
+    """What to do with the difference between profiles and output."""
+
+    WRITE = "write"
+    COMPARE = "compare"
+    JUDGE = "judge"
+
+
+def run_batch(root: Path, mode: Mode, names: tuple[str, ...]) -> list[ClusterResult]:
+    """The work of one process."""
+    project = open_project(root)
+    by_name = {files.name: files for files in project.fleet.clusters}
+    return [_one_cluster(project, by_name[name], mode) for name in names]
+
+
+def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterResult:
+    run = run_cluster(project, files)
+    name = run.loaded.name
+    diagnostics = list(run.diagnostics)
+    pools = len(run.loaded.pools)
+    if run.files is None or run.tree is None:
+        return ClusterResult(
+            name=name,
+            diagnostics=tuple(diagnostics),
+            pools=pools,
+            files=0,
+            changed=False,
+            planned=False,
+            used_bases=run.loaded.used_bases,
+        )
+    result = settle(project, f"{CLUSTERS}/{name}", name, run.files, run.tree, mode)
+    return replace(
+        result,
+        diagnostics=(*diagnostics, *result.diagnostics),
+        pools=pools,
+        used_bases=run.loaded.used_bases,
+        fleet_entry=fleet_entry(run.plan) if run.plan is not None else None,
+    )
+
+
+def settle(
+    project: Project, folder: str, name: str, files: dict[str, bytes], tree: ManifestTree, mode: Mode
+) -> ClusterResult:
+    """Compare a generated folder with what is there; stage it, or say how they differ."""
+    comparison = compare(project, folder, files, name)
+    if isinstance(comparison, Diagnostic):
+        return ClusterResult(name=name, diagnostics=(comparison,), pools=0, files=len(files), changed=False)
+    diagnostics: list[Diagnostic] = []
+    staged = judged = None
+    changed = not comparison.is_current
+    if not changed:
+        diagnostics.extend(foreign_diagnostics(comparison, name))
+    else:
+        in_the_way = occupied(comparison, name)
+        diagnostics.extend(in_the_way)
+        if mode is not Mode.WRITE:
+            diagnostics.extend(drift_diagnostics(comparison, name))
+        else:
+            edits = comparison.hand_edited()
+            diagnostics.extend(hand_edit(comparison, path, name, Severity.WARNING) for path in edits)
+            diagnostics.extend(foreign_diagnostics(comparison, name))
+            if not in_the_way:
+                staged = stage(project.root / folder, files, comparison.owned)
+    if mode is Mode.JUDGE:
+        judged = judge_output(comparison, tree)
+    return ClusterResult(
+        name=name,
+        diagnostics=tuple(diagnostics),
+        pools=0,
+        files=len(files),
+        changed=changed,
+        staged=staged,
+        judged=judged,
+    )
+
+
+def run_fleet(project: Project, entries: list[FleetEntry], mode: Mode) -> ClusterResult:
+    """output/fleet/ against what is there; a folder like a cluster's, with a lock of its own."""
+    tree = render_fleet(entries)
+    files = file_bytes(tree)
+    if files:
+        inputs = {f"profiles/{entry.cluster}/cluster.yaml#/spec/delivery": entry.digest for entry in entries}
+        files[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=files)
+    return settle(project, FLEET, "fleet", files, tree, mode)

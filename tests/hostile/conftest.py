@@ -1,0 +1,99 @@
+"""A project with a sound cluster, one to break, and one that has a mistake of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+
+import pytest
+
+ANNOTATION = re.compile(r"::(error|warning|notice) file=[^\s:,]+(,(line|col|endLine|endColumn)=\d+)*,title=PSM\d{3} [a-z0-9-]+::")
+LINES_PER_FINDING = 12
+MISTAKE = ("unknown-field", "profiles/mistaken/pool-0.yaml:19:3")
+
+
+def place(diagnostic):
+    primary = diagnostic["primary"]
+    return primary["path"] + (f":{primary['line']}:{primary['column']}" if primary["line"] else "")
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory):
+    return tmp_path_factory.mktemp("hostile") / "project"
+
+
+@pytest.fixture
+def project(generated, synthetic_fleet, run_cli, tmp_path):
+    """Clusters `broken`, `mistaken` and `sound`, generated; afterwards `mistaken` gets an unknown field."""
+    if not generated.exists():
+        synthetic_fleet(3, 2, root=generated)
+        for old, new in (("c000", "broken"), ("c001", "mistaken"), ("c002", "sound")):
+            folder = (generated / "profiles" / old).rename(generated / "profiles" / new)
+            text = (folder / "cluster.yaml").read_text()
+            (folder / "cluster.yaml").write_text(text.replace(old, new))
+        assert run_cli(["generate", "--root", generated]).code == 0
+        with (generated / "profiles/mistaken/pool-0.yaml").open("a") as stream:
+            stream.write("  diver: {}\n")
+    return shutil.copytree(generated, tmp_path / "project", symlinks=True)
+
+
+@pytest.fixture
+def write(project):
+    """Write bytes or text below the project."""
+
+    def write_file(path, content):
+        target = os.path.join(os.fsencode(project), os.fsencode(path))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as stream:
+            stream.write(content if isinstance(content, bytes) else content.encode())
+
+    return write_file
+
+
+@pytest.fixture
+def edit(project):
+    """Replace a text in a profile."""
+
+    def replace(path, old, new):
+        target = project / path
+        text = target.read_text()
+        assert old in text
+        target.write_text(text.replace(old, new, 1))
+
+    return replace
+
+
+@pytest.fixture
+def findings(project, run_cli, contents):
+    """Names and places of what `generate` finds; nothing may be written, and every format must hold its promises."""
+
+    def run(*, expect=(MISTAKE,), clean_exit=1):
+        before = contents(project)
+        results = {
+            form: run_cli(["generate", "--root", project, "--format", form]) for form in ("text", "json", "github")
+        }
+        checked = run_cli(["check", "--root", project, "--format", "json"])
+        assert contents(project) == before
+        diagnostics = results["json"].diagnostics
+        for result in (*results.values(), checked):
+            assert result.code == clean_exit
+            assert result.err == ""
+            assert "Traceback" not in result.out
+            assert "internal error" not in result.out
+        text = results["text"].out
+        assert text.count("\n") <= LINES_PER_FINDING * min(200, len(diagnostics)) + LINES_PER_FINDING
+        for line in text.splitlines():
+            assert line.isprintable()
+            assert len(line) < 1000
+        annotations, _, report = results["github"].out.partition("::stop-commands::")
+        assert all(ANNOTATION.match(line) for line in annotations.splitlines())
+        assert len(annotations.splitlines()) <= 30
+        token, _, rest = report.partition("\n")
+        assert rest == text + f"::{token}::\n"
+        found = [(item["name"], place(item)) for item in diagnostics]
+        assert set(expect) <= set(found)
+        assert {(item["name"], place(item)) for item in checked.diagnostics} >= set(found)
+        return [finding for finding in found if finding not in expect]
+
+    return run
