@@ -19,10 +19,10 @@ run: $(STAMP)
 	@$(BIN)/poolsmith check
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest -q -n auto
+	@PATH="$(CURDIR)/.tools:$$PATH" $(BIN)/python -m pytest -q -n auto
 
 test-deep: $(STAMP)
-	@HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -q -n auto
+	@PATH="$(CURDIR)/.tools:$$PATH" HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -q -n auto
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

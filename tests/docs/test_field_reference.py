@@ -14,9 +14,7 @@ PAGE = ROOT / "docs/profiles.md"
 
 def _field_reference():
     """A module beside this one: tests are no package."""
-    spec = importlib.util.spec_from_file_location(
-        "field_reference", Path(__file__).with_name("field_reference.py")
-    )
+    spec = importlib.util.spec_from_file_location("field_reference", Path(__file__).with_name("field_reference.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

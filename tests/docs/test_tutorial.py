@@ -38,8 +38,7 @@ class Command:
 
 def blocks_of(page: str) -> list[Block]:
     return [
-        Block(page.count("\n", 0, found.start()) + 1, found["info"], found["body"])
-        for found in _FENCE.finditer(page)
+        Block(page.count("\n", 0, found.start()) + 1, found["info"], found["body"]) for found in _FENCE.finditer(page)
     ]
 
 

@@ -96,7 +96,7 @@ def occupied(comparison: Comparison, subject: str) -> list[Diagnostic]:
     return [
         diagnose(
             codes.PATH_OCCUPIED,
-            f"`{path}` has to be generated, and a file that no lock owns stands there",
+            f"`{path}` is in the way of what has to be generated, and no lock owns it",
             _whole(f"{comparison.folder}/{path}"),
             subject=subject,
         )

@@ -39,12 +39,15 @@ class Comparison:
         return sorted(path for path in self.present if path not in self.owned and path not in self.generated)
 
     def occupied(self) -> list[str]:
-        """Where a generated file would overwrite one that no lock owns."""
-        return sorted(
+        """What no lock owns and stands where a generated file, or a folder for one, has to go."""
+        folders = {folder for path in self.generated for folder in _folders_of(path)}
+        return [
             path
-            for path, content in self.generated.items()
-            if path in self.present and path not in self.owned and self.present[path] != content
-        )
+            for path in sorted(self.present.keys() - self.owned)
+            if path in folders
+            or (path in self.generated and self.present[path] != self.generated[path])
+            or not self.generated.keys().isdisjoint(_folders_of(path))
+        ]
 
     def hand_edited(self) -> list[str]:
         """Owned files whose bytes are neither what the lock recorded nor what is generated now."""
@@ -70,6 +73,11 @@ class Comparison:
                 yield path, "is missing"
             elif self.present[path] != self.generated[path]:
                 yield path, "is not what the profiles generate"
+
+
+def _folders_of(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts))]
 
 
 def drift_diagnostics(comparison: Comparison, subject: str) -> list[Diagnostic]:

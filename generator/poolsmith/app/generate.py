@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,13 @@ from poolsmith.app.batches import in_batches
 from poolsmith.app.cluster_run import compare, link_in_the_way
 from poolsmith.app.comparison import foreign_diagnostics
 from poolsmith.app.lock_file import LOCK
-from poolsmith.app.project import CLUSTERS, OUTPUT, Project, open_project
-from poolsmith.app.settle import ClusterResult, Mode, run_batch, run_fleet
+from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT, Project, open_project
+from poolsmith.app.settle import FLEET_NAME, ClusterResult, Mode, run_batch, run_fleet
 from poolsmith.app.writer import only_writer
 from poolsmith.check.registry import RULES
-from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, WriteError, diagnose, sorted_unique
+from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, diagnose, sorted_unique
 from poolsmith.diagnostics.codes import hygiene, shape
+from poolsmith.load.fleet import PROFILES
 from poolsmith.report.outcome import Outcome, Skipped
 from poolsmith.sources.output_tree import Staged, is_interrupted, recover, stage
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.render.fleet import FleetEntry
 
 Progress = Callable[[int, int], None]
+_BLOCKED = "nothing was written: there are errors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +95,9 @@ def generate(
     names = [files.name for files in project.select(clusters)]
     if mode is not Mode.WRITE:
         return _compare(project, names, clusters, mode, jobs, progress)
-    if (problem := link_in_the_way(project, CLUSTERS)) is not None:
-        raise WriteError(problem.message)
+    if link_in_the_way(project, CLUSTERS) is not None:
+        result = _compare(project, names, clusters, Mode.COMPARE, jobs, progress)
+        return replace(result, outcome=replace(result.outcome, facts=(_BLOCKED,)))
     with only_writer(project):
         recover(project.clusters_folder)
         recover(project.root / OUTPUT)
@@ -108,11 +111,13 @@ def _compare(
     _add_fleet_findings(project, totals, clusters)
     if not clusters and not totals.unplanned:
         totals.add(run_fleet(project, totals.fleet, mode))
-    orphans = [] if clusters else _orphans(project)
+    in_the_way = link_in_the_way(project, CLUSTERS)
+    totals.diagnostics.extend([in_the_way] if in_the_way is not None else [])
+    orphans = [] if clusters or in_the_way is not None else _orphans(project)
     for name in orphans:
         message = f"`{CLUSTERS}/{name}` was generated, and no profile describes the cluster"
         totals.diagnostics.append(diagnose(hygiene.ORPHANED_OUTPUT, message, _whole(f"{CLUSTERS}/{name}")))
-    if is_interrupted(project.clusters_folder):
+    if in_the_way is None and is_interrupted(project.clusters_folder):
         message = "an interrupted run left something behind"
         totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, _whole(CLUSTERS)))
     return GenerateResult(
@@ -130,17 +135,17 @@ def _write(
             totals.add(run_fleet(project, totals.fleet, Mode.WRITE))
         orphans = [] if clusters else _orphans(project)
         removals = [_removal(project, name, totals) for name in orphans]
+        totals.staged.extend(removal for removal in removals if removal is not None)
+        if totals.failed:
+            for staged in totals.staged:
+                staged.discard()
+            return GenerateResult(outcome=_outcome(totals, names, (_BLOCKED,)))
+        for staged in totals.staged:
+            staged.commit()
     except BaseException:
         recover(project.clusters_folder)
         recover(project.root / OUTPUT)
         raise
-    if totals.failed:
-        for staged in totals.staged:
-            staged.discard()
-        facts = ("nothing was written: the profiles have errors",)
-        return GenerateResult(outcome=_outcome(totals, names, facts))
-    for staged in (*totals.staged, *(removal for removal in removals if removal is not None)):
-        staged.commit()
     changed = tuple(sorted(totals.changed))
     facts = (_sentence(changed, orphans, len(names), totals.files),)
     return GenerateResult(outcome=_outcome(totals, names, facts), changed=changed, removed=tuple(orphans), written=True)
@@ -176,8 +181,12 @@ def _add_fleet_findings(project: Project, totals: _Totals, clusters: Sequence[st
 
 
 def _orphans(project: Project) -> list[str]:
-    """Folders of the output that have a lock and no profile."""
+    """Folders of the output that have a lock and no profile. Where profiles could not be read, nobody knows."""
+    unread = {problem.primary.span.path for problem in project.fleet.problems}
+    if PROFILES in unread:
+        return []
     described = {files.name for files in project.fleet.clusters}
+    described |= {path.removeprefix(f"{PROFILES}/") for path in unread}
     try:
         entries = sorted(os.listdir(project.clusters_folder))  # noqa: PTH208 - names only
     except OSError:
@@ -214,9 +223,12 @@ def _outcome(totals: _Totals, names: list[str], facts: tuple[str, ...]) -> Outco
 
 
 def _sentence(changed: tuple[str, ...], removed: list[str], clusters: int, files: int) -> str:
+    written = tuple(name for name in changed if name != FLEET_NAME)
     parts = []
-    if changed:
-        parts.append(f"wrote {len(changed)} of {clusters} clusters: {_few(changed)}")
+    if written:
+        parts.append(f"wrote {len(written)} of {clusters} clusters: {_few(written)}")
+    if FLEET_NAME in changed:
+        parts.append(f"wrote {FLEET}")
     if removed:
         parts.append(f"removed {len(removed)} without a profile: {_few(tuple(removed))}")
     return "; ".join(parts) if parts else f"nothing to write: {files:,} files are as the profiles generate them"

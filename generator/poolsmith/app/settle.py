@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from poolsmith.model.manifest import ManifestTree
 
 
+FLEET_NAME = "output/fleet"
+"""How results name the fleet's folder; no cluster can have that name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterResult:
     """What one cluster of a batch came to. `planned` is False when its profiles have errors."""
@@ -122,4 +126,4 @@ def run_fleet(project: Project, entries: list[FleetEntry], mode: Mode) -> Cluste
     if files:
         inputs = {f"profiles/{entry.cluster}/cluster.yaml#/spec/delivery": entry.digest for entry in entries}
         files[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=files)
-    return settle(project, FLEET, "fleet", files, tree, mode)
+    return settle(project, FLEET, FLEET_NAME, files, tree, mode)

@@ -15,6 +15,7 @@ class DriverObject:
     overlap: str
     module_field: str
     upgrade_policy: bool
+    maturity: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +100,7 @@ def _release(tag: str, entry: dict[str, Any]) -> Release:
             overlap=driver["overlap"],
             module_field=driver["moduleField"],
             upgrade_policy=driver["upgradePolicy"],
+            maturity=driver.get("maturity"),
         ),
         cdi_default=entry["cdiDefault"],
         cc_manager_default=entry["ccManagerDefault"],

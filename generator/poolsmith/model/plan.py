@@ -94,7 +94,7 @@ class PoolPlan:
     labels: tuple[LabelSetting, ...] = ()
     node_names: tuple[str, ...] = ()
     mig_strategy: str | None = None
-    mig_resource: str | None = None
+    resources: tuple[str, ...] = ()
     passthrough_resource: str | None = None
     device_plugin_config: str | None = None
     smoke: SmokeTest = SmokeTest(reason="not planned")
@@ -145,13 +145,15 @@ class HelmChart:
 class GitSource:
     """A pinned kustomization in somebody else's repository.
 
-    It brings its namespace itself; `level` is the Pod Security level that its workloads need there.
+    It brings its namespace itself; `level` is the Pod Security level that its workloads need there, and
+    `image_hosts` are the registries that it names.
     """
 
     repository: str
     revision: str
     path: str
     level: str
+    image_hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,19 +20,29 @@ _CRD_OWNER = {
     Engine.FLUX: "the HelmRelease replaces CRDs on upgrade; the hook job would be a second owner",
 }
 
+_FETCHED = {
+    Engine.ARGOCD: ("Argo CD", ("https://", "ssh://", "git@"), "write an https:// or ssh:// address"),
+    Engine.FLUX: (
+        "Flux",
+        ("https://",),
+        "name an existing source, with its credentials, in `delivery.sourceRef`, or write an https:// address",
+    ),
+}
+
 
 def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
-    """Flux takes https and ssh addresses of git repositories; everything else needs a source of its own."""
+    """What is generated holds no credentials, so that Flux itself can fetch from https addresses only."""
     delivery = plan.cluster.spec.delivery
-    if delivery.engine is Engine.FLUX and delivery.source_ref is None:
-        scheme = delivery.repo_url.partition("://")[0]
-        if scheme not in ("https", "ssh"):
-            facts.report_cluster(
-                codes.DELIVERY_SOURCE,
-                "/spec/delivery/repoURL",
-                f"Flux can't read a git repository from `{delivery.repo_url}`",
-                help="write an https:// or ssh:// address, or name an existing source in `delivery.sourceRef`",
-            )
+    if delivery.source_ref is not None and delivery.engine is Engine.FLUX:
+        return plan
+    engine, fetched, ways_out = _FETCHED[delivery.engine]
+    if not delivery.repo_url.startswith(fetched):
+        facts.report_cluster(
+            codes.DELIVERY_SOURCE,
+            "/spec/delivery/repoURL",
+            f"{engine} can't read a git repository from `{delivery.repo_url}` with what is generated",
+            help=ways_out,
+        )
     return plan
 
 

@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes import shape
 from poolsmith.model.cluster import DriverMode
 from poolsmith.model.node_pool import KernelModuleType, UpgradePolicy
 from poolsmith.model.origin import Derived
 from poolsmith.model.plan import ClusterPlan, PoolDriverObject, PoolPlan, ValueSetting
+from poolsmith.resolve.drivers import os_tag
 from poolsmith.resolve.facts import agreed, map_pools, with_singleton, with_values
 from poolsmith.resolve.scheduling import tolerations_of
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.resolve.facts import Facts
 
 MODE = "/spec/stack/driverMode"
+_LONGEST_LABEL_VALUE = 63
 
 
 def choose_driver_mode(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -86,7 +89,6 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
         ("driver source", "/spec/driver/source", lambda pool: _driver(pool).source),
         ("driver version", "/spec/driver/version", lambda pool: _driver(pool).version),
         ("driver repository", "/spec/driver/repository", lambda pool: _driver(pool).repository),
-        ("operating system", "/spec/os", lambda pool: _driver(pool).os_tag),
         (
             "kernel module type",
             "/spec/driver/kernelModuleType",
@@ -114,6 +116,8 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
                 related=((first, pointer, "the other pool"),),
             )
             return plan
+    if not _one_system(plan, managed, facts):
+        return plan
     first = managed[0]
     driver = _driver(first)
     asked = first.profile.spec.driver
@@ -139,6 +143,25 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
     return with_values(plan, *kept)
 
 
+def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> bool:
+    """The operator names the driver image after whichever GPU node it lists first, driver or not."""
+    system, first, other = agreed(plan.pools, lambda pool: os_tag(pool, facts))
+    if other is None:
+        return True
+    bystander = first if first not in managed else other
+    why = "" if bystander in managed else f"; it does not matter that `{bystander.name}` needs none of it"
+    facts.report_pool(
+        codes.DRIVER_DISAGREEMENT,
+        other,
+        "/spec/os",
+        f"pools `{first.name}` ({system}) and `{other.name}` ({os_tag(other, facts)}) run different systems, and under "
+        f"one ClusterPolicy the driver image is named after whichever node the operator lists first{why}",
+        help="write `stack: {driverMode: nvidia-driver}` in cluster.yaml for one driver object per pool",
+        related=((first, "/spec/os", "the other pool"),),
+    )
+    return False
+
+
 def _driver_objects(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> ClusterPlan:
     mode = facts.at_cluster(MODE)
     because = "every pool has a driver object of its own, and the chart's default object would match their nodes too"
@@ -147,6 +170,14 @@ def _driver_objects(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
         ValueSetting(("driver", "nvidiaDriverCRD", "enabled"), True, mode),
         ValueSetting(("driver", "nvidiaDriverCRD", "deployDefaultCR"), False, Derived("driver_mode", because, (mode,))),
     )
+    maturity = facts.need_release().driver_object.maturity
+    if maturity is not None:
+        facts.report_cluster(
+            codes.NO_SUPPORT_ROW,
+            MODE,
+            f"NVIDIADriver is a {maturity} in {facts.need_release().tag}",
+            help="nothing to do, if you accept that; from v26.3 on it is supported",
+        )
     objects = tuple(_driver_object(plan, pool, facts) for pool in managed)
     return replace(plan, driver_objects=objects)
 
@@ -181,8 +212,22 @@ def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDrive
             }
     if facts.need_release().driver_object.upgrade_policy and driver.upgrade_policy is not None:
         spec["upgradePolicy"] = _policy_fields(driver.upgrade_policy)
-    kind = "precompiled" if driver.precompiled else "compiled"
-    return PoolDriverObject(pool=pool.name, name=f"{pool.name}-gpu-{kind}", spec=spec, origin=driver.origin)
+    return PoolDriverObject(pool=pool.name, name=_object_name(pool, facts), spec=spec, origin=driver.origin)
+
+
+def _object_name(pool: PoolPlan, facts: Facts) -> str:
+    """Type and precompiled are immutable, so that a change of them is another object."""
+    name = f"{pool.name}-gpu-{'precompiled' if _driver(pool).precompiled else 'compiled'}"
+    excess = len(name) - _LONGEST_LABEL_VALUE
+    if facts.need_release().driver_object.overlap == "owner" and excess > 0:
+        facts.report_pool(
+            shape.INVALID_NAME,
+            pool,
+            "/metadata/name",
+            f"the driver object `{name}` is too long: {facts.need_release().tag} labels nodes with its name",
+            help=f"shorten the pool's name by {excess} characters",
+        )
+    return name
 
 
 def _upgrade_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> ClusterPlan:

@@ -61,6 +61,12 @@ def _choose(pool: PoolPlan, facts: Facts) -> PoolPlan:
     return replace(pool, driver=driver, labels=labels)
 
 
+def os_tag(pool: PoolPlan, facts: Facts) -> str:
+    """The operating system's part of the driver image's tag, for any pool."""
+    os = pool.profile.spec.os
+    return os.image_tag or facts.need_release().os_tag(os.id, os.version)
+
+
 def _source(pool: PoolPlan, facts: Facts) -> tuple[DriverSource | None, Origin]:
     spec = pool.profile.spec
     entry = facts.catalog.operating_systems.get(spec.os.id)
@@ -93,11 +99,10 @@ def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Fa
     spec = pool.profile.spec
     driver = spec.driver
     chart = facts.need_chart()
-    release = facts.need_release()
     version, version_origin = driver.version, facts.at_pool(pool, VERSION)
     if version is None and source is DriverSource.CONTAINER:
         version = str(chart.default(("driver", "version")))
-        version_origin = FromCatalog(f"charts/gpu-operator/{release.tag} driver.version", chart.source)
+        version_origin = FromCatalog(f"charts/gpu-operator/{chart.release} driver.version", chart.source)
     _check_version(pool, source, version, facts)
     if source is DriverSource.PRECOMPILED and spec.kernel.release is None:
         facts.report_pool(
@@ -112,7 +117,7 @@ def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Fa
         version=version,
         repository=driver.repository or str(chart.default(("driver", "repository"))),
         image=str(chart.default(("driver", "image"))),
-        os_tag=spec.os.image_tag or release.os_tag(spec.os.id, spec.os.version),
+        os_tag=os_tag(pool, facts),
         kernel_module_type=driver.kernel_module_type,
         upgrade_policy=driver.upgrade_policy,
         install_dir=driver.install_dir,
@@ -161,6 +166,13 @@ def _check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
                 f"`driver.{name}` runs beside the operator's driver container, and this pool's driver is pre-installed",
                 help="use `source: container`, or leave the feature out",
             )
+    if pool.profile.spec.secure_boot and driver.source == DriverSource.CONTAINER:
+        facts.report_pool(
+            codes.SECURE_BOOT,
+            pool,
+            "/spec/secureBoot",
+            "the driver is compiled on nodes with Secure Boot, whose kernel takes signed modules only",
+        )
     if asked.gds and asked.kernel_module_type is not KernelModuleType.OPEN:
         facts.report_pool(
             codes.DRIVER_CONTRADICTION,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.model.node_pool import Mig
     from poolsmith.resolve.facts import Facts
 
+WHOLE_GPU = "nvidia.com/gpu"
 LAYOUT = "/spec/gpu/mig/layout"
 DEVICES = "/spec/gpu/mig/devices"
 _UNIFORM = re.compile(r"all-(?P<profile>\d+g\..+)\Z")
@@ -37,9 +38,7 @@ def partition_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             tuple(facts.at_pool(pool, LAYOUT) for pool in mixed),
         )
         plan = with_values(plan, ValueSetting(("mig", "strategy"), "mixed", origin))
-        plan = map_pools(plan, lambda pool: _advertise(pool, mixed=True))
-    else:
-        plan = map_pools(plan, lambda pool: _advertise(pool, mixed=False))
+    plan = map_pools(plan, lambda pool: _advertise(pool, facts, mixed=bool(mixed)))
     if users:
         strategy = "mixed" if mixed else "single"
         plan = with_singleton(plan, "MIG strategy", strategy, mixed or users, "mig.strategy is one for the cluster")
@@ -155,19 +154,44 @@ def _plain(profile: str) -> str:
     return profile.replace("+", ".").replace("-", ".")
 
 
-def _advertise(pool: PoolPlan, *, mixed: bool) -> PoolPlan:
-    """What one slice of the pool's GPUs is called."""
+def _advertise(pool: PoolPlan, facts: Facts, *, mixed: bool) -> PoolPlan:
+    """What the pool's GPUs and their parts are called; nothing where the catalog can't say."""
     mig = pool.profile.spec.gpu.mig
     if mig is None or pool.mig_strategy is None:
-        return pool
-    resource = "nvidia.com/gpu"
-    if mixed:
-        profiles = sorted(profile for group in mig.devices for profile in group.mig_devices)
-        match = _UNIFORM.match(mig.layout)
-        if match and not mig.devices:
-            profiles = [match["profile"]]
-        resource = f"nvidia.com/mig-{profiles[0].replace('+', '.')}" if profiles else ""
-    return replace(pool, mig_resource=resource or None)
+        return replace(pool, resources=(WHOLE_GPU,))
+    if not mixed:
+        return replace(pool, resources=(WHOLE_GPU,) if mig.layout != "all-enabled" else ())
+    groups = [(group.mig_enabled, tuple(group.mig_devices)) for group in mig.devices] or _geometry(pool, mig, facts)
+    found = {WHOLE_GPU for enabled, _ in groups if not enabled}
+    found |= {
+        f"nvidia.com/mig-{_resource_name(profile)}" for enabled, profiles in groups if enabled for profile in profiles
+    }
+    return replace(pool, resources=tuple(sorted(found, key=lambda name: (name == WHOLE_GPU, name))))
+
+
+def _geometry(pool: PoolPlan, mig: Mig, facts: Facts) -> list[tuple[bool, tuple[str, ...]]]:
+    """What one of the operator's layouts makes of the pool's GPUs."""
+    if (match := _UNIFORM.match(mig.layout)) is not None:
+        return [(True, (match["profile"],))]
+    entry = facts.catalog.gpus.find(pool.profile.spec.gpu.product)
+    wanted = pool.profile.spec.gpu.pci_device_id
+    ids = {device.id for device in entry.devices if wanted in (None, device.id)} if entry else set()
+    found = [
+        (bool(group["mig-enabled"]), tuple(group.get("mig-devices", ())))
+        for group in facts.catalog.mig_geometry.get(mig.layout, ())
+        if "device-filter" not in group or ids & _device_ids(group["device-filter"])
+    ]
+    return found if len(set(found)) == 1 else []
+
+
+def _device_ids(device_filter: str | list[str]) -> set[str]:
+    """`0x233110DE`, or a list of such, as device ids of the catalog."""
+    entries = [device_filter] if isinstance(device_filter, str) else device_filter
+    return {entry.lower().removeprefix("0x").removesuffix("10de") for entry in entries}
+
+
+def _resource_name(profile: str) -> str:
+    return profile.replace("+", ".")
 
 
 def _own_layouts(plan: ClusterPlan, users: list[PoolPlan], own: list[PoolPlan], facts: Facts) -> ClusterPlan:

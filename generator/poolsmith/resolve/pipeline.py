@@ -18,6 +18,7 @@ from poolsmith.resolve.device_plugin_stack import (
 )
 from poolsmith.resolve.driver_mode import choose_driver_mode
 from poolsmith.resolve.drivers import choose_drivers
+from poolsmith.resolve.effect import refuse_idle_fields
 from poolsmith.resolve.facts import Facts
 from poolsmith.resolve.identity import identify_pools
 from poolsmith.resolve.lookups import look_up
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
 
-FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source)
+FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, refuse_idle_fields)
 """Look-ups; when one fails, the passes below would only guess."""
 
 OPERATOR: tuple[Pass, ...] = (

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MIRRORS = "/spec/registry/mirrors"
 SECRETS = "/spec/registry/pullSecrets"
 _SUBCHART = "node-feature-discovery"
+_NFD_HOST = "registry.k8s.io"
 
 
 def mirror_images(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -59,16 +60,29 @@ def _mirror(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> Cluster
             replace(unit, objects=tuple(_mirror_object(item, mirrors) for item in unit.objects)) for unit in plan.units
         ),
     )
-    unknown = ["registry.k8s.io"] if plan.cluster.spec.nfd.provider is NfdProvider.OPERATOR else []
-    for host in unknown:
-        if host in mirrors:
-            facts.report_cluster(
-                codes.MIRROR_INCOMPLETE,
-                f"{MIRRORS}/{host}",
-                f"images of {host} are named inside the {_SUBCHART} subchart, whose defaults the catalog does not know",
-                help=f"set {_SUBCHART}.image.repository in stack.values",
-            )
+    _report_unreached(plan, mirrors, facts)
     return plan
+
+
+def _report_unreached(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> None:
+    """Images that are pulled from a mirrored host all the same, because nothing generated names them."""
+    own_image = "image" in (plan.cluster.spec.stack.values.get(_SUBCHART) or {})
+    if plan.cluster.spec.nfd.provider is NfdProvider.OPERATOR and _NFD_HOST in mirrors and not own_image:
+        facts.report_cluster(
+            codes.MIRROR_INCOMPLETE,
+            f"{MIRRORS}/{_NFD_HOST}",
+            f"images of {_NFD_HOST} are named inside the {_SUBCHART} subchart, whose defaults the catalog does not know",
+            help=f"set {_SUBCHART}.image.repository in stack.values",
+        )
+    for unit in plan.units:
+        for host in unit.source.image_hosts if unit.source is not None else ():
+            if host in mirrors:
+                facts.report_cluster(
+                    codes.MIRROR_INCOMPLETE,
+                    f"{MIRRORS}/{host}",
+                    f"unit `{unit.name}` takes manifests from {unit.source.repository}, which name images of {host}",
+                    help="mirror that repository as well, or let the nodes' runtime know the mirror",
+                )
 
 
 def _at(reference: str, facts: Facts) -> Origin:

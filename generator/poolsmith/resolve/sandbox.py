@@ -19,6 +19,7 @@ from poolsmith.model.plan import (
 )
 from poolsmith.resolve.coco import cc_runtime
 from poolsmith.resolve.facts import map_pools, with_singleton, with_values
+from poolsmith.resolve.registry import MIRRORS, SECRETS, mirrored
 
 if TYPE_CHECKING:
     from poolsmith.resolve.facts import Facts
@@ -195,15 +196,19 @@ def _kata(plan: ClusterPlan, kata: list[PoolPlan], facts: Facts) -> ClusterPlan:
         )
     asked = tuple(facts.at_pool(pool, WORKLOAD) for pool in kata)
     source = FromCatalog("sandbox/coco-operator", era["source"])
+    registry = plan.cluster.spec.registry
+    pulled = [facts.at_cluster(MIRRORS)] if registry.mirrors else []
+    pulled += [facts.at_cluster(SECRETS)] if registry.pull_secrets else []
+    secret = next(iter(registry.pull_secrets), "")
     entries = [
-        {"name": name, "nodeSelector": {}, "artifacts": {"url": url, "pullSecret": ""}}
+        {"name": name, "nodeSelector": {}, "artifacts": {"url": mirrored(url, registry.mirrors), "pullSecret": secret}}
         for name, url in sorted(classes.items())
     ]
     manager = Derived("sandbox", "Kata pools of this era get their guest from the Kata manager", (*asked, source))
     names = Derived(
         "sandbox",
         "the documented class names; the list replaces the chart's, and each entry names its guest",
-        (*(facts.at_pool(pool, "/spec/sandbox") for pool in kata), source),
+        (*(facts.at_pool(pool, "/spec/sandbox") for pool in kata), *pulled, source),
     )
     plan = with_values(
         plan,
@@ -233,6 +238,7 @@ def _coco_unit(facts: Facts, origin: Origin) -> UnitPlan:
             revision=f"refs/tags/{coco['release']}",
             path=coco["path"],
             level="privileged",
+            image_hosts=tuple(coco["imageHosts"]),
         ),
         before_platform=True,
     )

@@ -98,27 +98,17 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
             help="remove `gpu.mig`, or use `sharing.timeSlicing`",
         )
         return False
-    advertised = _advertised(pool)
+    advertised = pool.resources
     if sharing.time_slicing is not None and advertised and sharing.time_slicing.resource not in advertised:
         facts.report_pool(
             codes.SHARING_CONTRADICTION,
             pool,
             f"{SHARING}/timeSlicing/resource" if sharing.time_slicing.resource != "nvidia.com/gpu" else SHARING,
-            f"this pool advertises {', '.join(sorted(advertised))}, not {sharing.time_slicing.resource}",
-            help=f"write `resource: {min(advertised)}`",
+            f"this pool advertises {', '.join(advertised)}, not {sharing.time_slicing.resource}",
+            help=f"write `resource: {advertised[0]}`",
         )
         return False
     return True
-
-
-def _advertised(pool: PoolPlan) -> set[str]:
-    """What the pool's nodes advertise; empty when the catalog can't say."""
-    mig = pool.profile.spec.gpu.mig
-    if mig is None or pool.mig_resource == "nvidia.com/gpu":
-        return {"nvidia.com/gpu"}
-    if mig.devices:
-        return {f"nvidia.com/mig-{profile.replace('+', '.')}" for group in mig.devices for profile in group.mig_devices}
-    return {pool.mig_resource} if pool.mig_resource else set()
 
 
 def _config(pool: PoolPlan) -> dict[str, Any]:

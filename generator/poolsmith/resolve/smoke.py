@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from poolsmith.resolve.facts import Facts
 
 
+_UNKNOWN_RESOURCE = "what its MIG layout advertises is not known"
+
+
 def plan_smoke_tests(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """One vectoradd job per pool that can run one."""
     return map_pools(plan, lambda pool: replace(pool, smoke=_smoke(plan, pool, facts)))
@@ -24,7 +27,8 @@ def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeTest:
     wanted = plan.cluster.spec.smoke_test.image
     image = mirrored(wanted or _image_for(pool, facts), plan.cluster.spec.registry.mirrors)
     if spec.workload is Workload.CONTAINER:
-        return SmokeTest(image=image, resource=_resource(pool))
+        resource = _resource(pool)
+        return SmokeTest(image=image, resource=resource) if resource else SmokeTest(reason=_UNKNOWN_RESOURCE)
     if spec.workload is not Workload.KATA or pool.passthrough_resource is None:
         return SmokeTest(reason="virtual machines are proved by starting one, not by a pod")
     era = facts.catalog.sandbox["eras"][facts.need_release().sandbox_era]
@@ -45,11 +49,13 @@ def _image_for(pool: PoolPlan, facts: Facts) -> str:
     return str(fitting[0] if fitting else images[-1]["image"])
 
 
-def _resource(pool: PoolPlan) -> str:
+def _resource(pool: PoolPlan) -> str | None:
     slicing = pool.profile.spec.sharing.time_slicing
     mps = pool.profile.spec.sharing.mps
     if slicing is not None:
         return slicing.resource + (".shared" if slicing.rename_by_default else "")
     if mps is not None:
         return "nvidia.com/gpu" + (".shared" if mps.rename_by_default else "")
-    return pool.mig_resource or "nvidia.com/gpu"
+    if pool.profile.spec.gpu.mig is None:
+        return "nvidia.com/gpu"
+    return pool.resources[0] if pool.resources else None

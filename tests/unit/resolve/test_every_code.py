@@ -10,7 +10,6 @@ from poolsmith.app.rule_book import rule_book
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.schema import SCHEMA
 
-FLUX = "{engine: flux, repoURL: https://git.example.com/gpu.git}"
 KATA = {
     "driver": None,
     "workload": "kata",
@@ -318,7 +317,7 @@ FAILING = [
         {},
         {"a": {"gpu": "{product: A100 SXM4 80GB, count: 1, mig: {layout: all-1g.11gb}}"}},
         "a.yaml:7:50",
-        "all-1g.10gb",
+        "did you mean `all-1g.1",
     ),
     (
         "PSM240",
@@ -510,6 +509,24 @@ FAILING = [
     ("PSM303", values('{dcgm: {enabled: "true"}}'), {}, "cluster.yaml:6:45", "write a boolean"),
     ("PSM303", values("{dcgm: {version: 4}}"), {}, "cluster.yaml:6:45", "quote it"),
     ("PSM304", values("{dcgmExporter: {enabled: true}}"), {}, "cluster.yaml:6:53", "remove it"),
+    (
+        "PSM256",
+        {"delivery": "{engine: flux, repoURL: git@git.example.com:gpu.git}"},
+        {},
+        "cluster.yaml:7:28",
+        "delivery.sourceRef",
+    ),
+    ("PSM217", {}, {"a": {"secureBoot": "true"}}, "a.yaml:9:3", "precompiled"),
+    (
+        "PSM257",
+        {"delivery": "{engine: flux, repoURL: https://git.example.com/gpu.git, project: gpu}"},
+        {},
+        "cluster.yaml:7:67",
+        "engine: argocd",
+    ),
+    ("PSM257", {}, {"a": {"driver": "{source: container, rdma: true}"}}, "a.yaml:8:31", "nic: mellanox"),
+    ("PSM257", {}, {"a": {"sandbox": "{runtimeClass: x}"}}, "a.yaml:9:13", "workload"),
+    ("PSM257", {}, {"a": {"toolkit": "{version: 1.17.8-1}"}}, "a.yaml:9:13", "preinstalled"),
 ]
 
 # code, cluster, pools: the nearest profile that is sound
@@ -610,6 +627,31 @@ PASSING = [
     ("PSM302", values("{operator: {upgradeCRD: false}}"), {"a": {}}),
     ("PSM303", values('{dcgm: {version: "4", enabled: true}}'), {"a": {}}),
     ("PSM304", values("{dcgmExporter: {enabled: false}}"), {"a": {}}),
+    (
+        "PSM255",
+        {
+            **values("{node-feature-discovery: {image: {repository: x}}}"),
+            "registry": "{mirrors: {registry.k8s.io: registry.example.com}}",
+        },
+        {"a": {}},
+    ),
+    (
+        "PSM256",
+        {"delivery": "{engine: flux, repoURL: git@git.example.com:gpu.git, sourceRef: {name: x}}"},
+        {"a": {}},
+    ),
+    (
+        "PSM217",
+        {},
+        {
+            "a": {
+                "secureBoot": "true",
+                "driver": '{source: precompiled, version: "580"}',
+                "kernel": "{release: 5.15.0-105-generic}",
+            }
+        },
+    ),
+    ("PSM257", {}, {"a": {"driver": "{source: container, rdma: true}", "nic": "mellanox"}}),
 ]
 
 

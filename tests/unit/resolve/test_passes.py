@@ -56,7 +56,7 @@ K3S = "/var/lib/rancher/k3s/agent/etc/containerd"
         ({}, {"driver": "{source: container, kernelModuleType: open, gds: true}"}, {"driver.kernelModuleType": "open", "gds.enabled": True}),
         ({"stack": "{release: v24.9.2}"}, {"driver": "{source: container, kernelModuleType: open}"}, {"driver.useOpenKernelModules": True}),
         ({"stack": "{release: v24.9.2}"}, {"driver": "{source: container, kernelModuleType: proprietary}"}, {}),
-        ({}, {"driver": "{source: container, rdma: true, useHostMofed: true, gdrcopy: true}"}, {"driver.rdma.enabled": True, "driver.rdma.useHostMofed": True, "gdrcopy.enabled": True}),
+        ({}, {"driver": "{source: container, rdma: true, useHostMofed: true, gdrcopy: true}", "nic": "mellanox"}, {"driver.rdma.enabled": True, "driver.rdma.useHostMofed": True, "gdrcopy.enabled": True}),
         ({}, {"driver": "{source: container, repository: registry.example.com/nvidia}"}, {"driver.repository": "registry.example.com/nvidia"}),
         ({}, {"driver": "{source: container, upgradePolicy: {maxParallelUpgrades: 4, drain: {enable: true}}}"}, {"driver.upgradePolicy.maxParallelUpgrades": 4, "driver.upgradePolicy.drain.enable": True}),
         (on("rke2"), {}, {"toolkit.env": env(CONTAINERD_SOCKET="/run/k3s/containerd/containerd.sock")}),
@@ -126,7 +126,7 @@ def test_without_cdi_a_preinstalled_toolkit_opts_its_nodes_out(resolve):
         ("v26.3.3", {}, "a-gpu-compiled", {"usePrecompiled": False, "repository": "nvcr.io/nvidia", "image": "driver", "version": "580.126.20", "priorityClassName": "system-node-critical"}),
         ("v26.3.3", {"driver": '{source: precompiled, version: "580"}', "kernel": KERNEL}, "a-gpu-precompiled", {"usePrecompiled": True, "version": "580"}),
         ("v24.9.2", {"driver": "{source: container, kernelModuleType: open}"}, "a-gpu-compiled", {"useOpenKernelModules": True}),
-        ("v26.7.0", {"driver": "{source: container, kernelModuleType: open, rdma: true}"}, "a-gpu-compiled", {"kernelModuleType": "open", "rdma": {"enabled": True, "useHostMofed": False}}),
+        ("v26.7.0", {"driver": "{source: container, kernelModuleType: open, rdma: true}", "nic": "mellanox"}, "a-gpu-compiled", {"kernelModuleType": "open", "rdma": {"enabled": True, "useHostMofed": False}}),
         ("v26.3.3", {"driver": "{source: container, kernelModuleType: open, gds: true}"}, "a-gpu-compiled", {"gds": {"enabled": True, "repository": "nvcr.io/nvidia/cloud-native", "image": "nvidia-fs", "version": "2.27.3"}}),
         ("v26.3.3", {"nodes": "{taints: [{key: x, effect: NoSchedule}, {key: nvidia.com/gpu, effect: NoSchedule}]}"}, "a-gpu-compiled", {"tolerations": [{"key": "x", "operator": "Exists", "effect": "NoSchedule"}]}),
     ],
@@ -353,19 +353,19 @@ def test_guest_images_of_kata_are_pulled_with_the_clusters_secret(resolve):
 def test_images_of_a_pinned_upstream_are_reported_where_they_have_a_mirror(resolve):
     outcome = resolve({"stack": "{release: v24.9.2}", **MIRROR}, {"a": KATA})
 
-    assert ("mirror-incomplete", "cluster.yaml:8:61") in outcome.findings
+    assert ("mirror-incomplete", "cluster.yaml:8:60") in outcome.findings
 
 
 @pytest.mark.parametrize(
     ("delivery", "findings"),
     [
         ("{engine: flux, repoURL: https://git.example.com/gpu.git}", []),
-        ("{engine: flux, repoURL: ssh://git@git.example.com/gpu.git}", [("not-generated-yet", "cluster.yaml:7:28")]),
-        ("{engine: flux, repoURL: git@git.example.com:gpu.git}", [("not-generated-yet", "cluster.yaml:7:28")]),
-        ("{engine: flux, repoURL: oci://git.example.com/gpu}", [("not-generated-yet", "cluster.yaml:7:28")]),
+        ("{engine: flux, repoURL: ssh://git@git.example.com/gpu.git}", [("delivery-source", "cluster.yaml:7:28")]),
+        ("{engine: flux, repoURL: git@git.example.com:gpu.git}", [("delivery-source", "cluster.yaml:7:28")]),
+        ("{engine: flux, repoURL: oci://git.example.com/gpu}", [("delivery-source", "cluster.yaml:7:28")]),
         ("{engine: flux, repoURL: git@git.example.com:gpu.git, sourceRef: {name: flux-system}}", []),
         ("{engine: argocd, repoURL: git@git.example.com:gpu.git}", []),
-        ("{engine: argocd, repoURL: oci://git.example.com/gpu}", [("not-generated-yet", "cluster.yaml:7:30")]),
+        ("{engine: argocd, repoURL: oci://git.example.com/gpu}", [("delivery-source", "cluster.yaml:7:30")]),
     ],
 )
 @pytest.mark.parametrize("stack", ["{release: v26.3.3}", "{kind: device-plugin, release: v0.17.1}"])

@@ -99,6 +99,15 @@ KERNEL_MISSING = RuleInfo(
     what="A precompiled driver needs kernel.release, and the pool does not declare it.",
     why="The image's tag holds the kernel; without it nothing can be checked or mirrored.",
 )
+SECURE_BOOT = RuleInfo(
+    code="PSM217",
+    name="secure-boot",
+    severity=Severity.WARNING,
+    what="Nodes boot with Secure Boot, and their driver is compiled in a container.",
+    why="The kernel rejects modules that nobody signed: `Key was rejected by service` in the driver's log.",
+    fix="use a precompiled, signed driver, or pre-install one",
+    references=("NVIDIA/gpu-operator issue 1726",),
+)
 MIXED_RUNTIMES = RuleInfo(
     code="PSM220",
     name="mixed-runtimes",
@@ -198,7 +207,15 @@ DELIVERY_SOURCE = RuleInfo(
     what="The GitOps engine can't read a repository from the address that delivery gives.",
     why="Nothing of the cluster would ever be synced.",
     bad="delivery: {engine: flux, repoURL: git@git.example.com:gpu.git}\n",
-    good="delivery: {engine: flux, repoURL: ssh://git@git.example.com/gpu.git}\n",
+    good="delivery: {engine: flux, repoURL: git@git.example.com:gpu.git, sourceRef: {name: flux-system}}\n",
+)
+FIELD_WITHOUT_EFFECT = RuleInfo(
+    code="PSM257",
+    name="field-without-effect",
+    what="A profile sets a field that nothing uses in this combination.",
+    why="Somebody meant something by it, and it would silently not happen.",
+    bad="delivery: {engine: flux, project: gpu}\n",
+    good="delivery: {engine: argocd, project: gpu}\n",
 )
 
 COMPATIBILITY = (
@@ -217,6 +234,7 @@ COMPATIBILITY = (
     KERNEL_MODULE_TYPE,
     DRIVER_BRANCH_ENDED,
     KERNEL_MISSING,
+    SECURE_BOOT,
     MIXED_RUNTIMES,
     TOOLKIT_CONTRADICTION,
     RUNTIME_TOO_OLD,
@@ -233,4 +251,5 @@ COMPATIBILITY = (
     STACK_CONTRADICTION,
     MIRROR_INCOMPLETE,
     DELIVERY_SOURCE,
+    FIELD_WITHOUT_EFFECT,
 )

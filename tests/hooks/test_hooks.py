@@ -1,0 +1,102 @@
+"""The hooks that others use: what they match, and what they do in a repository of their own."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from poolsmith.sources.yaml_reader import read_documents
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+HOOKS = {hook["id"]: hook for hook in read_documents((REPOSITORY / ".pre-commit-hooks.yaml").read_text())[0]}
+IDS = ("poolsmith-generate", "poolsmith-check")
+
+
+def git(folder, *arguments):
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
+    return subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+
+
+def run_hook(folder, identifier):
+    """As pre-commit does it: the entry, in the root of the repository, without file names."""
+    command = [sys.executable, "-m", *shlex.split(HOOKS[identifier]["entry"])]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    for name in ("profiles", "output"):
+        shutil.copytree(REPOSITORY / name, tmp_path / name)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "-m", "sample")
+    return tmp_path
+
+
+def test_the_two_ids_are_there_and_pass_no_file_names():
+    assert tuple(HOOKS) == IDS
+    for hook in HOOKS.values():
+        assert hook["pass_filenames"] is False
+        assert hook["require_serial"] is True
+        assert hook["language"] == "python"
+
+
+@pytest.mark.parametrize("identifier", IDS)
+@pytest.mark.parametrize(
+    ("path", "matches"),
+    [
+        ("profiles/prod-eu/a100.yaml", True),
+        ("profiles/_bases/a100.yaml", True),
+        ("policies/waivers.yaml", True),
+        ("output/clusters/prod-eu/README.md", True),
+        ("docs/profiles/x.yaml", False),
+        ("README.md", False),
+    ],
+)
+def test_a_change_of_input_or_output_triggers_a_hook(identifier, path, matches):
+    assert bool(re.search(HOOKS[identifier]["files"], path)) is matches
+
+
+@pytest.mark.parametrize("identifier", IDS)
+def test_a_hook_passes_on_a_committed_project_and_changes_nothing(repository, identifier):
+    done = run_hook(repository, identifier)
+    assert done.returncode == 0, done.stdout
+    assert git(repository, "status", "--porcelain").stdout == ""
+
+
+def test_generate_makes_the_commit_fail_by_changing_the_output(repository):
+    profile = repository / "profiles" / "prod-eu" / "l4-precompiled.yaml"
+    profile.write_text(profile.read_text().replace('version: "580"', 'version: "570"'))
+    assert run_hook(repository, "poolsmith-generate").returncode == 0
+    changed = git(repository, "status", "--porcelain").stdout
+    assert "output/clusters/prod-eu/pools/l4-precompiled/nvidia-driver.yaml" in changed
+    assert "output/clusters/edge" not in changed
+
+
+def test_check_fails_on_output_that_was_not_regenerated_and_on_a_hand_edit(repository):
+    edited = repository / "output" / "clusters" / "edge" / "platform" / "values" / "gpu-operator.yaml"
+    edited.write_text(edited.read_text() + "driver:\n  enabled: false\n")
+    done = run_hook(repository, "poolsmith-check")
+    assert done.returncode == 1
+    assert "PSM502 hand-edited" in done.stdout
+
+
+@pytest.mark.tool("pre-commit")
+def test_the_real_pre_commit_runs_both_hooks(repository):
+    config = repository / ".pre-commit-config.yaml"
+    hooks = "\n".join(
+        f"      - {{id: {identifier}, name: {identifier}, language: system, pass_filenames: false,"
+        f" files: '{HOOKS[identifier]['files']}', entry: '{sys.executable} -m {HOOKS[identifier]['entry']}'}}"
+        for identifier in IDS
+    )
+    config.write_text(f"repos:\n  - repo: local\n    hooks:\n{hooks}\n")
+    environment = {**os.environ, "PRE_COMMIT_HOME": str(repository / ".cache")}
+    done = subprocess.run(
+        ["pre-commit", "run", "--all-files"], cwd=repository, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,120 @@
+"""Nothing that a file's name or a string in it says can steer a terminal, a log or a page."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+TEXTS = {
+    "escape sequence": "\x1b[31mred\x1b[0m",
+    "eight-bit escape": "\x9b31mred",
+    "bell": "\x07",
+    "carriage return": "left\rright",
+    "newline": "left\nright",
+    "line separator": "left\u2028right\u2029\x85end",
+    "right to left": "\u202eabc",
+    "workflow command": "\n::error file=x::forged\n::stop-commands::x\n",
+    "percent": "100%0A::error::x",
+    "html": "<script>alert(1)</script><img src=x onerror=y>",
+    "markdown": "[link](http://x) `code` **bold** | cell | # head\n# head",
+    "table": "| a | b |\n| - | - |",
+    "comment": "--> x <!-- y",
+    "backticks": "``` ` ```",
+    "tag": "\U000e0041",
+    "replacement": "{{ plan }} {% raw %}",
+}
+POOL, CLUSTER = "profiles/broken/pool-0.yaml", "profiles/broken/cluster.yaml"
+
+
+def quoted(text):
+    """A YAML scalar that means `text`, whatever it holds."""
+    return '"' + "".join(f"\\U{ord(char):08x}" for char in text) + '"'
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (POOL, "name: pool-0", "name: {}"),
+        (POOL, "kind: NodePool", "kind: {}"),
+        (POOL, "source: container", "source: {}"),
+        (POOL, "NVIDIA-L4", "{}"),
+        (POOL, "count: 8", "{}: 8"),
+        (POOL, "spec:", "{}: 1\nspec:"),
+        (POOL, "spec:", "{0}: 1\n{0}: 2\nspec:"),
+        (POOL, "spec:", "spec:\n  extends: [{}]"),
+        (POOL, "spec:", "spec:\n  kernel: {{args: [{}]}}"),
+        (CLUSTER, "release: v26.3.3", "release: {}"),
+        (CLUSTER, "driverMode: nvidia-driver", "values: {{{}: 1}}"),
+        (CLUSTER, "driverMode: nvidia-driver", "values: {{driver: {{{}: 1}}}}"),
+    ],
+)
+def test_a_report_escapes_what_a_profile_says(edit, findings, path, old, new, text):
+    edit(path, old, new.format(quoted(text)))
+
+    assert findings()
+
+
+@pytest.mark.parametrize("text", [text for text in TEXTS.values() if "/" not in text], ids=[name for name, text in TEXTS.items() if "/" not in text])
+def test_a_report_escapes_the_names_of_files(project, edit, findings, text):
+    (project / POOL).rename(project / "profiles/broken" / f"{text}.yaml")
+    edit(f"profiles/broken/{text}.yaml", "count: 8", "count: 0")
+    (project / "profiles/broken" / f"{text}.d").mkdir()
+
+    assert sorted(name for name, _ in findings()) == ["misplaced-file", "out-of-range"]
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.yaml", b"\xff\xfe", b"\xed\xa0\x80.yaml"])
+@pytest.mark.parametrize("folder", ["profiles/broken", "profiles/_bases", "profiles"])
+def test_a_name_that_is_not_utf8_is_told(project, write, findings, name, folder):
+    write(os.path.join(os.fsencode(folder), name), "kind: x\n")
+
+    assert findings() == [("misplaced-file", folder)]
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.yaml", b"a\nb\x1b[31m.yaml"])
+def test_foreign_files_of_any_name_are_told_and_kept(project, write, edit, run_cli, contents, name):
+    edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")
+    edit(CLUSTER, "v26.3.3", "v26.7.0")
+    write(b"output/clusters/broken/platform/" + name, "mine")
+
+    for form in ("text", "github", "json"):
+        result = run_cli(["generate", "--root", project, "--format", form])
+        assert (result.code, result.err) == (0, "")
+        assert "foreign-file" in result.out
+        assert all(line.isprintable() for line in result.out.splitlines())
+    assert os.path.exists(os.fsencode(project / "output/clusters/broken/platform") + b"/" + name)
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_readme_shows_texts_as_texts(project, edit, run_cli, text):
+    edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")
+    readme = project / "output/clusters/broken/README.md"
+    edit(CLUSTER, "driverMode: nvidia-driver", "driverMode: nvidia-driver\n    values: {operator: {annotations: {plain: x}}}")
+    assert run_cli(["generate", "--root", project]).code == 0
+    rows = readme.read_text().count("\n")
+    edit(CLUSTER, "plain: x", f"{quoted(text)}: {quoted(text)}")
+    result = run_cli(["generate", "--root", project])
+    written = readme.read_bytes().decode()
+
+    assert (result.code, result.err) == (0, "")
+    assert written.count("\n") == rows
+    assert all(line.isprintable() for line in written.split("\n"))
+    row = next(line for line in written.split("\n") if "annotations" in line)
+    assert row.replace("\\|", "").count("|") == 4
+    assert "<script>" not in row.replace(row[row.index("`") : row.index("`", row.index("`") + 1) + 1], "")
+
+
+@pytest.mark.parametrize("text", ["a\nb", "\x1b[31m", "a|b", "`", "<b>"])
+def test_a_readme_shows_file_names_as_texts(project, edit, run_cli, text):
+    edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")
+    edit(POOL, "source: container", "source: container\n  nodes: {taints: [{key: example.com/x, effect: NoSchedule}]}")
+    (project / POOL).rename(project / "profiles/broken" / f"{text}.yaml")
+    result = run_cli(["generate", "--root", project])
+    written = (project / "output/clusters/broken/README.md").read_bytes().decode()
+
+    assert (result.code, result.err) == (0, "")
+    assert "taints" in written
+    assert all(line.isprintable() for line in written.split("\n"))
+    assert "<b>" not in written

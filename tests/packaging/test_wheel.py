@@ -1,0 +1,78 @@
+"""The wheel works alone: in an empty environment, without this checkout."""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments, cwd=REPOSITORY, **environment):
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    return subprocess.run(
+        [str(argument) for argument in arguments],
+        cwd=cwd,
+        env={**clean, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    shutil.copytree(REPOSITORY / "generator", source / "generator", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(REPOSITORY / name, source / name)
+    built = run(
+        sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, source
+    )
+    assert built.returncode == 0, built.stderr
+    return next(folder.glob("poolsmith-*.whl"))
+
+
+def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"poolsmith"}
+    for needed in (
+        "poolsmith/py.typed",
+        "poolsmith/catalog/data/releases.yaml",
+        "poolsmith/catalog/data/charts/gpu-operator/v26.7.0.json",
+        "poolsmith/render/templates/cluster-readme.md.j2",
+    ):
+        assert needed in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_the_wheel_generates_and_checks_in_an_empty_environment(wheel, tmp_path):
+    venv.create(tmp_path / "venv", with_pip=True)
+    binaries = tmp_path / "venv" / "bin"
+    installed = run(binaries / "pip", "install", "--quiet", "--constraint", constraints(tmp_path), wheel, cwd=tmp_path)
+    if installed.returncode != 0 and "No matching distribution" in installed.stderr:
+        pytest.skip("the package index can't be reached, so the wheel's dependencies can't be installed")
+    assert installed.returncode == 0, installed.stderr
+    project = tmp_path / "project"
+    project.mkdir()
+    for verb in (("init", "lab"), ("generate",), ("generate", "--check"), ("check",)):
+        done = run(binaries / "poolsmith", *verb, cwd=project)
+        assert done.returncode == 0, done.stdout + done.stderr
+    shown = run(binaries / "poolsmith", "explain", "lab:operator.upgradeCRD", cwd=project)
+    assert "profiles/lab/cluster.yaml" in shown.stdout
+
+
+def constraints(folder):
+    """The pinned versions, without the hashes that a constraint can't hold beside a wheel of our own."""
+    lines = (REPOSITORY / "requirements.lock").read_text().splitlines()
+    pins = [line.rstrip(" \\") for line in lines if line and not line.startswith((" ", "#"))]
+    path = folder / "constraints.txt"
+    path.write_text("\n".join(pins) + "\n")
+    return path
