@@ -38,10 +38,12 @@ check: $(STAMP)
 bench: $(STAMP)
 	@$(BIN)/python tests/bench/run.py
 
+# What is generated from code: rules, schemas, field tables, examples.
 docs: $(STAMP)
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
 	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs
 
 # Pinned and hashed, for every platform; no index address in it, so that a mirror works as well.
 lock:

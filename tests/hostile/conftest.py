@@ -8,7 +8,9 @@ import shutil
 
 import pytest
 
-ANNOTATION = re.compile(r"::(error|warning|notice) file=[^\s:,]+(,(line|col|endLine|endColumn)=\d+)*,title=PSM\d{3} [a-z0-9-]+::")
+ANNOTATION = re.compile(
+    r"::(error|warning|notice) file=[^:,]+(,(line|col|endLine|endColumn)=\d+)*,title=PSM\d{3} [a-z0-9-]+::"
+)
 LINES_PER_FINDING = 12
 MISTAKE = ("unknown-field", "profiles/mistaken/pool-0.yaml:19:3")
 
@@ -86,8 +88,8 @@ def findings(project, run_cli, contents):
         for line in text.splitlines():
             assert line.isprintable()
             assert len(line) < 1000
-        annotations, _, report = results["github"].out.partition("::stop-commands::")
-        assert all(ANNOTATION.match(line) for line in annotations.splitlines())
+        annotations, _, report = results["github"].out.partition("\n::stop-commands::")
+        assert all(ANNOTATION.match(line) and line.isprintable() for line in annotations.split("\n"))
         assert len(annotations.splitlines()) <= 30
         token, _, rest = report.partition("\n")
         assert rest == text + f"::{token}::\n"

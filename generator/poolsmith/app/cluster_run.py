@@ -45,7 +45,8 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     loaded = load_cluster(project.tree, files, project.bases)
     diagnostics = list(loaded.problems)
     plan = tree = content = None
-    if not any(item.severity is Severity.ERROR for item in (*diagnostics, *project.bases.problems)):
+    on_sound_bases = project.unsound_bases.isdisjoint(loaded.used_bases)
+    if on_sound_bases and not any(item.severity is Severity.ERROR for item in diagnostics):
         resolved = resolve_cluster(loaded, project.catalog)
         diagnostics.extend(resolved.diagnostics)
         plan = resolved.plan

@@ -178,11 +178,28 @@ def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedVal
         chart = _chart_of(project, plan)
         keys = tuple(path.split("."))
         if chart is not None and chart.accepts(keys):
-            default = chart.default(keys)
-            step = OriginStep(0, f"default of the chart {chart.name} {chart.release} ({chart.source})")
-            return [ExplainedValue(plan.chart.values_file if plan.chart else "", path, default, default, (step,))]
+            return _defaults(plan, chart, keys)
         known = [setting.dotted for setting in plan.values]
         raise UsageError(f"`{plan.name}` generates no value `{path}`; {did_you_mean(path, known)}")
+    return found
+
+
+def _defaults(plan: ClusterPlan, chart: Chart, keys: tuple[str, ...]) -> list[ExplainedValue]:
+    """Values that are the chart's own, one by one."""
+    steps = [OriginStep(0, f"default of the chart {chart.name} {chart.release} ({chart.source})")]
+    if keys[0] == "driver" and plan.driver_objects:
+        names = ", ".join(item.name for item in plan.driver_objects)
+        steps.append(OriginStep(0, f"each pool's driver is described by its NVIDIADriver: {names}"))
+    file = plan.chart.values_file if plan.chart is not None else ""
+    found = []
+    pending = [keys]
+    while pending:
+        path = pending.pop()
+        default = chart.default(path)
+        if isinstance(default, dict) and default:
+            pending.extend((*path, key) for key in reversed(default))
+        else:
+            found.append(ExplainedValue(file, ".".join(path), default, default, tuple(steps)))
     return found
 
 
@@ -199,7 +216,7 @@ def _split_wanted(plan: ClusterPlan, wanted: str) -> tuple[str | None, str]:
     normal = posixpath.normpath(file)
     if any(normal == name for name, *_ in _values_files(plan)):
         return normal, ".".join(split(path)) if path.startswith("/") else path
-    if normal.endswith((".yaml", ".yml", ".json", ".md")) and "/" in normal:
+    if normal.endswith((".yaml", ".yml", ".json", ".md")):
         raise UsageError(f"`{file}` holds no Helm values; `poolsmith explain {plan.name}/<pool>` explains pools")
     return None, wanted.strip("/").replace("/", ".") if wanted.startswith("/") else wanted
 

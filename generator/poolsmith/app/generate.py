@@ -212,7 +212,7 @@ def _outcome(totals: _Totals, names: list[str], facts: tuple[str, ...]) -> Outco
     checked = {"clusters": len(names), "pools": totals.pools, "generated files": totals.files}
     skipped = []
     if totals.unplanned:
-        skipped.append(Skipped("generation", f"the profiles of {totals.unplanned} clusters have errors"))
+        skipped.append(Skipped("generation", f"profiles have errors, in {totals.unplanned} of {len(names)} clusters"))
     if totals.judged:
         checked["manifest files"] = sum(item.files for item in totals.judged)
         checked["objects"] = sum(item.objects for item in totals.judged)

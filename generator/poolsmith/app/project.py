@@ -44,6 +44,12 @@ class Project:
     def bases(self) -> Bases:
         return load_bases(self.tree, self.fleet.bases)
 
+    @cached_property
+    def unsound_bases(self) -> frozenset[str]:
+        """Names of bases whose own files have mistakes; what extends them can't be judged."""
+        paths = {problem.primary.span.path for problem in self.bases.problems}
+        return frozenset(name for name, file in self.bases.files.items() if file.path in paths)
+
     @property
     def clusters_folder(self) -> Path:
         return self.root / CLUSTERS

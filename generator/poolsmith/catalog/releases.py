@@ -32,6 +32,7 @@ class Release:
     sandbox_era: str
     drop_in: bool
     passthrough_raw_ids: frozenset[str]
+    precompiled_arch: tuple[str, ...]
     ignore_differences: tuple[dict[str, Any], ...]
     source: str
 
@@ -107,6 +108,7 @@ def _release(tag: str, entry: dict[str, Any]) -> Release:
         sandbox_era=entry["sandboxEra"],
         drop_in=entry["dropIn"],
         passthrough_raw_ids=frozenset(entry["passthroughRawIds"]),
+        precompiled_arch=tuple(entry["precompiledArch"]),
         ignore_differences=tuple(entry.get("ignoreDifferences", ())),
         source=entry["source"],
     )

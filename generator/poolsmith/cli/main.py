@@ -74,7 +74,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _say(message: str, code: Exit) -> int:
-    from poolsmith.report.text import printable
+    from poolsmith.diagnostics.printable import printable
 
     text = printable(message)
     encoding = sys.stderr.encoding or "utf-8"

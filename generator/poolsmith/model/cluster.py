@@ -222,7 +222,7 @@ class Registry:
         examples=({"nvcr.io": "registry.example.com/nvcr"},),
     )
     pull_secrets: tuple[str, ...] = spec(
-        "Names of existing image pull secrets in the stack's namespace.",
+        "Names of image pull secrets that exist in the stack's namespace, and in that of the smoke test.",
         default=(),
         pattern=r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?",
         form="a secret's name",

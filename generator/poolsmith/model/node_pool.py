@@ -121,8 +121,8 @@ class OperatingSystem:
         "VERSION_ID of /etc/os-release.", pattern=TOKEN, form='a version like "22.04"', examples=("22.04",)
     )
     image_tag: str | None = spec(
-        "Operating system suffix of the driver image's tag; "
-        "declares an operating system that the catalog does not know.",
+        "Declares an operating system that the catalog does not know: the suffix of the driver image's tag, which the "
+        "operator makes of the node's ID and VERSION_ID.",
         default=None,
         pattern=r"[a-z][a-z0-9.]{0,40}",
         form="a suffix like ubuntu22.04",

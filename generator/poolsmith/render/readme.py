@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.diagnostics.printable import printable
 from poolsmith.model.cluster import Engine, StackKind
 from poolsmith.model.manifest import Manifest
 from poolsmith.model.origin import profile_inputs
@@ -63,13 +64,13 @@ def _template(name: str) -> Callable[..., str]:
 
 def _code(value: object) -> _Markdown:
     """A code span; backticks and pipes would end it or its table cell."""
-    return _Markdown("`" + str(value).replace("`", "'").replace("|", "/").replace("\n", " ") + "`")
+    return _Markdown("`" + printable(str(value)).replace("`", "'").replace("|", "/") + "`")
 
 
 def _escape(value: Any) -> str:
     if isinstance(value, _Markdown):
         return value
-    return _MARKDOWN.sub(r"\\\1", str(value).replace("\n", " "))
+    return _MARKDOWN.sub(r"\\\1", printable(str(value).replace("\n", " ")))
 
 
 def _driver(pool: PoolPlan) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.printable import printable
 from poolsmith.report.text import format_text
 
 if TYPE_CHECKING:
@@ -31,13 +32,15 @@ def format_github(outcome: Outcome, *, stop_token: str) -> str:
 
 def _command(item: Diagnostic) -> str:
     span = item.primary.span
-    properties = [("file", span.path)]
+    properties = [("file", printable(span.path))]
     if span.start is not None:
         properties += [("line", str(span.start.line)), ("col", str(span.start.column))]
         if span.end is not None and span.end.line == span.start.line:
             properties += [("endLine", str(span.end.line)), ("endColumn", str(span.end.column))]
     properties.append(("title", f"{item.code} {item.name}"))
-    message = item.message if item.help is None else f"{item.message}\nhelp: {item.help}"
+    message = printable(item.message)
+    if item.help is not None:
+        message += f"\nhelp: {printable(item.help)}"
     shown = ",".join(f"{name}={_property(value)}" for name, value in properties)
     return f"::{_COMMAND[item.severity]} {shown}::{_data(message)}\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Location
     from poolsmith.report.outcome import Outcome
 
-_LAST_LATIN_1 = 0xFF
 Styled = tuple[str, str]
 """A piece of text and its style: error, warning, note, place, code, faint, good or plain."""
 
@@ -81,7 +81,8 @@ def _excerpt(location: Location) -> Iterator[Styled]:
 
 
 def _summary(outcome: Outcome) -> Iterator[Styled]:
-    checked = ", ".join(f"{count:,} {kind}" for kind, count in outcome.checked.items()) or "nothing"
+    counts = (f"{count:,} {kind.removesuffix('s') if count == 1 else kind}" for kind, count in outcome.checked.items())
+    checked = ", ".join(counts) or "nothing"
     errors, warnings, notes = (outcome.count(severity) for severity in Severity)
     yield f"checked {checked}: ", "plain"
     yield _plural(errors, "error"), "error" if errors else "good"
@@ -96,15 +97,3 @@ def _summary(outcome: Outcome) -> Iterator[Styled]:
 
 def _plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def printable(text: str) -> str:
-    """User text without control characters: nothing in a profile may steer a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else _escaped(char) for char in text)
-
-
-def _escaped(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code <= _LAST_LATIN_1 else f"\\u{code:04x}"

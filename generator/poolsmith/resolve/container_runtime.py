@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.suggest import listed
+from poolsmith.model.node_pool import ToolkitSource
 from poolsmith.model.origin import Derived, FromCatalog
 from poolsmith.model.plan import ClusterPlan, PoolPlan, ValueSetting
 from poolsmith.resolve.facts import agreed, with_singleton, with_values
@@ -43,7 +44,13 @@ def choose_runtime(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         return plan
     for pool in plan.pools:
         _check_version(pool, name, paths, facts)
-    return _toolkit_environment(plan, first, name, paths, facts)
+    configured = _configured(plan)
+    return _toolkit_environment(plan, configured, name, paths, facts) if configured else plan
+
+
+def _configured(plan: ClusterPlan) -> list[PoolPlan]:
+    """The pools whose runtime the operator's toolkit configures; elsewhere its paths do not matter."""
+    return [pool for pool in plan.pools if pool.toolkit == ToolkitSource.OPERATOR]
 
 
 def _paths(plan: ClusterPlan, name: str, facts: Facts) -> RuntimePaths | None:
@@ -61,7 +68,7 @@ def _paths(plan: ClusterPlan, name: str, facts: Facts) -> RuntimePaths | None:
         )
         return None
     if paths.unknown:
-        for pool in plan.pools:
+        for pool in _configured(plan):
             runtime = pool.profile.spec.runtime
             if runtime.config is None or runtime.socket is None:
                 facts.report_pool(
@@ -94,9 +101,18 @@ def _check_version(pool: PoolPlan, name: str, paths: RuntimePaths, facts: Facts)
 
 
 def _toolkit_environment(
-    plan: ClusterPlan, first: PoolPlan, name: str, paths: RuntimePaths, facts: Facts
+    plan: ClusterPlan, pools: list[PoolPlan], name: str, paths: RuntimePaths, facts: Facts
 ) -> ClusterPlan:
-    given = {field: _given(plan, field, facts) for field in _PATH_FIELDS}
+    first = pools[0]
+    given = {field: _given(pools, field, facts) for field in _PATH_FIELDS}
+    if given["drop_in"] and not facts.need_release().drop_in:
+        facts.report_pool(
+            codes.FIELD_WITHOUT_EFFECT,
+            first,
+            "/spec/runtime/dropIn",
+            f"the toolkit of {facts.need_release().tag} knows no drop-in file; it edits the configuration itself",
+            help="remove `runtime.dropIn`",
+        )
     catalog_values = {"config": paths.config, "socket": paths.socket, "drop_in": paths.drop_in}
     chosen = {field: given[field] or catalog_values[field] for field in _PATH_FIELDS}
     if name != "containerd" and any(given.values()):
@@ -116,7 +132,7 @@ def _toolkit_environment(
         env.append({"name": entry["name"], "value": _fill(entry["value"], chosen)})
     named = {entry["name"] for entry in env}
     for variable, field in _CONTAINERD_ENV:
-        if given[field] and variable not in named and (field != "drop_in" or facts.need_release().drop_in):
+        if given[field] and variable not in named:
             env.append({"name": variable, "value": chosen[field] or ""})
     distribution = plan.cluster.spec.kubernetes.distribution
     asked = [facts.at_cluster("/spec/kubernetes/distribution")]
@@ -133,9 +149,9 @@ def _toolkit_environment(
     return with_values(plan, *settings)
 
 
-def _given(plan: ClusterPlan, field: str, facts: Facts) -> str | None:
+def _given(pools: list[PoolPlan], field: str, facts: Facts) -> str | None:
     """A path that profiles give: cluster-wide, so all pools must agree."""
-    value, first, other = agreed(plan.pools, lambda pool: getattr(pool.profile.spec.runtime, field))
+    value, first, other = agreed(pools, lambda pool: getattr(pool.profile.spec.runtime, field))
     if other is not None:
         pointer = f"/spec/runtime/{_yaml_name(field)}"
         with_path = first if value is not None else other

@@ -213,7 +213,8 @@ def _daemon_set(
     tolerations: list[dict[str, Any]],
     secrets: list[str],
 ) -> dict[str, Any]:
-    labels = {"app.kubernetes.io/name": "nvidia-device-plugin"}
+    selected = {"name": "nvidia-device-plugin-ds"}  # as in the manifest that people applied by hand: it is immutable
+    labels = {"app.kubernetes.io/name": "nvidia-device-plugin", **selected}
     pod: dict[str, Any] = {
         "priorityClassName": "system-node-critical",
         "affinity": affinity,
@@ -236,7 +237,7 @@ def _daemon_set(
         "kind": "DaemonSet",
         "metadata": {"name": "nvidia-device-plugin-daemonset", "namespace": namespace, "labels": labels},
         "spec": {
-            "selector": {"matchLabels": labels},
+            "selector": {"matchLabels": selected},
             "updateStrategy": {"type": "RollingUpdate"},
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },

@@ -166,6 +166,15 @@ def _check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
                 f"`driver.{name}` runs beside the operator's driver container, and this pool's driver is pre-installed",
                 help="use `source: container`, or leave the feature out",
             )
+    release = facts.need_release()
+    if driver.precompiled and pool.profile.spec.arch not in release.precompiled_arch:
+        facts.report_pool(
+            codes.DRIVER_CONTRADICTION,
+            pool,
+            "/spec/arch",
+            f"precompiled drivers exist for {', '.join(release.precompiled_arch)} only with {release.tag}",
+            help="write `driver: {source: container}`",
+        )
     if pool.profile.spec.secure_boot and driver.source == DriverSource.CONTAINER:
         facts.report_pool(
             codes.SECURE_BOOT,

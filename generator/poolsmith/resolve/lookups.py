@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.suggest import did_you_mean, listed
 from poolsmith.model.cluster import StackKind
+from poolsmith.model.node_pool import DriverSource, Workload
 from poolsmith.resolve.facts import map_pools
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.resolve.facts import Facts
 
 RELEASE = "/spec/stack/release"
+_MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
 
 
 def look_up(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -64,8 +67,7 @@ def _distribution(plan: ClusterPlan, facts: Facts) -> None:
             codes.UNKNOWN_DISTRIBUTION,
             pointer,
             f"the catalog does not know the distribution `{name}`",
-            help=did_you_mean(name, known)
-            + " For another one use `kubeadm`, and give runtime.config and runtime.socket in each pool",
+            help=f"{did_you_mean(name, known)} Nodes of another one that are set up like kubeadm's: `kubeadm`",
         )
     elif distribution.refused is not None:
         facts.report_cluster(codes.UNKNOWN_DISTRIBUTION, pointer, distribution.refused)
@@ -73,12 +75,16 @@ def _distribution(plan: ClusterPlan, facts: Facts) -> None:
 
 
 def _operating_system(pool: PoolPlan, facts: Facts) -> None:
-    os = pool.profile.spec.os
-    if os.image_tag is not None:
-        return
-    declare = "declare another one with `os.imageTag`, the operating system's part of the driver image's tag"
+    """Decides the driver image's tag; where no driver is installed it decides nothing, and is only noted."""
+    spec = pool.profile.spec
+    os, managed = spec.os, spec.driver.source in _MANAGED and spec.workload is Workload.CONTAINER
     known = facts.catalog.operating_systems
     entry = known.get(os.id)
+    if os.image_tag is not None:
+        _declared_tag(pool, os.image_tag, facts)
+        return
+    declare = "declare another one with `os.imageTag`, what the operator makes of the nodes' ID and VERSION_ID"
+    severity = None if managed else Severity.NOTE
     if entry is None:
         facts.report_pool(
             codes.UNKNOWN_OPERATING_SYSTEM,
@@ -86,6 +92,7 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
             "/spec/os/id",
             f"the catalog does not know the operating system `{os.id}`",
             help=f"{did_you_mean(os.id, known)}; {declare}",
+            severity=severity,
         )
     elif not entry.knows(os.version):
         facts.report_pool(
@@ -94,6 +101,30 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
             "/spec/os/version",
             f"the catalog does not know `{os.id}` version `{os.version}`",
             help=f"known: {listed(entry.known_versions())}; {declare}",
+            severity=severity,
+        )
+    elif managed and entry.driver == "unknown" and spec.driver.repository is None:
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/id",
+            f"whether a driver image for {os.id} {os.version} exists is unknown",
+            help="name the repository that holds one in `driver.repository`, or pre-install the driver",
+        )
+
+
+def _declared_tag(pool: PoolPlan, tag: str, facts: Facts) -> None:
+    """The operator makes the suffix itself, from what the node says about its system: id and version, or major."""
+    os = pool.profile.spec.os
+    possible = tuple(dict.fromkeys((f"{os.id}{os.version}", f"{os.id}{os.version.split('.')[0]}")))
+    if tag not in possible:
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/imageTag",
+            f"on nodes of {os.id} {os.version} the operator asks for an image that ends in {listed(possible)}, "
+            f"never in `{tag}`",
+            help=f"write `imageTag: {possible[0]}`, and push the image under that name",
         )
 
 

@@ -44,10 +44,10 @@ FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, refuse_idle_fi
 
 OPERATOR: tuple[Pass, ...] = (
     note_support,
+    choose_toolkits,
     choose_runtime,
     choose_drivers,
     choose_driver_mode,
-    choose_toolkits,
     partition_gpus,
     share_gpus,
     plan_sandboxes,

@@ -27,10 +27,6 @@ def choose_toolkits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     origins = tuple(facts.at_pool(pool, SOURCE) for pool in outside)
     if len(outside) == len(users):
         because = "every pool that runs containers has its toolkit already"
-        plan = replace(
-            plan,
-            values=tuple(value for value in plan.values if value.path != ("toolkit", "env")),
-        )
         return with_values(plan, ValueSetting(("toolkit", "enabled"), False, Derived("toolkit", because, origins)))
     operator = next(pool for pool in users if pool.toolkit == ToolkitSource.OPERATOR)
     if facts.need_release().cdi_default:

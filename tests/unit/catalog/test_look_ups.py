@@ -67,9 +67,9 @@ def test_systems_know_their_versions(catalog, os_id, version, known):
 @pytest.mark.parametrize(
     ("said", "product"),
     [
-        ("NVIDIA-A100-SXM4-80GB", "A100 SXM4 80GB"),
-        ("nvidia a100 sxm4 80gb", "A100 SXM4 80GB"),
-        ("A100 SXM4 80GB", "A100 SXM4 80GB"),
+        ("NVIDIA-A100-SXM4-80GB", "A100 80GB"),
+        ("nvidia a100 sxm4 80gb", "A100 80GB"),
+        ("A100 SXM4 80GB", "A100 80GB"),
         ("Tesla T4", "T4"),
         ("Tesla-T4", "T4"),
         ("NVIDIA-A10", "A10"),
@@ -150,7 +150,6 @@ def test_every_runtime_of_a_distribution_has_a_rule_for_each_line(catalog):
         ("drivr", False),
         ("driver.verzion", False),
         ("driver.version.major", False),
-        ("cdi.default.x", False),
         ("toolkit.enabled.really", False),
     ],
 )

@@ -521,7 +521,7 @@ FAILING = [
         "PSM257",
         {"delivery": "{engine: flux, repoURL: https://git.example.com/gpu.git, project: gpu}"},
         {},
-        "cluster.yaml:7:67",
+        "cluster.yaml:7:70",
         "engine: argocd",
     ),
     ("PSM257", {}, {"a": {"driver": "{source: container, rdma: true}"}}, "a.yaml:8:31", "nic: mellanox"),

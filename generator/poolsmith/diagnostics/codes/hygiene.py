@@ -33,7 +33,7 @@ FOREIGN_FILE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="output",
     what="A file stands in a generated folder, and no lock owns it.",
-    why="poolsmith leaves it alone; a sync of the folder may still apply it.",
+    why="poolsmith leaves it alone; people take it for generated, and look for its profile in vain.",
     fix="move it out of the generated folder",
 )
 BAD_LOCK = RuleInfo(
@@ -42,7 +42,7 @@ BAD_LOCK = RuleInfo(
     applies_to="output",
     what="A lock file is not one that poolsmith wrote.",
     why="Without it, generated files can't be told from foreign ones, so nothing is touched.",
-    fix="restore it from version control, or delete the generated folder and run `poolsmith generate`",
+    fix="restore it from version control; after a merge conflict take either side, then run `poolsmith generate`",
 )
 PATH_OCCUPIED = RuleInfo(
     code="PSM506",

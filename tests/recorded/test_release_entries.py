@@ -1,0 +1,209 @@
+"""The catalog's entries are what the importer makes of the charts, and its tables are those of the collected facts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from poolsmith.catalog import Catalog, store
+from poolsmith.catalog.release_entry import chart_entry
+
+CATALOG = Catalog()
+NOT_KEPT = ("customMetrics",)
+
+
+def read(path):
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+def mig_config(folder):
+    (config_map,) = yaml.safe_load_all((folder / "operands/state-mig-manager/0400_configmap.yaml").read_text("utf-8"))
+    return yaml.safe_load(config_map["data"]["config.yaml"])
+
+
+@pytest.mark.parametrize("tag", sorted(store.names("charts/gpu-operator")))
+def test_an_operator_entry_is_made_from_its_chart(shared, tag):
+    folder = shared / "upstream/gpu-operator" / tag
+    recorded = json.loads((shared / f"facts/chart-values/gpu-operator/{tag}.json").read_text("utf-8"))
+    entry = chart_entry(
+        release=tag,
+        values=read(folder / "values.yaml"),
+        value_paths=recorded["paths"],
+        kube_version=read(folder / "Chart.yaml")["kubeVersion"],
+        nfd_chart=recorded["nodeFeatureDiscoveryChart"],
+        source=recorded["source"],
+        driver_crd=read(folder / "crds/nvidia.com_nvidiadrivers.yaml"),
+        mig_config=mig_config(folder),
+    )
+
+    assert store.read_json(f"charts/gpu-operator/{tag}.json") == entry
+
+
+@pytest.mark.parametrize("release", sorted(store.names("charts/dcgm-exporter")))
+def test_an_exporter_entry_is_made_from_its_chart_without_its_prose(shared, release):
+    folder = shared / "upstream/dcgm-exporter" / release
+    recorded = json.loads((shared / f"facts/chart-values/dcgm-exporter/{release}.json").read_text("utf-8"))
+    entry = chart_entry(
+        release=release,
+        values={key: value for key, value in read(folder / "values.yaml").items() if key not in NOT_KEPT},
+        value_paths=recorded["paths"],
+        kube_version=recorded["kubeVersion"],
+        nfd_chart=None,
+        source=recorded["source"],
+    )
+
+    assert store.read_json(f"charts/dcgm-exporter/{release}.json") == {key: value for key, value in entry.items() if value}
+    assert CATALOG.device_plugin["dcgmExporter"]["releases"][release] == read(folder / "Chart.yaml")["version"]
+
+
+@pytest.mark.parametrize("tag", sorted(store.names("charts/gpu-operator")))
+def test_default_components_are_those_that_the_charts_ship(shared, tag):
+    line = CATALOG.releases.by_tag[tag].line
+    facts = read(shared / "facts/compat.yaml")["releases"].get(line)
+    if facts is None:
+        pytest.skip(f"the collected facts have no line {line}")
+    components = facts["patches"][tag.removeprefix("v")]["components"]
+    chart = CATALOG.chart("gpu-operator", tag)
+
+    assert chart.default(("driver", "version")) == components["driver"]
+    assert chart.default(("toolkit", "version")) == components["container_toolkit"]
+
+
+@pytest.fixture(scope="module")
+def compat(shared):
+    return read(shared / "facts/compat.yaml")
+
+
+def test_every_gpu_of_the_facts_is_in_the_catalog_as_they_say(compat):
+    for fact in compat["gpus"]["list"]:
+        entry = CATALOG.gpus.find(fact["product"])
+        ids = [str(device) for device in fact["pci_device_ids"] if device != "unknown"]
+        resources = fact.get("passthrough_resource")
+
+        assert (fact["product"], entry.architecture) == (fact["product"], fact["arch"])
+        assert [device.id for device in entry.devices] == ids
+        assert entry.mig == fact["mig_capable"], fact["product"]
+        if isinstance(resources, dict):
+            assert {device.id: device.resource for device in entry.devices if device.resource} == {
+                str(key): value.split(" ")[0] for key, value in resources.items() if value != "unknown"
+            }
+    assert len(CATALOG.gpus.entries) == len(compat["gpus"]["list"])
+
+
+def test_architectures_have_the_kernel_modules_of_the_facts(compat):
+    facts = compat["kernel_module_type"]["by_architecture"]
+
+    assert set(CATALOG.gpus.architectures) == set(facts)
+    for name, fact in facts.items():
+        architecture = CATALOG.gpus.architectures[name]
+        last = fact["last_driver_branch"]
+        assert architecture.open == fact["open"].split(",")[0]
+        assert architecture.proprietary == fact["proprietary"]
+        assert architecture.last_branch == (None if last == "ongoing" else int(last.removeprefix("R")))
+
+
+def test_layouts_have_the_geometry_of_the_newest_static_file(shared):
+    assert CATALOG.mig_geometry == mig_config(shared / "upstream/gpu-operator/v26.7.0")["mig-configs"]
+
+
+def test_layout_names_grow_line_by_line_as_the_facts_say(compat):
+    known = set()
+    for line, added in compat["mig"]["static_config_names_added_by_line"].items():
+        known |= set(added)
+        tag = next(tag for tag, release in CATALOG.releases.by_tag.items() if release.line == line)
+        assert set(CATALOG.chart("gpu-operator", tag).mig_layouts) == known, tag
+
+
+COLUMNS = ("kubernetes", "rke2", "k3s", "k0s")
+
+
+def test_support_rows_are_those_of_the_documentation(compat):
+    for line, facts in compat["platforms"]["by_release"].items():
+        rows = {
+            (row["os"], version, column, bounds["min"], bounds["max"])
+            for row in facts["rows"]
+            for version in row["versions"]
+            for column in COLUMNS
+            if isinstance(bounds := row.get(column), dict)
+        }
+        held = {
+            (row.os, version, column, *row.columns[column])
+            for row in CATALOG.support_matrices[line].rows
+            for version in row.versions
+            for column in COLUMNS
+            if column in row.columns
+        }
+        wanted = {row for row in rows if row[0] in CATALOG.operating_systems}
+        assert held == wanted, line
+
+
+def test_toolkit_environments_are_those_of_the_distributions_pages(compat):
+    distros = compat["runtimes"]["distros"]
+    rke2, k0s, microk8s = (CATALOG.distributions[name] for name in ("rke2", "k0s", "microk8s"))
+
+    def env(distribution, line):
+        paths = distribution.paths("containerd", line)
+        chosen = {"config": paths.config, "socket": paths.socket, "dropIn": paths.drop_in}
+        return {item["name"]: item["value"].format(**chosen) for item in paths.env}
+
+    assert env(rke2, "25.3") == distros["rke2"]["25.3"]["toolkit.env"]
+    assert env(rke2, "25.10") == distros["rke2"]["25.10"]["toolkit.env"]
+    assert env(rke2, "26.3") == distros["rke2"]["26.3+"]["toolkit.env"]
+    assert env(k0s, "24.9") == distros["k0s"]["values_for_24.9.2"]
+    assert env(k0s, "25.10") == distros["k0s"]["values_for_25.10.0"]
+    shared_env = {key: distros["microk8s"][key] for key in ("CONTAINERD_CONFIG", "CONTAINERD_SOCKET")}
+    assert env(microk8s, "24.9") == shared_env | distros["microk8s"]["24.9-25.3_extra"]
+    assert env(microk8s, "26.7") == shared_env | distros["microk8s"]["25.10+_extra"]
+
+
+def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(shared):
+    from poolsmith.resolve.coco import cc_runtime
+
+    folder = shared / "upstream/confidential-containers/v0.7.0"
+    sample = read(folder / "ccruntime-base.yaml")
+    overlay = read(folder / "ccruntime-default-kustomization.yaml")
+    tags = {image["name"]: image["newTag"] for image in overlay["images"]}
+    config = sample["spec"]["config"]
+    config["runtimeClassNames"] = yaml.safe_load(overlay["patches"][0]["patch"])[0]["value"]
+    for node, key in ((config, "payloadImage"), (config["preInstall"], "image"), (config["postUninstall"], "image")):
+        name = node[key].partition(":")[0]
+        node[key] = f"{name}:{tags[name]}"
+    generated = cc_runtime(CATALOG.sandbox["cocoOperator"], {"nvidia.com/gpu.workload.config": "vm-passthrough"})
+    sample["spec"]["ccNodeSelector"] = generated["spec"]["ccNodeSelector"]
+
+    assert generated == sample
+
+
+@pytest.mark.parametrize("release", CATALOG.device_plugin["devicePlugin"]["releases"])
+def test_the_device_plugin_is_the_one_of_its_static_manifest(shared, release):
+    from poolsmith.resolve.device_plugin_stack import _daemon_set
+
+    (manifest,) = [
+        document
+        for path in (shared / "upstream/k8s-device-plugin" / release / "static").glob("nvidia-device-plugin.y*ml")
+        for document in yaml.safe_load_all(path.read_text("utf-8"))
+        if document
+    ]
+    theirs = manifest["spec"]["template"]["spec"]
+    generated = _daemon_set(
+        image=f"{CATALOG.device_plugin['devicePlugin']['image']}:{release}",
+        namespace="kube-system",
+        folder=CATALOG.device_plugin["devicePlugin"]["socketFolder"],
+        affinity={},
+        tolerations=theirs["tolerations"],
+        secrets=[],
+    )
+    ours = generated["spec"]["template"]["spec"]
+
+    def mounts(pod):
+        paths = {volume["name"]: volume["hostPath"]["path"] for volume in pod["volumes"]}
+        return [(paths[mount["name"]], mount["mountPath"]) for mount in pod["containers"][0]["volumeMounts"]]
+
+    assert ours["containers"][0]["image"] == theirs["containers"][0]["image"]
+    assert ours["priorityClassName"] == theirs["priorityClassName"]
+    assert ours["containers"][0]["securityContext"] == theirs["containers"][0]["securityContext"]
+    assert mounts(ours) == mounts(theirs)
+    assert generated["metadata"]["name"] == manifest["metadata"]["name"]
+    assert generated["spec"]["selector"] == manifest["spec"]["selector"]
