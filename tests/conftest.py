@@ -25,16 +25,12 @@ _STEERS_REPORTS = frozenset(("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR"))
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--update-golden", action="store_true", help="write tests/golden/*/expected anew; never in CI"
-    )
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden/*/expected anew; never in CI")
 
 
 def pytest_configure(config):
     if config.getoption("--update-golden") and os.environ.get("CI"):
-        raise pytest.UsageError(
-            "--update-golden is refused where CI is set: expectations are changed by people"
-        )
+        raise pytest.UsageError("--update-golden is refused where CI is set: expectations are changed by people")
 
 
 def pytest_runtest_setup(item):
@@ -91,7 +87,10 @@ class CliResult:
 
 @pytest.fixture
 def run_cli(capsys, monkeypatch):
-    """Run poolsmith in this process, into pipes and outside of GitHub Actions."""
+    """Run poolsmith in this process, into pipes and outside of GitHub Actions.
+
+    For more than a few clusters pass `--jobs 1`: a process with the threads of a test runner must not fork.
+    """
     for name in _STEERS_REPORTS:
         monkeypatch.delenv(name, raising=False)
 

@@ -68,12 +68,12 @@ PATHS = {
 UNKNOWN = [
     # file, text, replacement, finding, place, words of the help
     (CLUSTER, "v26.3.3", "v26.3.4", "unknown-release", ":10:5", ("`v26.3.3`", "catalog entry")),
-    (CLUSTER, "kubeadm", "kubadm", "unknown-distribution", ":8:5", ("`kubeadm`", "runtime.config", "runtime.socket")),
+    (CLUSTER, "kubeadm", "kubadm", "unknown-distribution", ":8:5", ("`kubeadm`",)),
     (CLUSTER, "kubeadm", "openshift", "unknown-distribution", ":8:5", ()),
     (POOL, "id: ubuntu", "id: ubunto", "unknown-operating-system", ":7:5", ("`ubuntu`", "os.imageTag")),
     (POOL, '"24.04"', '"24.10"', "unknown-operating-system", ":8:5", ("`24.04`", "os.imageTag")),
     (POOL, "name: containerd", "name: containered", "unknown-runtime", ":12:5", ("`containerd`",)),
-    (POOL, "NVIDIA-L4", "NVIDIA-L5", "unknown-gpu", ":15:5", ("did you mean `NVIDIA", "gpu.architecture")),
+    (POOL, "NVIDIA-L4", "NVIDIA-L5", "unknown-gpu", ":15:5", ("gpu.architecture", "`ada`")),
     (POOL, "count: 8", "count: 8\n    architecture: hoper", "unknown-gpu", ":17:5", ("`hopper`",)),
 ]
 
@@ -190,4 +190,4 @@ def test_5000_unknown_keys_end_in_a_bounded_report(edit, findings, indent):
     else:
         edit(POOL, "apiVersion", lines + "apiVersion") if not indent else edit(POOL, "spec:\n", "spec:\n" + lines)
 
-    assert len(findings()) in (5000, 51)
+    assert len(findings()) in (201, 51)

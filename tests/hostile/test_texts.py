@@ -56,7 +56,7 @@ def test_a_report_escapes_a_value(edit, findings, path, old, new):
         (POOL, "spec:", "{}\nspec:", "{}: 1\n"),
         (POOL, "spec:", "spec:\n{}", "  {}: 1\n"),
         (POOL, "spec:", "spec:\n  extends: [{}]", "{}, "),
-        (POOL, "spec:", "spec:\n  kernel: {{args: [{}]}}", "{}, "),
+        (POOL, "spec:", "spec:\n  nodes: {{names: [{}]}}", "{}, "),
         (CLUSTER, "driverMode: nvidia-driver", "values: {{{}}}", "{}: 1, "),
     ],
 )

@@ -43,9 +43,7 @@ class Outcome:
 
     @property
     def findings(self):
-        return [
-            (item.name, str(item.primary.span).removeprefix("profiles/prod/")) for item in self.diagnostics
-        ]
+        return [(item.name, str(item.primary.span).removeprefix("profiles/prod/")) for item in self.diagnostics]
 
     @property
     def names(self):
@@ -81,9 +79,7 @@ class Files:
         return document
 
     def everything(self):
-        return [
-            (path, item) for path in self.content if path.endswith(".yaml") for item in self.documents(path)
-        ]
+        return [(path, item) for path in self.content if path.endswith(".yaml") for item in self.documents(path)]
 
 
 @pytest.fixture(scope="session")

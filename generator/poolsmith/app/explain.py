@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.app.rule_book import find_rule, rule_book
-from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics import UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.model.origin import FromCatalog, FromProfile
 from poolsmith.report.outcome import Outcome
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from poolsmith.load.layers import Layers
     from poolsmith.model.origin import Origin
     from poolsmith.model.plan import ClusterPlan, PoolPlan, ValueSetting
+
+
+_RULE_CODE = re.compile("psm[0-9]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ def explain(root: Path, what: str) -> Explanation:
     """
     if (rule := find_rule(what)) is not None:
         return Explanation(text=format_rule(rule))
-    if what.upper().startswith("PSM"):
+    if _RULE_CODE.fullmatch(what):
         raise UsageError(f"there is no rule `{what}`; {did_you_mean(what.upper(), [r.code for r in rule_book()])}")
     project = open_project(root)
     name, separator, rest = _target(what)
@@ -75,7 +79,8 @@ def explain(root: Path, what: str) -> Explanation:
         return _pool_anywhere(project, what, clusters)
     run = run_cluster(project, clusters[name])
     if run.plan is None:
-        return Explanation(outcome=Outcome(diagnostics=run.diagnostics))
+        problems = sorted_unique((*run.diagnostics, *project.bases.problems))
+        return Explanation(outcome=Outcome(diagnostics=problems))
     if separator == "/":
         return Explanation(text=_pool_text(run, rest))
     if not rest:

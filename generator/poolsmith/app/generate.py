@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.batches import in_batches
 from poolsmith.app.cluster_run import compare, link_in_the_way
-from poolsmith.app.comparison import foreign_diagnostics
+from poolsmith.app.comparison import foreign_diagnostics, hand_edit
 from poolsmith.app.lock_file import LOCK
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT, Project, open_project
 from poolsmith.app.settle import FLEET_NAME, ClusterResult, Mode, run_batch, run_fleet
@@ -109,9 +109,9 @@ def _compare(
 ) -> GenerateResult:
     totals = _run_all(partial(run_batch, project.root, mode), names, jobs, progress)
     _add_fleet_findings(project, totals, clusters)
-    if not clusters and not totals.unplanned:
-        totals.add(run_fleet(project, totals.fleet, mode))
     in_the_way = link_in_the_way(project, CLUSTERS)
+    if not clusters and not totals.unplanned and in_the_way is None:
+        totals.add(run_fleet(project, totals.fleet, mode))
     totals.diagnostics.extend([in_the_way] if in_the_way is not None else [])
     orphans = [] if clusters or in_the_way is not None else _orphans(project)
     for name in orphans:
@@ -204,6 +204,9 @@ def _removal(project: Project, name: str, totals: _Totals) -> Staged | None:
     if isinstance(comparison, Diagnostic):
         totals.diagnostics.append(comparison)
         return None
+    totals.diagnostics.extend(
+        hand_edit(comparison, path, name, Severity.WARNING) for path in comparison.hand_edited()
+    )
     totals.diagnostics.extend(foreign_diagnostics(comparison, name))
     return stage(project.clusters_folder / name, {}, comparison.owned)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poolsmith.app.cluster_run import link_in_the_way
+from poolsmith.app.project import Project
 from poolsmith.app.schemas import schema_files
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import UsageError, WriteError
@@ -24,10 +26,12 @@ class Initialized:
 
 
 def initialize(root: Path, cluster: str, *, engine: str = "argocd") -> Initialized:
-    """Write a cluster with one pool, and the schemas for editors. What exists is never overwritten.
+    """Write a cluster with one pool, and the schemas for editors. Profiles that exist are never overwritten.
 
     Raises UsageError, WriteError.
     """
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is not a folder")
     if not matches(DNS_LABEL, cluster):
         raise UsageError(f"`{cluster}` is no cluster name: use lower-case letters, digits and `-`, at most 63")
     release = list(Catalog().releases.by_tag)[-1]
@@ -37,10 +41,13 @@ def initialize(root: Path, cluster: str, *, engine: str = "argocd") -> Initializ
     }
     generated = {f"{PROFILES}/{SCHEMAS}/{name}": text for name, text in schema_files().items()}
     written, kept = [], []
+    for folder in (f"{PROFILES}/{cluster}", f"{PROFILES}/{SCHEMAS}"):
+        if (problem := link_in_the_way(Project(root), folder)) is not None:
+            raise WriteError(problem.message)
     try:
         for path, text in {**files, **generated}.items():
             target = root / path
-            if (target.exists() or target.is_symlink()) and (path in files or target.read_text("utf-8") == text):
+            if target.is_symlink() or (target.exists() and (path in files or target.read_bytes() == text.encode())):
                 kept.append(path)
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ def command(what: str, root: Path, output_format: str) -> int:
         print_outcome(explanation.outcome, output_format=output_format, color=None, tool=TOOL)
         return Exit.FINDINGS
     if output_format == "json":
-        write(json.dumps(_as_json(explanation), indent=2, ensure_ascii=False) + "\n")
+        write(json.dumps(_as_json(explanation), indent=2) + "\n")
     else:
         write(explanation.text or "".join(_value_text(value) for value in explanation.values))
     return Exit.CLEAN

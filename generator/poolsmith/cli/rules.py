@@ -31,7 +31,7 @@ def command(output_format: str) -> int:
             }
             for rule in book
         ]
-        write(json.dumps({"version": 1, "rules": entries}, indent=2, ensure_ascii=False) + "\n")
+        write(json.dumps({"version": 1, "rules": entries}, indent=2) + "\n")
     else:
         width = max(len(rule.name) for rule in book)
         write("".join(f"{rule.code}  {rule.name:<{width}}  {rule.severity:<7}  {rule.what}\n" for rule in book))

@@ -33,7 +33,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     match = nearest(word, candidates)
     if match is not None:
         return f"did you mean `{match}`?"
-    return "known: " + listed(candidates)
+    return "known: " + listed(candidates) if candidates else "none is known"
 
 
 def listed(words: Iterable[str], limit: int = _SHOWN) -> str:

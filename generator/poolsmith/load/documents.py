@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, RuleInfo, diagnose
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ENVELOPE = ("apiVersion", "kind", "metadata", "spec")
 SPECS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
+
+MAX_FINDINGS = 200
 
 _read_metadata = reader_for(Metadata, Shape(doc=""))
 _read_spec = {kind: reader_for(cls, Shape(doc="")) for kind, cls in SPECS.items()}
@@ -42,6 +44,11 @@ class FileSink:
     def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None:
         if self.only_missing and rule is not codes.MISSING_FIELD:
             return
+        if len(self.found) > MAX_FINDINGS:
+            return
+        if len(self.found) == MAX_FINDINGS:
+            rule, pointer, help = reading.INPUT_LIMIT, "", "correct these first"  # noqa: A001 - as the parameter
+            message = f"the file has more than {MAX_FINDINGS} mistakes; the rest is not told"
         location = self.place.locate(pointer)
         self.found.append(diagnose(rule, message, location, help=help, subject=self.subject))
 
@@ -68,7 +75,7 @@ def read_envelope(file: SourceFile, expected: str, sink: FileSink) -> Metadata |
     metadata = _required(data, "metadata", sink)
     if metadata is None:
         return None
-    result = _read_metadata(metadata, "/metadata", sink)
+    result = _read_metadata(metadata, "/metadata", replace(sink, partial=False))
     return None if result is INVALID else result
 
 

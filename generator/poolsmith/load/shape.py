@@ -249,7 +249,9 @@ def _list_reader(item_reader: Reader, shape: Shape) -> Reader:
                 "write a list: [...]",
             )
             return INVALID
+        partial, sink.partial = sink.partial, False  # lists replace as a whole, so what they hold is whole
         items = [item_reader(item, f"{pointer}/{index}", sink) for index, item in enumerate(value)]
+        sink.partial = partial
         if shape.unique:
             _report_duplicates(items, pointer, sink)
         return INVALID if any(item is INVALID for item in items) else tuple(items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
-from poolsmith.render.platform import delivery_namespace, namespace_patch
+from poolsmith.render.platform_unit import delivery_namespace, namespace_patch
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, GitSource, HelmChart

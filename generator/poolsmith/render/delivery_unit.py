@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.render.platform import FOLDER as PLATFORM
+from poolsmith.render.platform_unit import FOLDER as PLATFORM
 from poolsmith.render.pools import FOLDER as POOLS
 from poolsmith.render.units import has_kustomization
 

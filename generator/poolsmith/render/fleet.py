@@ -14,7 +14,7 @@ from poolsmith.model.cluster import Engine
 from poolsmith.model.manifest import Manifest, ManifestTree
 from poolsmith.render.delivery import FOLDER as DELIVERY
 from poolsmith.render.kustomization import kustomization
-from poolsmith.render.platform import delivery_namespace
+from poolsmith.render.platform_unit import delivery_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

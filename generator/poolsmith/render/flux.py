@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
-from poolsmith.render.platform import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
+from poolsmith.render.platform_unit import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, HelmChart

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.model.manifest import Manifest, ManifestTree
 from poolsmith.render.delivery import render_delivery
 from poolsmith.render.node_labels import render_node_labels
-from poolsmith.render.platform import render_platform
+from poolsmith.render.platform_unit import render_platform
 from poolsmith.render.pools import render_pools
 from poolsmith.render.readme import render_readme
 from poolsmith.render.smoke import render_smoke_tests

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.model.manifest import Manifest
 from poolsmith.render.helm_values import reason, values_file
 from poolsmith.render.kustomization import kustomization
-from poolsmith.render.platform import values_generator
+from poolsmith.render.platform_unit import values_generator
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, UnitPlan

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 
 def format_json(outcome: Outcome, *, tool: str) -> str:
-    """`tool` is name and version. The text ends in a newline; nothing else belongs on standard output."""
-    return json.dumps(report(outcome, tool=tool), indent=2, ensure_ascii=False) + "\n"
+    """`tool` is name and version. The text ends in a newline; nothing else belongs on standard output.
+
+    ASCII: whatever encoding the reader's pipe has, the text stays JSON.
+    """
+    return json.dumps(report(outcome, tool=tool), indent=2) + "\n"
 
 
 def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:

@@ -194,6 +194,8 @@ def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDrive
         "version": driver.version,
         "nodeSelector": {plan.cluster.spec.pool_label: pool.label_value},
     }
+    if "default" in chart.nvidia_driver_fields:
+        spec["default"] = False
     if pool.taints and (extra := tolerations_of(pool.taints)):
         spec["tolerations"] = extra
     priority = chart.default(("daemonsets", "priorityClassName"))

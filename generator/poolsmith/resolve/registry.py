@@ -71,16 +71,16 @@ def _report_unreached(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) 
         facts.report_cluster(
             codes.MIRROR_INCOMPLETE,
             f"{MIRRORS}/{_NFD_HOST}",
-            f"images of {_NFD_HOST} are named inside the {_SUBCHART} subchart, whose defaults the catalog does not know",
+            f"images of {_NFD_HOST} are named inside the subchart {_SUBCHART}, whose defaults are unknown",
             help=f"set {_SUBCHART}.image.repository in stack.values",
         )
-    for unit in plan.units:
-        for host in unit.source.image_hosts if unit.source is not None else ():
+    for source in (unit.source for unit in plan.units if unit.source is not None):
+        for host in source.image_hosts:
             if host in mirrors:
                 facts.report_cluster(
                     codes.MIRROR_INCOMPLETE,
                     f"{MIRRORS}/{host}",
-                    f"unit `{unit.name}` takes manifests from {unit.source.repository}, which name images of {host}",
+                    f"manifests are taken from {source.repository}, and name images of {host}",
                     help="mirror that repository as well, or let the nodes' runtime know the mirror",
                 )
 
@@ -115,7 +115,8 @@ def _mirror_object(item: KubernetesObject, mirrors: dict[str, str]) -> Kubernete
 
 def _add_secrets(plan: ClusterPlan, secrets: list[str], facts: Facts) -> ClusterPlan:
     origin = facts.at_cluster(SECRETS)
-    paths = [path for path, _ in _leaves(facts.need_chart().defaults, "imagePullSecrets")]
+    read = [tuple(path.split(".")) for path in facts.need_chart().paths]
+    paths = [path for path in read if path[-1] == "imagePullSecrets" and path[0] != _SUBCHART]
     settings = [ValueSetting(path, secrets, origin) for path in paths]
     objects = tuple(replace(item, spec={**item.spec, "imagePullSecrets": secrets}) for item in plan.driver_objects)
     return replace(with_values(plan, *settings), driver_objects=objects)

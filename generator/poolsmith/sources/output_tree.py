@@ -91,7 +91,7 @@ def recover(parent: Path) -> tuple[str, ...]:
         for name in names:
             if name.startswith(JOURNAL):
                 touched.append(name.removeprefix(JOURNAL))
-                _finish_swap(parent / touched[-1])
+                _finish_swap(parent, touched[-1])
         for name in names:
             for prefix in (STAGE, OLD):
                 if name.startswith(prefix):
@@ -203,12 +203,12 @@ def _swap_in_two_steps(target: Path, staging: Path, old: Path) -> None:
             old.rename(target)
         raise
     finally:
-        _finish_swap(target)
+        _finish_swap(target.parent, target.name)
 
 
-def _finish_swap(target: Path) -> None:
+def _finish_swap(parent: Path, name: str) -> None:
     """Whatever point a two-step swap was stopped at: the target is the new folder, else the old one."""
-    parent, name = target.parent, target.name
+    target = parent / name
     staging, old, journal = parent / f"{STAGE}{name}", parent / f"{OLD}{name}", parent / f"{JOURNAL}{name}"
     if not os.path.lexists(target):
         if os.path.lexists(staging):
@@ -216,12 +216,12 @@ def _finish_swap(target: Path) -> None:
         elif os.path.lexists(old):
             old.rename(target)
     _remove(old)
-    journal.unlink(missing_ok=True)
+    _remove(journal)
 
 
 def _remove(path: Path) -> None:
     """As far as it goes: what stays behind is hidden, and the next run tries again."""
-    if path.is_symlink():
+    if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
     else:
         shutil.rmtree(path, ignore_errors=True)

@@ -26,6 +26,7 @@ class Marks:
 
     def __init__(self, text: str, document: int = 0) -> None:
         self._root: Node | None = None
+        self._entries: dict[int, dict[str, tuple[Node, Node]]] = {}
         try:
             for index, node in enumerate(compose(text)):
                 if index == document:
@@ -42,7 +43,7 @@ class Marks:
         found: tuple[Position, Position] | None = None
         node = self._root
         for step in pointers.split(pointer):
-            entry = _child(node, step)
+            entry = self._child(node, step)
             if entry is None:
                 break
             key_node, node = entry
@@ -53,32 +54,36 @@ class Marks:
         """The scalar that stands exactly at `pointer`."""
         node = self._root
         for step in pointers.split(pointer):
-            entry = _child(node, step)
+            entry = self._child(node, step)
             if entry is None:
                 return None
             node = entry[1]
         return node if isinstance(node, ScalarNode) else None
 
+    def _child(self, node: Node | None, step: str) -> tuple[Node, Node] | None:
+        """The node to underline and the node to go on with."""
+        if isinstance(node, SequenceNode):
+            if not step.isdecimal() or int(step) >= len(node.value):
+                return None
+            item = node.value[int(step)]
+            return item, item
+        return self._entries_of(node).get(step) if isinstance(node, MappingNode) else None
 
-def _child(node: Node | None, step: str) -> tuple[Node, Node] | None:
-    """The node to underline and the node to go on with."""
-    if isinstance(node, SequenceNode):
-        if not step.isdecimal() or int(step) >= len(node.value):
-            return None
-        item = node.value[int(step)]
-        return item, item
-    if not isinstance(node, MappingNode):
-        return None
-    inherited: list[Node] = []
-    for key_node, value_node in node.value:
-        if is_merge_key(key_node):
-            inherited.extend(merge_sources(value_node))
-        elif mapping_key(key_node) == step:
-            return key_node, value_node
-    for source in inherited:
-        if entry := _child(source, step):
-            return entry
-    return None
+    def _entries_of(self, mapping: Node) -> dict[str, tuple[Node, Node]]:
+        """Key and value nodes by key; indexed once, for a file may have thousands of keys and of mistakes."""
+        entries = self._entries.get(id(mapping))
+        if entries is None:
+            entries = self._entries[id(mapping)] = {}
+            inherited: list[Node] = []
+            for key_node, value_node in mapping.value:
+                if is_merge_key(key_node):
+                    inherited.extend(merge_sources(value_node))
+                else:
+                    entries.setdefault(mapping_key(key_node), (key_node, value_node))
+            for source in inherited:
+                for key, entry in list(self._entries_of(source).items()):
+                    entries.setdefault(key, entry)
+        return entries
 
 
 def _extent(node: Node) -> tuple[Position, Position]:

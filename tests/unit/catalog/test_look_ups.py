@@ -25,7 +25,9 @@ def test_every_release_has_its_chart(catalog, tag):
     assert (chart.release, chart.default(("operator", "runtimeClass"))) == (tag, "nvidia")
 
 
-@pytest.mark.parametrize(("name", "release"), [("gpu-operator", "v26.9.9"), ("gpu-operator", ""), ("nothing", "v26.3.3")])
+@pytest.mark.parametrize(
+    ("name", "release"), [("gpu-operator", "v26.9.9"), ("gpu-operator", ""), ("nothing", "v26.3.3")]
+)
 def test_an_unknown_chart_is_none(catalog, name, release):
     assert catalog.chart(name, release) is None
 
@@ -192,14 +194,19 @@ def test_a_dead_path_is_not_accepted(catalog, tag):
         ("24.9", "ubuntu", "22.04", "microk8s", "1.26", True),
     ],
 )
-def test_a_support_row_covers_system_distribution_and_version(catalog, matrix, os_id, version, column, kubernetes, covered):
-    found = catalog.support_matrices[matrix].covers(os_id=os_id, os_version=version, column=column, kubernetes=kubernetes)
+def test_a_support_row_covers_system_distribution_and_version(
+    catalog, matrix, os_id, version, column, kubernetes, covered
+):
+    found = catalog.support_matrices[matrix].covers(
+        os_id=os_id, os_version=version, column=column, kubernetes=kubernetes
+    )
 
     assert found is covered
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [("1.9", "1.10"), ("25.3", "25.10"), ("v25.10.1", "v26.3.3"), ("1.7.2", "1.7.16"), ("1.7", "1.7.0")]
+    ("low", "high"),
+    [("1.9", "1.10"), ("25.3", "25.10"), ("v25.10.1", "v26.3.3"), ("1.7.2", "1.7.16"), ("1.7", "1.7.0")],
 )
 def test_versions_compare_as_numbers(low, high):
     assert version_key(low) < version_key(high)
@@ -208,7 +215,12 @@ def test_versions_compare_as_numbers(low, high):
 
 
 def test_a_range_of_minors_includes_its_bounds():
-    assert [minor_between(version, "1.30", "1.32") for version in ("1.29", "1.30", "1.32.9", "1.33")] == [False, True, True, False]
+    assert [minor_between(version, "1.30", "1.32") for version in ("1.29", "1.30", "1.32.9", "1.33")] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def data_files():
@@ -222,7 +234,10 @@ def test_every_data_file_parses_and_names_a_source(name):
 
     def sources(node):
         if isinstance(node, dict):
-            return any((key.endswith("ource") and isinstance(value, str) and value) or sources(value) for key, value in node.items())
+            return any(
+                (key.endswith("ource") and isinstance(value, str) and value) or sources(value)
+                for key, value in node.items()
+            )
         return isinstance(node, list) and any(sources(item) for item in node)
 
     assert sources(data)

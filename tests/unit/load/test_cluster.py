@@ -243,3 +243,9 @@ def test_profiles_that_are_a_link_out_of_the_project_are_not_read(tmp_path, tmp_
     fleet = find_fleet(InputTree(tmp_path))
 
     assert (fleet.clusters, findings(fleet.problems)) == ((), [("link-out-of-tree", "profiles")])
+
+
+def test_a_pool_that_extends_a_base_still_needs_a_name(load):
+    loaded = load({"_bases/x.yaml": BASE, "prod/cluster.yaml": CLUSTER, "prod/a.yaml": EXTENDING.replace("  name: a100\n", "  {}\n")})
+
+    assert findings(loaded.problems) == [("missing-field", "profiles/prod/a.yaml:3:1")]

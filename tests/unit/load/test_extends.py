@@ -278,6 +278,8 @@ def test_two_bases_of_one_name_are_reported_with_both_places(load):
     [
         (base("a", "  gpu: {count: 0}"), [("out-of-range", ":6:9")]),
         (base("a", "  gpu: {}"), []),
+        (base("a", "  nodes:\n    taints:\n      - {key: x}"), [("missing-field", ":8:9")]),
+        (base("a").replace("  name: a\n", "  name: ~\n"), [("missing-field", ":4:3")]),
         (base("a").replace("NodePoolBase", "NodePool"), [("unknown-kind", ":2:1")]),
         (base("a").replace("spec: {}\n", ""), [("missing-field", "")]),
         (base("a").replace("  name: a\n", "  name: A\n"), [("invalid-name", ":4:3")]),

@@ -49,35 +49,113 @@ K3S = "/var/lib/rancher/k3s/agent/etc/containerd"
         ({"stack": "{release: v24.6.1}"}, {}, {}),
         ({}, {"driver": "{source: container, version: 580.126.20}"}, {}),
         ({}, {"driver": "{source: container, version: 570.124.06}"}, {"driver.version": "570.124.06"}),
-        ({}, {"driver": '{source: precompiled, version: "580"}', "kernel": KERNEL}, {"driver.usePrecompiled": True, "driver.version": "580"}),
+        (
+            {},
+            {"driver": '{source: precompiled, version: "580"}', "kernel": KERNEL},
+            {"driver.usePrecompiled": True, "driver.version": "580"},
+        ),
         ({}, {"driver": "{source: preinstalled}"}, {"driver.enabled": False}),
-        ({}, {"driver": "{source: preinstalled, installDir: /opt/nvidia}"}, {"driver.enabled": False, "hostPaths.driverInstallDir": "/opt/nvidia"}),
-        ({}, {"driver": "{source: preinstalled}", "toolkit": "{source: preinstalled}"}, {"driver.enabled": False, "toolkit.enabled": False}),
-        ({}, {"driver": "{source: container, kernelModuleType: open, gds: true}"}, {"driver.kernelModuleType": "open", "gds.enabled": True}),
-        ({"stack": "{release: v24.9.2}"}, {"driver": "{source: container, kernelModuleType: open}"}, {"driver.useOpenKernelModules": True}),
+        (
+            {},
+            {"driver": "{source: preinstalled, installDir: /opt/nvidia}"},
+            {"driver.enabled": False, "hostPaths.driverInstallDir": "/opt/nvidia"},
+        ),
+        (
+            {},
+            {"driver": "{source: preinstalled}", "toolkit": "{source: preinstalled}"},
+            {"driver.enabled": False, "toolkit.enabled": False},
+        ),
+        (
+            {},
+            {"driver": "{source: container, kernelModuleType: open, gds: true}"},
+            {"driver.kernelModuleType": "open", "gds.enabled": True},
+        ),
+        (
+            {"stack": "{release: v24.9.2}"},
+            {"driver": "{source: container, kernelModuleType: open}"},
+            {"driver.useOpenKernelModules": True},
+        ),
         ({"stack": "{release: v24.9.2}"}, {"driver": "{source: container, kernelModuleType: proprietary}"}, {}),
-        ({}, {"driver": "{source: container, rdma: true, useHostMofed: true, gdrcopy: true}", "nic": "mellanox"}, {"driver.rdma.enabled": True, "driver.rdma.useHostMofed": True, "gdrcopy.enabled": True}),
-        ({}, {"driver": "{source: container, repository: registry.example.com/nvidia}"}, {"driver.repository": "registry.example.com/nvidia"}),
-        ({}, {"driver": "{source: container, upgradePolicy: {maxParallelUpgrades: 4, drain: {enable: true}}}"}, {"driver.upgradePolicy.maxParallelUpgrades": 4, "driver.upgradePolicy.drain.enable": True}),
+        (
+            {},
+            {"driver": "{source: container, rdma: true, useHostMofed: true, gdrcopy: true}", "nic": "mellanox"},
+            {"driver.rdma.enabled": True, "driver.rdma.useHostMofed": True, "gdrcopy.enabled": True},
+        ),
+        (
+            {},
+            {"driver": "{source: container, repository: registry.example.com/nvidia}"},
+            {"driver.repository": "registry.example.com/nvidia"},
+        ),
+        (
+            {},
+            {"driver": "{source: container, upgradePolicy: {maxParallelUpgrades: 4, drain: {enable: true}}}"},
+            {"driver.upgradePolicy.maxParallelUpgrades": 4, "driver.upgradePolicy.drain.enable": True},
+        ),
         (on("rke2"), {}, {"toolkit.env": env(CONTAINERD_SOCKET="/run/k3s/containerd/containerd.sock")}),
         (on("rke2", "v25.3.4"), {}, RKE2_25_3),
-        (on("k3s", "v24.9.2"), {}, {"toolkit.env": env(CONTAINERD_CONFIG=f"{K3S}/config.toml", CONTAINERD_SOCKET="/run/k3s/containerd/containerd.sock")}),
-        (on("k3s"), {}, {"toolkit.env": env(CONTAINERD_CONFIG=f"{K3S}/config.toml", CONTAINERD_SOCKET="/run/k3s/containerd/containerd.sock", RUNTIME_CONFIG_SOURCE=f"file={K3S}/config.toml", RUNTIME_DROP_IN_CONFIG=f"{K3S}/config-v3.toml.d/99-nvidia.toml")}),
+        (
+            on("k3s", "v24.9.2"),
+            {},
+            {
+                "toolkit.env": env(
+                    CONTAINERD_CONFIG=f"{K3S}/config.toml", CONTAINERD_SOCKET="/run/k3s/containerd/containerd.sock"
+                )
+            },
+        ),
+        (
+            on("k3s"),
+            {},
+            {
+                "toolkit.env": env(
+                    CONTAINERD_CONFIG=f"{K3S}/config.toml",
+                    CONTAINERD_SOCKET="/run/k3s/containerd/containerd.sock",
+                    RUNTIME_CONFIG_SOURCE=f"file={K3S}/config.toml",
+                    RUNTIME_DROP_IN_CONFIG=f"{K3S}/config-v3.toml.d/99-nvidia.toml",
+                )
+            },
+        ),
         (on("gke"), {}, {"toolkit.env": env(RUNTIME_CONFIG_SOURCE="file")}),
         (on("gke", kubernetes="1.32"), {}, {}),
         (on("eks"), {}, {}),
-        ({}, {"runtime": "{name: containerd, config: /opt/c.toml}"}, {"toolkit.env": env(CONTAINERD_CONFIG="/opt/c.toml")}),
-        ({}, {"runtime": "{name: containerd, dropIn: /opt/d.toml}"}, {"toolkit.env": env(RUNTIME_DROP_IN_CONFIG="/opt/d.toml")}),
-        ({"stack": "{release: v25.3.4}"}, {"runtime": "{name: containerd, dropIn: /opt/d.toml}"}, {}),
+        (
+            {},
+            {"runtime": "{name: containerd, config: /opt/c.toml}"},
+            {"toolkit.env": env(CONTAINERD_CONFIG="/opt/c.toml")},
+        ),
+        (
+            {},
+            {"runtime": "{name: containerd, dropIn: /opt/d.toml}"},
+            {"toolkit.env": env(RUNTIME_DROP_IN_CONFIG="/opt/d.toml")},
+        ),
         ({}, {"gpu": f"{{{A30}, mig: {{layout: all-1g.6gb}}}}"}, {}),
         ({}, {"gpu": f"{{{A30}, mig: {{layout: all-balanced}}}}"}, {"mig.strategy": "mixed"}),
-        ({"stack": DRIVER_OBJECTS}, {}, {"driver.nvidiaDriverCRD.enabled": True, "driver.nvidiaDriverCRD.deployDefaultCR": False}),
+        (
+            {"stack": DRIVER_OBJECTS},
+            {},
+            {"driver.nvidiaDriverCRD.enabled": True, "driver.nvidiaDriverCRD.deployDefaultCR": False},
+        ),
         ({"nfd": "{provider: external}"}, {}, {"nfd.enabled": False}),
         ({}, PASSTHROUGH, {"driver.enabled": False, "sandboxWorkloads.enabled": True, "ccManager.enabled": False}),
         ({"stack": "{release: v25.3.4}"}, PASSTHROUGH, {"driver.enabled": False, "sandboxWorkloads.enabled": True}),
         ({"stack": "{release: v26.3.3, values: {dcgm: {enabled: true}}}"}, {}, {"dcgm.enabled": True}),
-        ({"nfd": "{provider: external}"}, {"nodes": "{taints: [{key: team, value: ml, effect: NoExecute}]}"}, {"nfd.enabled": False, "daemonsets.tolerations": [GPU_TOLERATION, {"key": "team", "operator": "Equal", "value": "ml", "effect": "NoExecute"}]}),
-        ({}, {"nodes": "{taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}, {key: soft, effect: PreferNoSchedule}]}"}, {}),
+        (
+            {"nfd": "{provider: external}"},
+            {"nodes": "{taints: [{key: team, value: ml, effect: NoExecute}]}"},
+            {
+                "nfd.enabled": False,
+                "daemonsets.tolerations": [
+                    GPU_TOLERATION,
+                    {"key": "team", "operator": "Equal", "value": "ml", "effect": "NoExecute"},
+                ],
+            },
+        ),
+        (
+            {},
+            {
+                "nodes": "{taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}, {key: soft, effect: PreferNoSchedule}]}"
+            },
+            {},
+        ),
     ],
 )
 def test_profiles_become_values_that_differ_from_the_defaults(resolve, cluster, pool, values):
@@ -123,12 +201,55 @@ def test_without_cdi_a_preinstalled_toolkit_opts_its_nodes_out(resolve):
 @pytest.mark.parametrize(
     ("release", "pool", "name", "fields"),
     [
-        ("v26.3.3", {}, "a-gpu-compiled", {"usePrecompiled": False, "repository": "nvcr.io/nvidia", "image": "driver", "version": "580.126.20", "priorityClassName": "system-node-critical"}),
-        ("v26.3.3", {"driver": '{source: precompiled, version: "580"}', "kernel": KERNEL}, "a-gpu-precompiled", {"usePrecompiled": True, "version": "580"}),
-        ("v24.9.2", {"driver": "{source: container, kernelModuleType: open}"}, "a-gpu-compiled", {"useOpenKernelModules": True}),
-        ("v26.7.0", {"driver": "{source: container, kernelModuleType: open, rdma: true}", "nic": "mellanox"}, "a-gpu-compiled", {"kernelModuleType": "open", "rdma": {"enabled": True, "useHostMofed": False}}),
-        ("v26.3.3", {"driver": "{source: container, kernelModuleType: open, gds: true}"}, "a-gpu-compiled", {"gds": {"enabled": True, "repository": "nvcr.io/nvidia/cloud-native", "image": "nvidia-fs", "version": "2.27.3"}}),
-        ("v26.3.3", {"nodes": "{taints: [{key: x, effect: NoSchedule}, {key: nvidia.com/gpu, effect: NoSchedule}]}"}, "a-gpu-compiled", {"tolerations": [{"key": "x", "operator": "Exists", "effect": "NoSchedule"}]}),
+        (
+            "v26.3.3",
+            {},
+            "a-gpu-compiled",
+            {
+                "usePrecompiled": False,
+                "repository": "nvcr.io/nvidia",
+                "image": "driver",
+                "version": "580.126.20",
+                "priorityClassName": "system-node-critical",
+            },
+        ),
+        (
+            "v26.3.3",
+            {"driver": '{source: precompiled, version: "580"}', "kernel": KERNEL},
+            "a-gpu-precompiled",
+            {"usePrecompiled": True, "version": "580"},
+        ),
+        (
+            "v24.9.2",
+            {"driver": "{source: container, kernelModuleType: open}"},
+            "a-gpu-compiled",
+            {"useOpenKernelModules": True},
+        ),
+        (
+            "v26.7.0",
+            {"driver": "{source: container, kernelModuleType: open, rdma: true}", "nic": "mellanox"},
+            "a-gpu-compiled",
+            {"kernelModuleType": "open", "rdma": {"enabled": True, "useHostMofed": False}},
+        ),
+        (
+            "v26.3.3",
+            {"driver": "{source: container, kernelModuleType: open, gds: true}"},
+            "a-gpu-compiled",
+            {
+                "gds": {
+                    "enabled": True,
+                    "repository": "nvcr.io/nvidia/cloud-native",
+                    "image": "nvidia-fs",
+                    "version": "2.27.3",
+                }
+            },
+        ),
+        (
+            "v26.3.3",
+            {"nodes": "{taints: [{key: x, effect: NoSchedule}, {key: nvidia.com/gpu, effect: NoSchedule}]}"},
+            "a-gpu-compiled",
+            {"tolerations": [{"key": "x", "operator": "Exists", "effect": "NoSchedule"}]},
+        ),
     ],
 )
 def test_a_driver_object_says_everything_that_it_needs_itself(resolve, release, pool, name, fields):
@@ -149,9 +270,7 @@ def test_the_upgrade_policy_stands_in_the_object_where_the_release_has_it_there(
     assert new.plan.driver_objects[0].spec["upgradePolicy"]["maxParallelUpgrades"] == 4
 
 
-@pytest.mark.parametrize(
-    ("release", "fits"), [("v26.3.3", True), ("v26.7.0", False)]
-)
+@pytest.mark.parametrize(("release", "fits"), [("v26.3.3", True), ("v26.7.0", False)])
 def test_an_objects_name_must_fit_into_a_label_where_the_operator_writes_it_there(resolve, release, fits):
     outcome = resolve({"stack": f"{{release: {release}, driverMode: nvidia-driver}}"}, {"a" * 55: {}})
 
@@ -166,9 +285,15 @@ def test_an_objects_name_must_fit_into_a_label_where_the_operator_writes_it_ther
         ({"gpu": f"{{{A30}, mig: {{layout: all-1g.6gb}}}}"}, "nvidia.com/gpu"),
         ({"gpu": f"{{{A30}, mig: {{layout: all-balanced}}}}"}, "nvidia.com/mig-1g.6gb"),
         ({"gpu": f"{{{A30}, mig: {{layout: all-disabled}}}}"}, "nvidia.com/gpu"),
-        ({"gpu": f"{{{A30}, mig: {{layout: own, devices: [{{devices: [0], migDevices: {{1g.6gb: 4}}}}]}}}}"}, "nvidia.com/mig-1g.6gb"),
+        (
+            {"gpu": f"{{{A30}, mig: {{layout: own, devices: [{{devices: [0], migDevices: {{1g.6gb: 4}}}}]}}}}"},
+            "nvidia.com/mig-1g.6gb",
+        ),
         ({"gpu": f"{{{A30}, mig: {{layout: own, devices: [{{migDevices: {{1g.6gb: 4}}}}]}}}}"}, "nvidia.com/gpu"),
-        ({"gpu": f"{{{A30}, mig: {{layout: own, devices: [{{migDevices: {{1g.6gb+me: 1, 1g.6gb: 1}}}}]}}}}"}, "nvidia.com/mig-1g.6gb"),
+        (
+            {"gpu": f"{{{A30}, mig: {{layout: own, devices: [{{migDevices: {{1g.6gb+me: 1, 1g.6gb: 1}}}}]}}}}"},
+            "nvidia.com/mig-1g.6gb",
+        ),
         ({"sharing": "{timeSlicing: {replicas: 2}}"}, "nvidia.com/gpu"),
         ({"sharing": "{timeSlicing: {replicas: 2, renameByDefault: true}}"}, "nvidia.com/gpu.shared"),
         ({"sharing": "{mps: {replicas: 2, renameByDefault: true}}"}, "nvidia.com/gpu.shared"),
@@ -179,7 +304,14 @@ def test_the_smoke_test_asks_for_what_the_nodes_advertise(resolve, pool, resourc
 
 
 def test_a_pool_without_partitions_beside_mixed_ones_keeps_its_whole_gpus(resolve):
-    outcome = resolve({}, {"a": {"gpu": f"{{{A30}, mig: {{layout: all-balanced}}}}"}, "b": {}, "c": {"gpu": f"{{{A30}, mig: {{layout: all-1g.6gb}}}}"}})
+    outcome = resolve(
+        {},
+        {
+            "a": {"gpu": f"{{{A30}, mig: {{layout: all-balanced}}}}"},
+            "b": {},
+            "c": {"gpu": f"{{{A30}, mig: {{layout: all-1g.6gb}}}}"},
+        },
+    )
 
     assert [pool.smoke.resource for pool in outcome.plan.pools] == [
         "nvidia.com/mig-1g.6gb",
@@ -226,7 +358,9 @@ def test_a_passed_through_gpu_is_named_as_the_releases_plugin_names_it(resolve, 
     entry = catalog.gpus.find(product)
     if entry is None or len(entry.devices) != 1:
         pytest.skip(f"the catalog has no single device called {product}")
-    outcome = resolve({"stack": f"{{release: {release}}}"}, {"a": {**PASSTHROUGH, "gpu": f"{{product: {product}, count: 1}}"}})
+    outcome = resolve(
+        {"stack": f"{{release: {release}}}"}, {"a": {**PASSTHROUGH, "gpu": f"{{product: {product}, count: 1}}"}}
+    )
 
     assert outcome.pool("a").passthrough_resource == resource
 
@@ -267,7 +401,9 @@ def test_unknown_things_of_all_files_are_told_in_one_run(resolve):
 
 
 def test_singletons_name_the_pools_that_ask_for_them(resolve):
-    outcome = resolve({}, {"a": {"gpu": f"{{{A30}, mig: {{layout: all-balanced}}}}"}, "b": {"driver": "{source: preinstalled}"}})
+    outcome = resolve(
+        {}, {"a": {"gpu": f"{{{A30}, mig: {{layout: all-balanced}}}}"}, "b": {"driver": "{source: preinstalled}"}}
+    )
 
     assert {item.name: item.asked_by for item in outcome.plan.singletons} == {
         "container runtime": ("a", "b"),
@@ -289,12 +425,17 @@ def test_the_operators_namespace_lets_privileged_pods_in(resolve):
 
 
 def test_without_the_operator_a_namespace_of_ones_own_lets_host_folders_in(resolve):
-    outcome = resolve({"stack": "{kind: device-plugin, release: v0.17.1, namespace: gpu}"}, {"a": {"driver": "{source: preinstalled}"}})
+    outcome = resolve(
+        {"stack": "{kind: device-plugin, release: v0.17.1, namespace: gpu}"},
+        {"a": {"driver": "{source: preinstalled}"}},
+    )
 
     assert [(item.name, item.level) for item in outcome.plan.namespaces] == [("gpu", "privileged")]
 
 
-MIRROR = {"registry": "{mirrors: {nvcr.io: registry.example.com/nvcr, quay.io: registry.example.com/quay}, pullSecrets: [ngc]}"}
+MIRROR = {
+    "registry": "{mirrors: {nvcr.io: registry.example.com/nvcr, quay.io: registry.example.com/quay}, pullSecrets: [ngc]}"
+}
 
 
 def references(node, key=""):
@@ -312,9 +453,15 @@ def references(node, key=""):
     ("cluster", "pool"),
     [
         ({}, {}),
-        ({"stack": DRIVER_OBJECTS}, {"driver": "{source: container, kernelModuleType: open, gds: true, gdrcopy: true}"}),
+        (
+            {"stack": DRIVER_OBJECTS},
+            {"driver": "{source: container, kernelModuleType: open, gds: true, gdrcopy: true}"},
+        ),
         ({"stack": "{release: v24.9.2}"}, KATA),
-        ({"stack": "{kind: device-plugin, release: v0.17.1, dcgmExporter: {release: 4.1.1-4.0.4}}"}, {"driver": "{source: preinstalled}"}),
+        (
+            {"stack": "{kind: device-plugin, release: v0.17.1, dcgmExporter: {release: 4.1.1-4.0.4}}"},
+            {"driver": "{source: preinstalled}"},
+        ),
     ],
 )
 def test_no_image_is_pulled_from_a_host_that_has_a_mirror(resolve, catalog, cluster, pool):
@@ -334,12 +481,10 @@ def test_no_image_is_pulled_from_a_host_that_has_a_mirror(resolve, catalog, clus
 def test_every_component_that_takes_a_pull_secret_gets_it(resolve, catalog):
     outcome = resolve({**MIRROR, "stack": DRIVER_OBJECTS})
     chart = catalog.chart("gpu-operator", "v26.3.3")
-    takes = [path for path in chart.paths if path.endswith(".imagePullSecrets") and chart.default(tuple(path.split("."))) is not None]
+    takes = [path for path in chart.paths if path.endswith(".imagePullSecrets")]
 
     assert takes
-    assert {path: outcome.values[path] for path in takes if not path.startswith("node-feature")} == {
-        path: ["ngc"] for path in takes if not path.startswith("node-feature")
-    }
+    assert {path: outcome.values.get(path) for path in takes} == {path: ["ngc"] for path in takes}
     assert outcome.plan.driver_objects[0].spec["imagePullSecrets"] == ["ngc"]
 
 
@@ -370,7 +515,10 @@ def test_images_of_a_pinned_upstream_are_reported_where_they_have_a_mirror(resol
 )
 @pytest.mark.parametrize("stack", ["{release: v26.3.3}", "{kind: device-plugin, release: v0.17.1}"])
 def test_a_repository_that_the_engine_could_not_fetch_is_refused(resolve, delivery, findings, stack):
-    assert resolve({"delivery": delivery, "stack": stack}, {"a": {"driver": "{source: preinstalled}"}}).findings == findings
+    assert (
+        resolve({"delivery": delivery, "stack": stack}, {"a": {"driver": "{source: preinstalled}"}}).findings
+        == findings
+    )
 
 
 def test_every_value_goes_back_to_a_profile_line(resolve):

@@ -1,6 +1,5 @@
 """PSM0xx: reading files. Floor: diagnostics."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
 
 UNREADABLE_FILE = RuleInfo(
@@ -110,14 +109,6 @@ TEXT_AFTER_DOCUMENT_MARKER = RuleInfo(
     bad="--- {kind: NodePool}\n",
     good="---\nkind: NodePool\n",
 )
-NOT_A_MANIFEST = RuleInfo(
-    code="PSM016",
-    name="not-a-manifest",
-    severity=Severity.NOTE,
-    applies_to="manifest",
-    what="A document has no apiVersion or kind, so no manifest rule applies to it.",
-    why="It is counted as skipped, so that a green run does not hide it.",
-)
 
 READING = (
     UNREADABLE_FILE,
@@ -135,5 +126,4 @@ READING = (
     NOT_JSON,
     MISPLACED_FILE,
     TEXT_AFTER_DOCUMENT_MARKER,
-    NOT_A_MANIFEST,
 )

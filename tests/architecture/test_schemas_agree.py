@@ -1,0 +1,159 @@
+"""The JSON Schemas, for editors, accept what the loader accepts, but for differences that are listed here.
+
+1. A schema sees no file: profiles without `extends` are drawn, since the schema of an extending one can't see the bases.
+2. `devices` of a MIG layout is free in both; `resolve` judges it.
+3. JSON Schema calls 1.0 an integer, the loader a number; documents are drawn without such floats.
+4. The schema's `$` also matches before a final newline in Python; texts are drawn without line ends.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from functools import cache
+from typing import Any, get_args, get_origin
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from poolsmith.load.documents import FileSink, read_envelope, read_spec, required_spec
+from poolsmith.load.json_schema import KINDS, schema_of
+from poolsmith.load.shape import fields_of
+from poolsmith.model.cluster import API_VERSION
+from poolsmith.sources.source_file import SourceFile
+from poolsmith.sources.yaml_writer import emit
+
+WRONG = st.sampled_from(
+    [None, True, False, 0, -1, 3, 10**9, 1.5, "", "x", "Not a label!", "a/b", [], ["x", "x"], {}, {"x": 1}]
+)
+
+
+def strategy_of(hint, shape):
+    """Values that fit a field, drawn from its examples and its pattern."""
+    origin = get_origin(hint)
+    if hint is Any:
+        return st.sampled_from(["all", [0]])
+    if hint is str:
+        good = st.from_regex(shape.pattern, fullmatch=True) if shape.pattern else st.text(alphabet="abc-", max_size=5)
+        texts = [item for item in shape.examples if isinstance(item, str)]
+        return (st.sampled_from(texts) | good if texts else good).filter(lambda text: "\n" not in text)
+    if hint is bool:
+        return st.booleans()
+    if hint is int:
+        return st.integers(shape.minimum or 0, shape.maximum or 100)
+    if origin is tuple:
+        return st.lists(strategy_of(get_args(hint)[0], shape), max_size=3)
+    if origin is dict:
+        keys = st.from_regex(shape.keys, fullmatch=True) if shape.keys else st.sampled_from(["a", "b"])
+        inner = get_args(hint)[1]
+        return st.dictionaries(
+            keys.filter(lambda text: "\n" not in text),
+            st.just(1) if inner is Any else strategy_of(inner, shape),
+            max_size=2,
+        )
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return st.sampled_from([member.value for member in hint])
+    assert dataclasses.is_dataclass(hint)
+    return st.deferred(lambda: object_of(hint))
+
+
+@st.composite
+def object_of(draw, cls):
+    """A mapping near a model class: fields that fit, now and then one that is missing, wrong or unknown."""
+    result = {}
+    for name, field in fields_of(cls).items():
+        if name == "extends":
+            continue
+        dice = draw(st.integers(0, 39))
+        if dice == 0:
+            result[name] = draw(WRONG)
+        elif (field.required and dice != 1) or dice > 32:
+            result[name] = draw(strategy_of(field.hint, field.shape))
+    if draw(st.integers(0, 60)) == 0:
+        result[draw(st.sampled_from(["unknown", "naem", "Name"]))] = draw(WRONG)
+    return result
+
+
+@st.composite
+def document_of(draw, kind):
+    return {
+        "apiVersion": draw(st.just(API_VERSION) if draw(st.integers(0, 30)) else WRONG),
+        "kind": kind,
+        "metadata": {"name": draw(st.sampled_from(["prod", "a-1"]) if draw(st.integers(0, 30)) else WRONG)},
+        "spec": draw(object_of(KINDS[kind])),
+    }
+
+
+@cache
+def validator(kind):
+    return Draft202012Validator(schema_of(kind))
+
+
+def problems(kind, document):
+    file = SourceFile("x.yaml", emit(document), document)
+    sink = FileSink(file, subject="x", partial=kind == "NodePoolBase")
+    read_envelope(file, kind, sink)
+    raw = required_spec(file, sink)
+    if raw is not None:
+        read_spec(kind, raw, sink)
+    return [f"{item.name} {item.primary.pointer}" for item in sink.found]
+
+
+def is_listed(document):
+    """Difference 3: whole floats."""
+    if isinstance(document, dict):
+        return any(is_listed(value) for value in document.values())
+    if isinstance(document, list):
+        return any(is_listed(value) for value in document)
+    return isinstance(document, float) and document.is_integer()
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=120)
+def test_a_schema_accepts_what_the_loader_accepts(kind, data):
+    document = data.draw(document_of(kind))
+    if not is_listed(document):
+        found = problems(kind, document)
+        errors = [f"{error.json_path}: {error.message[:120]}" for error in validator(kind).iter_errors(document)]
+        assert bool(found) == bool(errors), (found, errors, document)
+
+
+SOUND = {
+    "Cluster": {
+        "kubernetes": {"version": "1.33", "distribution": "kubeadm"},
+        "stack": {"release": "v26.3.3"},
+        "delivery": {"engine": "argocd", "repoURL": "https://git.example.com/gpu.git"},
+    },
+    "NodePool": {
+        "os": {"id": "ubuntu", "version": "22.04"},
+        "runtime": {"name": "containerd"},
+        "gpu": {"product": "A100", "count": 8},
+    },
+    "NodePoolBase": {},
+}
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_both_take_a_sound_document(kind):
+    document = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": "a"}, "spec": SOUND[kind]}
+
+    assert problems(kind, document) == []
+    assert list(validator(kind).iter_errors(document)) == []
+
+
+@given(key=st.sampled_from(["apiVersion", "kind", "metadata", "spec"]), value=WRONG)
+@example(key="metadata", value={"name": "a", "labels": {}})
+def test_both_refuse_what_is_wrong_at_the_top(key, value):
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": "NodePool",
+        "metadata": {"name": "a"},
+        "spec": SOUND["NodePool"],
+        key: value,
+    }
+
+    assert problems("NodePool", document)
+    assert list(validator("NodePool").iter_errors(document))

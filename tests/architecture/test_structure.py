@@ -1,0 +1,150 @@
+"""Floors, module size and names, and generated files in step with what they are generated from."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from poolsmith.app.rule_book import rule_book
+from poolsmith.app.schemas import schema_files
+from poolsmith.check.registry import RULES
+from poolsmith.diagnostics import codes
+from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.hygiene import HYGIENE
+from poolsmith.diagnostics.codes.reading import READING
+from poolsmith.diagnostics.codes.schema import SCHEMA
+from poolsmith.diagnostics.codes.shape import SHAPE
+from poolsmith.report.rule_page import format_rule_book
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGE = REPOSITORY / "generator" / "poolsmith"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+LINES = 400
+FAMILIES = {"PSM0": READING, "PSM1": SHAPE, "PSM2": COMPATIBILITY, "PSM3": SCHEMA, "PSM5": HYGIENE}
+VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}
+
+
+def test_the_floors_hold():
+    linter = Path(sys.executable).with_name("lint-imports")
+    tool = str(linter) if linter.exists() else shutil.which("lint-imports")
+    if tool is None:
+        pytest.skip("import-linter is not installed")
+    run = subprocess.run(
+        [tool, "--no-cache"],
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "generator")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "0 broken" in run.stdout
+
+
+def test_no_module_is_longer_than_one_idea():
+    long = {path.relative_to(PACKAGE).as_posix(): len(path.read_text("utf-8").splitlines()) for path in MODULES}
+
+    assert {name: length for name, length in long.items() if length >= LINES and name != "model/node_pool.py"} == {}
+    assert long["model/node_pool.py"] < 500
+
+
+def test_no_module_shadows_the_standard_library_or_has_a_name_that_says_nothing():
+    names = {path.stem for path in MODULES if path.stem not in ("__init__", "__main__")}
+
+    assert names & VAGUE == set()
+    assert {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES} & set(
+        sys.stdlib_module_names
+    ) == set()
+    assert names & set(sys.stdlib_module_names) == set()
+
+
+def test_every_module_says_what_it_is_for_and_on_which_floor():
+    silent = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in MODULES
+        if path.name != "__init__.py" and path.parent.name != "rules" and '"""' not in path.read_text("utf-8")[:300]
+    ]
+
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", sorted(schema_files()))
+def test_a_committed_schema_is_the_one_that_the_model_gives(name):
+    assert (REPOSITORY / "profiles/_schemas" / name).read_text("utf-8") == schema_files()[name]
+
+
+def test_no_schema_is_left_over():
+    assert sorted(path.name for path in (REPOSITORY / "profiles/_schemas").iterdir()) == sorted(schema_files())
+
+
+def test_the_committed_rule_book_is_the_one_of_the_rules():
+    assert (REPOSITORY / "docs/rules.md").read_text("utf-8") == format_rule_book(rule_book())
+
+
+def test_codes_and_names_are_used_once():
+    book = rule_book()
+
+    assert len({rule.code for rule in book}) == len({rule.name for rule in book}) == len(book)
+    assert all(re.fullmatch(r"PSM\d{3}", rule.code) for rule in book)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name) for rule in book)
+
+
+@pytest.mark.parametrize("prefix", sorted(FAMILIES))
+def test_a_family_stands_in_its_range_and_in_order(prefix):
+    found = [rule.code for rule in FAMILIES[prefix]]
+
+    assert [code for code in found if not code.startswith(prefix)] == []
+    assert found == sorted(found)
+
+
+def test_rules_that_judge_manifests_are_of_the_families_of_the_output():
+    assert [rule.RULE.code for rule in RULES if not rule.RULE.code.startswith(("PSM4", "PSM5"))] == []
+
+
+def test_the_book_is_the_sum_of_its_families():
+    assert sorted(rule.code for rule in codes.CODE_BOOK) == sorted(
+        rule.code for family in FAMILIES.values() for rule in family
+    )
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.RULE.name)
+def test_a_rule_has_a_file_of_its_name_one_that_passes_and_one_that_fails(rule):
+    folder = REPOSITORY / "tests/rules" / rule.RULE.name
+
+    assert Path(rule.__file__).stem == rule.RULE.name.replace("-", "_")
+    assert list((folder / "pass").rglob("*.yaml"))
+    assert list((folder / "fail").rglob("*.yaml"))
+    assert list((folder / "fail").rglob("*.txt"))
+
+
+@pytest.mark.parametrize("rule", rule_book(), ids=lambda rule: rule.code)
+def test_a_rule_says_what_and_why_in_a_sentence(rule):
+    assert rule.what.endswith(".")
+    assert rule.why.endswith(".")
+
+
+MACHINE = re.compile(
+    r"/work\b|/root/|/home/[a-z]+/(?!bin/nvidia)|/Users/|/tmp/(?!dcgm-exporter-debug)|pypi\.org|files\.pythonhosted|://[a-z.-]*(artifactory|nexus|devpi)"
+)
+TEXT = (".py", ".md", ".yaml", ".yml", ".json", ".toml", ".j2", ".lock", "")
+
+
+@pytest.mark.parametrize("folder", ["generator", "docs", "profiles", "output", "policies"])
+def test_nothing_names_a_machine_or_a_package_index(folder):
+    found = [
+        f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()[:100]}"
+        for path in sorted((REPOSITORY / folder).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix in TEXT
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if MACHINE.search(line)
+    ]
+
+    assert found == []
