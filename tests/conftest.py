@@ -129,7 +129,9 @@ def start_cli():
     for process in started:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.wait()
+        for stream in filter(None, (process.stdout, process.stderr)):
+            stream.close()
 
 
 @pytest.fixture

@@ -24,7 +24,9 @@ def test_a_rule_needs_no_project(run_cli, tmp_path):
     assert "```yaml" in result.out
 
 
-@pytest.mark.parametrize("what", ["prod-eu/a100-mig", "a100-mig", "profiles/prod-eu/a100-mig.yaml"])
+@pytest.mark.parametrize(
+    "what", ["prod-eu/a100-mig", "a100-mig", "profiles/prod-eu/a100-mig.yaml", "./profiles/prod-eu/a100-mig.yaml"]
+)
 def test_a_pool_is_explained_with_the_lines_that_decide(explain, what):
     result = explain(what)
 
@@ -34,8 +36,9 @@ def test_a_pool_is_explained_with_the_lines_that_decide(explain, what):
     assert "nvidia.com/mig.config=all-1g.10gb" in result.out
 
 
-def test_a_cluster_is_explained_by_its_pools_and_values(explain):
-    result = explain("prod-eu")
+@pytest.mark.parametrize("what", ["prod-eu", "prod-eu/", "profiles/prod-eu/cluster.yaml"])
+def test_a_cluster_is_explained_by_its_pools_and_values(explain, what):
+    result = explain(what)
 
     assert "  a100-mig\n" in result.out
     assert "  driver.nvidiaDriverCRD.enabled\n" in result.out
@@ -87,7 +90,7 @@ def test_json_names_the_line_that_a_value_comes_from(explain):
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        ("PSM10", "did you mean `PSM10"),
+        ("PSM10", "did you mean `PSM"),
         ("prod-us", "did you mean `prod-eu`?"),
         ("prod-eu/a100-mgi", "did you mean `a100-mig`?"),
         ("prod-eu:driver.nvidiaDriverCRD.enable", "did you mean `driver.nvidiaDriverCRD.enabled`?"),

@@ -41,7 +41,9 @@ def test_json_is_one_document_with_the_promised_fields(broken, run_cli, verb):
         assert item["severity"] in ("error", "warning", "note")
         assert re.fullmatch("[0-9a-f]{32}", item["fingerprint"])
         assert item["status"] == "open"
-    counts = [sum(item["severity"] == severity for item in report["diagnostics"]) for severity in ("error", "warning", "note")]
+    counts = [
+        sum(item["severity"] == severity for item in report["diagnostics"]) for severity in ("error", "warning", "note")
+    ]
     assert counts == [report["summary"][name] for name in ("errors", "warnings", "notes")]
 
 
@@ -107,7 +109,10 @@ def test_github_shows_at_most_ten_of_each_severity_and_then_the_whole_report(syn
 
 
 def test_every_run_stops_commands_with_another_token(broken, run_cli):
-    tokens = {re.search("::stop-commands::(.*)", run_cli(["generate", "--root", broken, "--format", "github"]).out)[1] for _ in range(3)}
+    tokens = {
+        re.search("::stop-commands::(.*)", run_cli(["generate", "--root", broken, "--format", "github"]).out)[1]
+        for _ in range(3)
+    }
 
     assert len(tokens) == 3
 
@@ -169,7 +174,9 @@ def on_a_terminal(args, environment):
     ],
 )
 def test_a_terminal_gets_colours_unless_it_wants_none(broken, repository, flags, environment, coloured):
-    base = {name: value for name, value in os.environ.items() if name not in ("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR")}
+    base = {
+        name: value for name, value in os.environ.items() if name not in ("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR")
+    }
     base |= {"PYTHONPATH": str(repository / "generator"), "TERM": "xterm-256color", **environment}
     shown = on_a_terminal(["generate", "--root", broken, *flags], base)
 
@@ -189,7 +196,9 @@ def test_a_terminal_is_not_steered_by_a_profile(broken, repository):
     assert "\\x1b[2J[red]x[/red]" in shown
 
 
-@pytest.mark.parametrize("args", [["rules"], ["schema", "NodePool"], ["generate"], ["--help"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "args", [["rules"], ["schema", "NodePool"], ["generate"], ["--help"], ["--version"]], ids=" ".join
+)
 def test_a_reader_that_goes_away_is_no_bug(broken, start_cli, args):
     reader, writer = os.pipe()
     os.close(reader)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 
@@ -45,10 +44,9 @@ def write(project):
     """Write bytes or text below the project."""
 
     def write_file(path, content):
-        target = os.path.join(os.fsencode(project), os.fsencode(path))
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        with open(target, "wb") as stream:
-            stream.write(content if isinstance(content, bytes) else content.encode())
+        target = project / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     return write_file
 

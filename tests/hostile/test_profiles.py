@@ -86,7 +86,12 @@ def test_a_mistake_is_told_at_its_line(edit, findings, path, old, new, name, pla
 
 
 def test_every_mistake_of_a_file_is_told_in_one_run(edit, findings):
-    for old, new in (("count: 8", "count: 0"), ("  os:", "  oss:"), ("source: container", "source: 1"), ("NVIDIA-L4", "''")):
+    for old, new in (
+        ("count: 8", "count: 0"),
+        ("  os:", "  oss:"),
+        ("source: container", "source: 1"),
+        ("NVIDIA-L4", "''"),
+    ):
         edit(POOL, old, new)
     edit(OTHER, "kind: NodePool", "kind: Node")
     edit(CLUSTER, "argocd", "argo")
@@ -127,7 +132,7 @@ def test_what_the_catalog_does_not_know_is_told_with_the_nearest_and_a_way_out(
     edit(path, old, new)
     edit(OTHER, "name: containerd", "name: dockerd")
 
-    assert findings() == [item for item in sorted([(name, path + place), ("unknown-runtime", f"{OTHER}:12:5")], key=lambda item: item[1])]
+    assert sorted(findings()) == sorted([(name, path + place), ("unknown-runtime", f"{OTHER}:12:5")])
     report = run_cli(["generate", "--root", project, "--format", "json"])
     told = next(item for item in report.diagnostics if item["name"] == name and item["primary"]["path"] == path)
     assert all(word in told["help"] for word in words)
@@ -146,11 +151,17 @@ def test_bases_that_extend_each_other_are_told_once_a_circle(write, findings):
 
 
 def test_a_mistake_in_a_base_is_told_once_and_hides_nothing_elsewhere(write, edit, findings):
-    write("profiles/_bases/a.yaml", "apiVersion: poolsmith/v1\nkind: NodePoolBase\nmetadata: {name: a}\nspec:\n  arch: x86\n")
+    write(
+        "profiles/_bases/a.yaml",
+        "apiVersion: poolsmith/v1\nkind: NodePoolBase\nmetadata: {name: a}\nspec:\n  arch: x86\n",
+    )
     edit(POOL, "spec:\n", "spec:\n  extends: [a]\n")
     edit("profiles/sound/pool-0.yaml", "NVIDIA-L4", "NVIDIA-L5")
 
-    assert findings() == [("invalid-value", "profiles/_bases/a.yaml:5:3"), ("unknown-gpu", "profiles/sound/pool-0.yaml:15:5")]
+    assert findings() == [
+        ("invalid-value", "profiles/_bases/a.yaml:5:3"),
+        ("unknown-gpu", "profiles/sound/pool-0.yaml:15:5"),
+    ]
 
 
 def test_two_bases_of_one_name_are_told_with_each_other(write, findings):
@@ -179,12 +190,17 @@ def test_half_a_cluster_is_told(project, findings, removed, expected):
 def test_a_cluster_folder_is_a_dns_label(project, findings):
     (project / "profiles/broken").rename(project / "profiles/Bro_ken")
 
-    assert {("invalid-name", "profiles/Bro_ken"), ("cluster-name-mismatch", "profiles/Bro_ken/cluster.yaml:4:3")} <= set(findings())
+    assert {
+        ("invalid-name", "profiles/Bro_ken"),
+        ("cluster-name-mismatch", "profiles/Bro_ken/cluster.yaml:4:3"),
+    } <= set(findings())
 
 
 @pytest.mark.parametrize("indent", ["", "  ", "    values:\n      "], ids=["top", "spec", "values"])
 def test_5000_unknown_keys_end_in_a_bounded_report(edit, findings, indent):
-    lines = "".join(f"{indent[-6:] if 'values' in indent else indent}{'unknown' * 3}{number}: 1\n" for number in range(5000))
+    lines = "".join(
+        f"{indent[-6:] if 'values' in indent else indent}{'unknown' * 3}{number}: 1\n" for number in range(5000)
+    )
     if "values" in indent:
         edit(CLUSTER, "    driverMode: nvidia-driver\n", "    driverMode: nvidia-driver\n    values:\n" + lines)
     else:

@@ -13,7 +13,11 @@ BAD_FILES = {
     "a colon too many": (b"kind: a: b\n", "yaml-syntax", ":1:8"),
     "an open quote": (b'kind: "x\n', "yaml-syntax", ":2:1"),
     "a tab as indentation": (b"spec:\n\tgpu: 1\n", "yaml-syntax", ":2:1"),
-    "a merge conflict": (b"kind: x\n<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> main\n", "merge-conflict-marker", ":2:1"),
+    "a merge conflict": (
+        b"kind: x\n<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> main\n",
+        "merge-conflict-marker",
+        ":2:1",
+    ),
     "a byte-order mark": (b"\xef\xbb\xbfkind: x\n", "byte-order-mark", ":1:1"),
     "Latin-1": (b"kind: x\nname: caf\xe9\n", "not-utf8", ":2:10"),
     "UTF-16": ("kind: x\n".encode("utf-16"), "not-utf8", ":1:1"),

@@ -78,7 +78,7 @@ def test_a_report_escapes_the_names_of_files(project, write, findings):
 @pytest.mark.parametrize("name", [b"caf\xe9.yaml", b"\xff\xfe", b"\xed\xa0\x80.yaml"])
 @pytest.mark.parametrize("folder", ["profiles/broken", "profiles/_bases", "profiles"])
 def test_a_name_that_is_not_utf8_is_told(project, write, findings, name, folder):
-    write(os.path.join(os.fsencode(folder), name), "kind: x\n")
+    write(f"{folder}/{os.fsdecode(name)}", "kind: x\n")
 
     assert findings() == [("misplaced-file", folder)]
 
@@ -87,21 +87,25 @@ def test_a_name_that_is_not_utf8_is_told(project, write, findings, name, folder)
 def test_foreign_files_of_any_name_are_told_and_kept(project, write, edit, run_cli, contents, name):
     edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")
     edit(CLUSTER, "v26.3.3", "v26.7.0")
-    write(b"output/clusters/broken/platform/" + name, "mine")
+    write(f"output/clusters/broken/platform/{os.fsdecode(name)}", "mine")
 
     for form in ("text", "github", "json"):
         result = run_cli(["generate", "--root", project, "--format", form])
         assert (result.code, result.err) == (0, "")
         assert "foreign-file" in result.out
         assert all(line.isprintable() for line in result.out.splitlines())
-    assert os.path.exists(os.fsencode(project / "output/clusters/broken/platform") + b"/" + name)
+    assert (project / "output/clusters/broken/platform" / os.fsdecode(name)).read_text() == "mine"
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_readme_shows_texts_as_texts(project, edit, run_cli, text):
     edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")
     readme = project / "output/clusters/broken/README.md"
-    edit(CLUSTER, "driverMode: nvidia-driver", "driverMode: nvidia-driver\n    values: {operator: {annotations: {plain: x}}}")
+    edit(
+        CLUSTER,
+        "driverMode: nvidia-driver",
+        "driverMode: nvidia-driver\n    values: {operator: {annotations: {plain: x}}}",
+    )
     assert run_cli(["generate", "--root", project]).code == 0
     rows = readme.read_text().count("\n")
     edit(CLUSTER, "plain: x", f"{quoted(text)}: {quoted(text)}")

@@ -1,7 +1,7 @@
 """Many clusters on several processors, in bounded memory. Floor: app.
 
-A batch is a list of cluster names. Each process opens the project anew: nothing is shared, and what comes back
-is small. Results come in any order; who needs one sorts them.
+A batch is a part of the clusters. Processes share nothing, and what comes back from them is small. Results come in
+any order; who needs one sorts them.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.context import BaseContext
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 _FEW = 12
-_BATCHES_PER_JOB = 8
+_BATCHES_PER_JOB = 5
 _LARGEST_BATCH = 25
 
 
@@ -26,18 +27,18 @@ def default_jobs() -> int:
 
 
 def in_batches(
-    work: Callable[[tuple[str, ...]], Result], names: Sequence[str], jobs: int
+    work: Callable[[tuple[Item, ...]], Result], items: Sequence[Item], jobs: int
 ) -> Iterator[tuple[int, Result]]:
-    """Apply `work` to batches of `names`; yields how many names a result covers, and the result.
+    """Apply `work` to batches of `items`; yields how many items a result covers, and the result.
 
-    `work` must be picklable. With one job, or few names, everything runs in this process.
+    Work, items and results must be picklable. With one job, or few items, everything runs in this process.
     """
-    if jobs <= 1 or len(names) <= _FEW:
-        for name in names:
-            yield 1, work((name,))
+    if jobs <= 1 or len(items) <= _FEW:
+        for item in items:
+            yield 1, work((item,))
         return
-    size = max(1, min(_LARGEST_BATCH, len(names) // (jobs * _BATCHES_PER_JOB)))
-    batches = [tuple(names[start : start + size]) for start in range(0, len(names), size)]
+    size = max(1, min(_LARGEST_BATCH, len(items) // (jobs * _BATCHES_PER_JOB)))
+    batches = [tuple(items[start : start + size]) for start in range(0, len(items), size)]
     pool = _context().Pool(min(jobs, len(batches)), initializer=_ignore_interrupts)
     try:
         yield from pool.imap_unordered(_Counted(work), batches)
@@ -52,10 +53,10 @@ def in_batches(
 class _Counted:
     """`work` with the size of its batch; a class, so that it can be pickled."""
 
-    def __init__(self, work: Callable[[tuple[str, ...]], object]) -> None:
+    def __init__(self, work: Callable[[tuple[Any, ...]], object]) -> None:
         self._work = work
 
-    def __call__(self, batch: tuple[str, ...]) -> tuple[int, object]:
+    def __call__(self, batch: tuple[Any, ...]) -> tuple[int, object]:
         return len(batch), self._work(batch)
 
 

@@ -12,6 +12,7 @@ from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.app.rule_book import find_rule, rule_book
 from poolsmith.diagnostics import UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.load.fleet import CLUSTER_FILE, PROFILES
 from poolsmith.model.origin import FromCatalog, FromProfile
 from poolsmith.report.outcome import Outcome
 from poolsmith.report.rule_page import format_rule
@@ -64,7 +65,7 @@ class Explanation:
 
 
 def explain(root: Path, what: str) -> Explanation:
-    """`what` is a rule (PSM101 or its name), a pool (<cluster>/<pool>), or a value (<cluster>:<dotted path>).
+    """`what` is a rule (PSM101 or its name), a cluster, a pool (<cluster>/<pool>), or a value (<cluster>:<dotted path>).
 
     A file below output/ explains all of its values. Raises UsageError, NoInputError.
     """
@@ -81,7 +82,7 @@ def explain(root: Path, what: str) -> Explanation:
     if run.plan is None:
         problems = sorted_unique((*run.diagnostics, *project.bases.problems))
         return Explanation(outcome=Outcome(diagnostics=problems))
-    if separator == "/":
+    if separator == "/" and rest:
         return Explanation(text=_pool_text(run, rest))
     if not rest:
         return Explanation(text=_cluster_text(run.plan))
@@ -94,6 +95,9 @@ def _target(what: str) -> tuple[str, str, str]:
     if plain.startswith(f"{CLUSTERS}/"):
         name, _, rest = plain.removeprefix(f"{CLUSTERS}/").partition("/")
         return name, ":", rest
+    if plain.startswith(f"{PROFILES}/"):
+        name, _, rest = plain.removeprefix(f"{PROFILES}/").partition("/")
+        return name, "/", "" if rest == CLUSTER_FILE else rest
     for index, char in enumerate(what):
         if char in ":/":
             return what[:index], char, what[index + 1 :]
@@ -125,12 +129,13 @@ def _cluster_text(plan: ClusterPlan) -> str:
 def _pool_text(run: ClusterRun, name: str) -> str:
     plan = run.plan
     assert plan is not None
-    pool = next((pool for pool in plan.pools if pool.name == name), None)
+    path = f"{PROFILES}/{plan.name}/{name}"
+    pool = next((pool for pool in plan.pools if name == pool.name or path == pool.profile.path), None)
     if pool is None:
         raise UsageError(
             f"cluster `{plan.name}` has no pool `{name}`; {did_you_mean(name, [item.name for item in plan.pools])}"
         )
-    layers = next(item.layers for item in run.loaded.pools if item.pool.name == name)
+    layers = next(item.layers for item in run.loaded.pools if item.pool.name == pool.name)
     return "\n".join(_pool_lines(plan, pool, layers, run)) + "\n"
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.app.output_rules import Judged
+    from poolsmith.load.fleet import ClusterFiles
     from poolsmith.render.fleet import FleetEntry
 
 Progress = Callable[[int, int], None]
@@ -92,22 +93,27 @@ def generate(
     Raises UsageError, NoInputError, WriteError.
     """
     project = open_project(root)
-    names = [files.name for files in project.select(clusters)]
+    selected = project.select(clusters)
     if mode is not Mode.WRITE:
-        return _compare(project, names, clusters, mode, jobs, progress)
+        return _compare(project, selected, clusters, mode, jobs, progress)
     if link_in_the_way(project, CLUSTERS) is not None:
-        result = _compare(project, names, clusters, Mode.COMPARE, jobs, progress)
+        result = _compare(project, selected, clusters, Mode.COMPARE, jobs, progress)
         return replace(result, outcome=replace(result.outcome, facts=(_BLOCKED,)))
     with only_writer(project):
         recover(project.clusters_folder)
         recover(project.root / OUTPUT)
-        return _write(project, names, clusters, jobs, progress)
+        return _write(project, selected, clusters, jobs, progress)
 
 
 def _compare(
-    project: Project, names: list[str], clusters: Sequence[str], mode: Mode, jobs: int, progress: Progress
+    project: Project,
+    selected: Sequence[ClusterFiles],
+    clusters: Sequence[str],
+    mode: Mode,
+    jobs: int,
+    progress: Progress,
 ) -> GenerateResult:
-    totals = _run_all(partial(run_batch, project.root, mode), names, jobs, progress)
+    totals = _run_all(partial(run_batch, project, mode), selected, jobs, progress)
     _add_fleet_findings(project, totals, clusters)
     in_the_way = link_in_the_way(project, CLUSTERS)
     if not clusters and not totals.unplanned and in_the_way is None:
@@ -121,15 +127,15 @@ def _compare(
         message = "an interrupted run left something behind"
         totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, _whole(CLUSTERS)))
     return GenerateResult(
-        outcome=_outcome(totals, names, ()), changed=tuple(sorted(totals.changed)), removed=tuple(orphans)
+        outcome=_outcome(totals, len(selected), ()), changed=tuple(sorted(totals.changed)), removed=tuple(orphans)
     )
 
 
 def _write(
-    project: Project, names: list[str], clusters: Sequence[str], jobs: int, progress: Progress
+    project: Project, selected: Sequence[ClusterFiles], clusters: Sequence[str], jobs: int, progress: Progress
 ) -> GenerateResult:
     try:
-        totals = _run_all(partial(run_batch, project.root, Mode.WRITE), names, jobs, progress)
+        totals = _run_all(partial(run_batch, project, Mode.WRITE), selected, jobs, progress)
         _add_fleet_findings(project, totals, clusters)
         if not clusters and not totals.unplanned:
             totals.add(run_fleet(project, totals.fleet, Mode.WRITE))
@@ -139,7 +145,7 @@ def _write(
         if totals.failed:
             for staged in totals.staged:
                 staged.discard()
-            return GenerateResult(outcome=_outcome(totals, names, (_BLOCKED,)))
+            return GenerateResult(outcome=_outcome(totals, len(selected), (_BLOCKED,)))
         for staged in totals.staged:
             staged.commit()
     except BaseException:
@@ -147,24 +153,26 @@ def _write(
         recover(project.root / OUTPUT)
         raise
     changed = tuple(sorted(totals.changed))
-    facts = (_sentence(changed, orphans, len(names), totals.files),)
-    return GenerateResult(outcome=_outcome(totals, names, facts), changed=changed, removed=tuple(orphans), written=True)
+    facts = (_sentence(changed, orphans, len(selected), totals.files),)
+    return GenerateResult(
+        outcome=_outcome(totals, len(selected), facts), changed=changed, removed=tuple(orphans), written=True
+    )
 
 
 def _run_all(
-    work: Callable[[tuple[str, ...]], list[ClusterResult]],
-    names: list[str],
+    work: Callable[[tuple[ClusterFiles, ...]], list[ClusterResult]],
+    selected: Sequence[ClusterFiles],
     jobs: int,
     progress: Progress,
 ) -> _Totals:
     totals = _Totals()
     done = 0
-    progress(0, len(names))
-    for count, results in in_batches(work, names, jobs):
+    progress(0, len(selected))
+    for count, results in in_batches(work, selected, jobs):
         for result in results:
             totals.add(result)
         done += count
-        progress(done, len(names))
+        progress(done, len(selected))
     return totals
 
 
@@ -204,18 +212,16 @@ def _removal(project: Project, name: str, totals: _Totals) -> Staged | None:
     if isinstance(comparison, Diagnostic):
         totals.diagnostics.append(comparison)
         return None
-    totals.diagnostics.extend(
-        hand_edit(comparison, path, name, Severity.WARNING) for path in comparison.hand_edited()
-    )
+    totals.diagnostics.extend(hand_edit(comparison, path, name, Severity.WARNING) for path in comparison.hand_edited())
     totals.diagnostics.extend(foreign_diagnostics(comparison, name))
     return stage(project.clusters_folder / name, {}, comparison.owned)
 
 
-def _outcome(totals: _Totals, names: list[str], facts: tuple[str, ...]) -> Outcome:
-    checked = {"clusters": len(names), "pools": totals.pools, "generated files": totals.files}
+def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...]) -> Outcome:
+    checked = {"clusters": clusters, "pools": totals.pools, "generated files": totals.files}
     skipped = []
     if totals.unplanned:
-        skipped.append(Skipped("generation", f"profiles have errors, in {totals.unplanned} of {len(names)} clusters"))
+        skipped.append(Skipped("generation", f"profiles have errors, in {totals.unplanned} of {clusters} clusters"))
     if totals.judged:
         checked["manifest files"] = sum(item.files for item in totals.judged)
         checked["objects"] = sum(item.objects for item in totals.judged)

@@ -28,6 +28,10 @@ class Project:
 
     root: Path
 
+    def __reduce__(self) -> tuple[type[Project], tuple[Path]]:
+        """Another process gets the root, and reads on demand what it needs."""
+        return Project, (self.root,)
+
     @cached_property
     def tree(self) -> InputTree:
         return InputTree(self.root)

@@ -10,15 +10,14 @@ from poolsmith.app.cluster_run import TOOL, compare, occupied, run_cluster
 from poolsmith.app.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
 from poolsmith.app.lock_file import LOCK, write_lock
 from poolsmith.app.output_rules import Judged, judge_output
-from poolsmith.app.project import CLUSTERS, FLEET, Project, open_project
+from poolsmith.app.project import CLUSTERS, FLEET
 from poolsmith.diagnostics import Diagnostic, Severity
 from poolsmith.render.fleet import FleetEntry, fleet_entry, render_fleet
 from poolsmith.render.tree import file_bytes
 from poolsmith.sources.output_tree import Staged, stage
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from poolsmith.app.project import Project
     from poolsmith.load.fleet import ClusterFiles
     from poolsmith.model.manifest import ManifestTree
 
@@ -51,11 +50,9 @@ class Mode(StrEnum):
     JUDGE = "judge"
 
 
-def run_batch(root: Path, mode: Mode, names: tuple[str, ...]) -> list[ClusterResult]:
-    """The work of one process."""
-    project = open_project(root)
-    by_name = {files.name: files for files in project.fleet.clusters}
-    return [_one_cluster(project, by_name[name], mode) for name in names]
+def run_batch(project: Project, mode: Mode, batch: tuple[ClusterFiles, ...]) -> list[ClusterResult]:
+    """Several clusters, one after another."""
+    return [_one_cluster(project, files, mode) for files in batch]
 
 
 def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterResult:

@@ -39,7 +39,7 @@ def print_outcome(outcome: Outcome, *, output_format: str | None, color: bool | 
         from poolsmith.report.github import format_github
 
         write(format_github(outcome, stop_token=secrets.token_hex(16)))
-    elif color is not False and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+    elif color is not False and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         _print_styled(outcome)
     else:
         write(format_text(outcome))

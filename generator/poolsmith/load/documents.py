@@ -47,7 +47,7 @@ class FileSink:
         if len(self.found) > MAX_FINDINGS:
             return
         if len(self.found) == MAX_FINDINGS:
-            rule, pointer, help = reading.INPUT_LIMIT, "", "correct these first"  # noqa: A001 - as the parameter
+            rule, pointer, help = reading.INPUT_LIMIT, "", "correct these first"
             message = f"the file has more than {MAX_FINDINGS} mistakes; the rest is not told"
         location = self.place.locate(pointer)
         self.found.append(diagnose(rule, message, location, help=help, subject=self.subject))

@@ -1,0 +1,192 @@
+"""Make the packs of custom resources from CustomResourceDefinitions. Floor: catalog; a development-time script.
+
+    PYTHONPATH=generator python -m poolsmith.catalog.pack_crd_schemas FOLDER
+
+FOLDER holds the projects' published CRDs, unmodified (see FAMILIES for paths and versions). Kept are types and
+limits, never descriptions. Equal parts of all definitions of a family are stored once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from poolsmith.catalog.schema_pack import ENDING, FOLDER, Entry, Schema, pack_text, write_pack
+from poolsmith.sources.yaml_reader import read_documents
+
+_KEPT = (
+    *("type", "enum", "pattern", "format", "nullable", "default", "required"),
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
+    *("minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems"),
+)
+_PROSE = frozenset(("description", "title", "example", "externalDocs", "x-kubernetes-map-type"))
+_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+_SHARED_FROM = 60
+"""Characters of JSON from which an equal part is worth a definition of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One pack: where its CRDs lie, as a pattern per version."""
+
+    name: str
+    source: str
+    files: dict[str, str]
+
+
+FAMILIES = (
+    Family(
+        "gpu-operator",
+        "github.com/NVIDIA/gpu-operator, deployments/gpu-operator/crds of each tag",
+        {
+            tag: f"gpu-operator/{tag}/crds/*.yaml"
+            for tag in ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
+        },
+    ),
+    Family(
+        "node-feature-discovery",
+        "github.com/kubernetes-sigs/node-feature-discovery, deployment/base/nfd-crds",
+        {"v0.19.0": "node-feature-discovery/crds/*.yaml"},
+    ),
+    Family("argo-cd", "github.com/argoproj/argo-cd, manifests/crds", {"v3.5.1": "argo-cd/crds/*.yaml"}),
+    Family(
+        "flux",
+        "github.com/fluxcd helm-controller v1.6.3, kustomize-controller v1.9.4, source-controller v1.9.1",
+        {"v2.9": "flux/crds/*.yaml"},
+    ),
+    Family(
+        "confidential-containers",
+        "github.com/confidential-containers operator (each tag) and trustee-operator v0.21.0, config/crd/bases",
+        {
+            "v0.7.0": "confidential-containers/v0.7.0/*-crd.yaml",
+            "v0.8.0": "confidential-containers/v0.8.0/*-crd.yaml",
+            "v0.17.0": "confidential-containers/crds/*.yaml",
+        },
+    ),
+)
+
+
+def family_text(family: Family, folder: Path) -> str:
+    """The pack of a family from the CRDs below `folder`."""
+    roots: dict[tuple[str, str], list[int]] = {}
+    schemas: dict[tuple[str, str], Schema] = {}
+    for index, pattern in enumerate(family.files.values()):
+        paths = sorted(folder.glob(pattern))
+        if not paths:
+            raise FileNotFoundError(f"no CRD: {pattern}")
+        for path in paths:
+            for kind, schema in crd_schemas(path.read_text("utf-8")).items():
+                key = kind, json.dumps(schema, sort_keys=True)
+                roots.setdefault(key, []).append(index)
+                schemas[key] = schema
+    header = {"source": family.source, "licence": "Apache-2.0", "versions": list(family.files)}
+    return pack_text(header, _entries(roots, schemas, len(family.files)))
+
+
+def crd_schemas(text: str) -> dict[str, Schema]:
+    """`apiVersion Kind` to the structural schema of each served version. Raises ValueError for what is not kept."""
+    found: dict[str, Schema] = {}
+    for document in read_documents(text):
+        if not isinstance(document, dict) or document.get("kind") != "CustomResourceDefinition":
+            continue
+        spec = document["spec"]
+        for version in spec["versions"]:
+            if version["served"]:
+                schema = _structural(version["schema"]["openAPIV3Schema"], "")
+                for key in ("apiVersion", "kind", "metadata"):
+                    schema.get("properties", {}).pop(key, None)
+                found[f"{spec['group']}/{version['name']} {spec['names']['kind']}"] = schema
+    return found
+
+
+def _structural(node: dict[str, Any], path: str) -> Schema:
+    result: Schema = {key: node[key] for key in _KEPT if key in node}
+    rest = set(node) - set(_KEPT) - _PROSE
+    if "properties" in node:
+        result["properties"] = {key: _structural(child, f"{path}.{key}") for key, child in node["properties"].items()}
+    if "items" in node:
+        result["items"] = _structural(node["items"], f"{path}[]")
+    additional = node.get("additionalProperties")
+    if isinstance(additional, dict):
+        result["additionalProperties"] = _structural(additional, f"{path}{{}}")
+    elif additional:
+        result["preserve"] = True
+    if node.get("x-kubernetes-preserve-unknown-fields"):
+        result["preserve"] = True
+    if node.get("x-kubernetes-int-or-string"):
+        result["intOrString"] = True
+        if node.get("anyOf") == _INT_OR_STRING:
+            rest.discard("anyOf")
+    if node.get("x-kubernetes-list-type") in ("map", "set"):
+        result["listType"] = node["x-kubernetes-list-type"]
+        if "x-kubernetes-list-map-keys" in node:
+            result["listMapKeys"] = node["x-kubernetes-list-map-keys"]
+    if rules := node.get("x-kubernetes-validations"):
+        result["rules"] = [" ".join(rule["rule"].split()) for rule in rules]
+    rest -= {"properties", "items", "additionalProperties"}
+    rest -= {key for key in rest if key.startswith("x-kubernetes-")}
+    if rest:
+        raise ValueError(f"{path}: {', '.join(sorted(rest))} is not understood")
+    return result
+
+
+def _entries(
+    roots: dict[tuple[str, str], list[int]], schemas: dict[tuple[str, str], Schema], versions: int
+) -> list[Entry]:
+    counts: Counter[str] = Counter()
+    for schema in schemas.values():
+        _count(schema, counts)
+    shared: dict[str, str] = {}
+    entries: list[Entry] = []
+
+    def share(schema: Schema) -> Schema:
+        text = json.dumps(schema, sort_keys=True)
+        if counts[text] > 1 and len(text) >= _SHARED_FROM:
+            if text not in shared:
+                body = _map_children(schema, share)
+                shared[text] = f"{len(shared) + 1:05}"
+                entries.append(Entry(shared[text], tuple(range(versions)), "", body))
+            return {"$ref": shared[text]}
+        return _map_children(schema, share)
+
+    for (kind, text), at in sorted(roots.items()):
+        entries.append(Entry(kind.replace(" ", "."), tuple(at), kind, _map_children(schemas[kind, text], share)))
+    return entries
+
+
+def _count(schema: Schema, counts: Counter[str]) -> None:
+    counts[json.dumps(schema, sort_keys=True)] += 1
+    for child in _children(schema):
+        _count(child, counts)
+
+
+def _children(schema: Schema) -> list[Schema]:
+    found = list(schema.get("properties", {}).values())
+    return found + [schema[key] for key in ("items", "additionalProperties") if key in schema]
+
+
+def _map_children(schema: Schema, change: Any) -> Schema:
+    result = dict(schema)
+    if "properties" in schema:
+        result["properties"] = {key: change(child) for key, child in sorted(schema["properties"].items())}
+    for key in ("items", "additionalProperties"):
+        if key in schema:
+            result[key] = change(schema[key])
+    return result
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        sys.stderr.write(f"{__doc__}\n")
+        return 2
+    for family in FAMILIES:
+        write_pack(FOLDER / f"{family.name}{ENDING}", family_text(family, Path(arguments[0])))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

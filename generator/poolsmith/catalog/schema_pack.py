@@ -1,0 +1,125 @@
+"""Compact files of structural schemas: written by the importers, read by the validator. Floor: catalog.
+
+A pack is zlib over lines of text. The first line is a JSON header (source, licence, versions); each other line is one
+definition: name, versions it holds for (ranges of indices into the header's versions, or `*`), the kind that it is
+the root of (`apps/v1 DaemonSet`, or empty), and its schema as JSON. Definitions refer to each other by name, within
+one version. Nothing is parsed before it is needed.
+
+Keys of a schema: those of OpenAPI (type, properties, items, required, additionalProperties, enum, pattern, format,
+nullable, default, bounds), `$ref` with a definition's name, and our short forms of what Kubernetes adds:
+`intOrString`, `quantity`, `preserve` (unknown fields), `listType`, `listMapKeys`, `rules` (CEL texts).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.store import DATA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+FOLDER = DATA / "schemas"
+ENDING = ".schemas.z"
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One definition as it is written. `kind` is `apiVersion Kind` for roots."""
+
+    name: str
+    versions: tuple[int, ...]
+    kind: str
+    schema: Schema
+
+
+class SchemaPack:
+    """One pack. `versions` are oldest first; `text` is what the importers make."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        head, _, body = text.partition("\n")
+        self.header: dict[str, Any] = json.loads(head)
+        self.versions: tuple[str, ...] = tuple(self.header["versions"])
+        self._lines = body.splitlines()
+        self._views: dict[str, PackView] = {}
+
+    def view(self, version: str) -> PackView:
+        """The definitions of one version. Raises KeyError."""
+        if version not in self._views:
+            if version not in self.versions:
+                raise KeyError(version)
+            self._views[version] = PackView(self._lines, self.versions.index(version))
+        return self._views[version]
+
+
+class PackView:
+    """What a pack says for one version: kinds, and definitions by name."""
+
+    def __init__(self, lines: list[str], index: int) -> None:
+        self._texts: dict[str, str] = {}
+        self.kinds: dict[str, str] = {}
+        for line in lines:
+            name, ranges, kind, text = line.split("\t", 3)
+            if ranges != "*" and not _covers(ranges, index):
+                continue
+            self._texts[name] = text
+            if kind:
+                self.kinds[kind] = name
+
+    def definition(self, name: str) -> Schema:
+        schema: Schema = json.loads(self._texts[name])
+        return schema
+
+
+def read_pack(family: str) -> SchemaPack:
+    return SchemaPack(zlib.decompress((FOLDER / f"{family}{ENDING}").read_bytes()).decode())
+
+
+def families() -> tuple[str, ...]:
+    return tuple(sorted(path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}")))
+
+
+def pack_text(header: dict[str, Any], entries: Iterable[Entry]) -> str:
+    """The text of a pack; the same for the same entries in any order."""
+    count = len(header["versions"])
+    lines = [
+        f"{entry.name}\t{_ranges(entry.versions, count)}\t{entry.kind}\t{_json(entry.schema)}"
+        for entry in sorted(entries, key=lambda entry: (entry.name, entry.versions))
+    ]
+    return "\n".join([_json(header), *lines]) + "\n"
+
+
+def write_pack(path: Path, text: str) -> None:
+    """NOTE: other builds of zlib may give other bytes; compare texts, not files."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(zlib.compress(text.encode(), 9))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _ranges(versions: tuple[int, ...], count: int) -> str:
+    if len(versions) == count:
+        return "*"
+    parts: list[list[int]] = []
+    for index in sorted(versions):
+        if parts and parts[-1][1] == index - 1:
+            parts[-1][1] = index
+        else:
+            parts.append([index, index])
+    return ",".join(f"{first}-{last}" for first, last in parts)
+
+
+def _covers(ranges: str, index: int) -> bool:
+    for part in ranges.split(","):
+        first, _, last = part.partition("-")
+        if int(first) <= index <= int(last):
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Operands: from Helm values to the custom resources that the chart renders."""
