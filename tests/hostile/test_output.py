@@ -260,7 +260,7 @@ def test_an_interrupt_leaves_old_or_new_folders_and_nothing_else(synthetic_fleet
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate()
 
-    assert process.returncode == 130
+    assert process.returncode in (130, -signal.SIGINT)  # a shell says 130 to both
     assert out == b""
     assert err.decode().strip() == "poolsmith: interrupted; what was not finished was not written"
     assert contents(root / "output") == old
@@ -278,7 +278,7 @@ def test_an_interrupt_at_any_other_moment_is_told_in_one_line(synthetic_fleet, s
             os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate()
 
-        assert process.returncode in (0, 130, -signal.SIGINT)  # the last: when Python itself was about to end
+        assert process.returncode in (0, 130, -signal.SIGINT)  # a shell says 130 to both of the latter
         assert err.decode().strip() in ("", "poolsmith: interrupted; what was not finished was not written")
         assert not list(root.rglob(".poolsmith-*"))
     assert run_cli(["generate", "--root", root, "--jobs", 1]).code == 0

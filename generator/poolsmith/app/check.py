@@ -8,45 +8,71 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.app.generate import Progress, generate
+from poolsmith.app.object_schemas import (
+    SchemaResult,
+    against_cluster,
+    against_flags,
+    judge_schemas,
+    with_schema_results,
+)
 from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
+from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.app.settle import Mode
 from poolsmith.check.engine import run_rules
 from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
 from poolsmith.check.registry import RULES
-from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, sorted_unique
+from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
+from poolsmith.diagnostics.codes import reading
+from poolsmith.load.cluster import load_cluster
 from poolsmith.report.outcome import Outcome, Skipped
 from poolsmith.sources.input_tree import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 
 
-def check_project(root: Path, *, clusters: Sequence[str] = (), jobs: int = 1, progress: Progress) -> Outcome:
-    """Profiles, drift of the output, and the manifest rules on what is committed.
+def check_project(
+    root: Path, *, clusters: Sequence[str] = (), jobs: int = 1, kubeconform: str | None = None, progress: Progress
+) -> Outcome:
+    """Profiles, drift of the output, and the manifest rules and schemas on what is committed.
 
+    `kubeconform` asks for a second opinion: a path, or the empty string for the one on PATH.
     Raises UsageError, NoInputError.
     """
     result = generate(root, clusters=clusters, mode=Mode.JUDGE, jobs=jobs, progress=progress)
     current = not result.changed and not result.removed and not result.outcome.skipped_for_errors
     facts = ("the output is what the profiles generate",) if current else ()
-    return replace(result.outcome, facts=facts)
+    outcome = replace(result.outcome, facts=(*facts, *result.outcome.facts))
+    if kubeconform is None:
+        return outcome
+    return _with_opinion(outcome, kubeconform, root, lambda: _committed(root, clusters))
 
 
-def check_paths(root: Path, paths: Sequence[Path]) -> Outcome:
+def check_paths(
+    root: Path,
+    paths: Sequence[Path],
+    *,
+    kubernetes: str | None = None,
+    release: str | None = None,
+    kubeconform: str | None = None,
+) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
 
+    `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas.
     Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
     """
+    against = against_flags(kubernetes, release)
     documents: list[CheckedDocument] = []
     diagnostics: list[Diagnostic] = []
     shown_paths: set[str] = set()
+    failures: list[OSError] = []
     for path in paths:
         if not path.exists():
             raise UsageError(f"{path} does not exist")
-        for file in _yaml_files(path):
+        for file in _yaml_files(path, failures):
             shown = _shown(file, root)
             if shown in shown_paths:
                 continue
@@ -58,28 +84,67 @@ def check_paths(root: Path, paths: Sequence[Path]) -> Outcome:
             found, problem = parse_documents(shown, content)
             documents.extend(found)
             diagnostics.extend([problem] if problem is not None else [])
-    if not shown_paths:
+    for failure in failures:
+        shown = _shown(Path(failure.filename), root)
+        message = f"can't be read: {failure.strerror or failure}"
+        diagnostics.append(diagnose(reading.UNREADABLE_FILE, message, whole_file(shown)))
+    if not shown_paths and not diagnostics:
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
     tree = CheckedTree(tuple(documents), frozenset(shown_paths))
     diagnostics.extend(run_rules(RULES, tree))
+    schemas = judge_schemas(tree, against, keep_verdicts=kubeconform is not None)
+    diagnostics.extend(schemas.diagnostics)
     skipped = tuple(
         Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind")
         for document in documents
         if not document.is_object
     )
-    return Outcome(
+    outcome = Outcome(
         diagnostics=sorted_unique(diagnostics),
         checked={"manifest files": len(shown_paths), "objects": len(tree.objects), "rules": len(RULES)},
         skipped=skipped,
     )
+    outcome = with_schema_results(outcome, [schemas])
+    return outcome if kubeconform is None else _with_opinion(outcome, kubeconform, root, lambda: [schemas])
 
 
-def _yaml_files(path: Path) -> Iterator[Path]:
-    """Sorted; links to folders are not followed."""
+def _with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[], Iterable[SchemaResult]]) -> Outcome:
+    from poolsmith.app.kubeconform import NOT_FOUND, find_binary, second_opinion
+
+    binary = find_binary(wanted)
+    if binary is None:
+        return replace(outcome, skipped=(*outcome.skipped, NOT_FOUND))
+    opinion = second_opinion(binary, results(), lambda path: root / path)
+    return replace(
+        outcome,
+        diagnostics=sorted_unique((*outcome.diagnostics, *opinion.diagnostics)),
+        skipped=(*outcome.skipped, *opinion.skipped),
+        facts=(*outcome.facts, f"kubeconform came to the same verdict on {opinion.agreed:,} objects"),
+    )
+
+
+def _committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
+    """The output of each cluster, judged once more: a second opinion needs each object's verdict."""
+    project = open_project(root)
+    for files in project.select(clusters):
+        cluster = load_cluster(project.tree, files, project.bases).cluster
+        if cluster is not None:
+            documents: list[CheckedDocument] = []
+            for path in _yaml_files(root / CLUSTERS / files.name, []):
+                shown = _shown(path, root)
+                content = read_bytes(path, shown, MAX_MANIFEST_BYTES)
+                if not isinstance(content, Diagnostic):
+                    documents.extend(parse_documents(shown, content)[0])
+            tree = CheckedTree(tuple(documents), frozenset(document.path for document in documents))
+            yield judge_schemas(tree, against_cluster(cluster, project.catalog), keep_verdicts=True)
+
+
+def _yaml_files(path: Path, failures: list[OSError]) -> Iterator[Path]:
+    """Sorted; links to folders are not followed. A folder that can't be listed adds to `failures`."""
     if not path.is_dir():
         yield path
         return
-    for folder, folders, files in os.walk(path):
+    for folder, folders, files in os.walk(path, onerror=failures.append):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in sorted(files):
             if name.endswith(YAML_ENDINGS):

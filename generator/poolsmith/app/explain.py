@@ -65,7 +65,8 @@ class Explanation:
 
 
 def explain(root: Path, what: str) -> Explanation:
-    """`what` is a rule (PSM101 or its name), a cluster, a pool (<cluster>/<pool>), or a value (<cluster>:<dotted path>).
+    """`what` is a rule (PSM101 or its name), a cluster, a pool (<cluster>/<pool>), or a value
+    (<cluster>:<dotted path>).
 
     A file below output/ explains all of its values. Raises UsageError, NoInputError.
     """

@@ -15,6 +15,7 @@ from poolsmith.app.batches import in_batches
 from poolsmith.app.cluster_run import compare, link_in_the_way
 from poolsmith.app.comparison import foreign_diagnostics, hand_edit
 from poolsmith.app.lock_file import LOCK
+from poolsmith.app.object_schemas import with_schema_results
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT, Project, open_project
 from poolsmith.app.settle import FLEET_NAME, ClusterResult, Mode, run_batch, run_fleet
 from poolsmith.app.writer import only_writer
@@ -228,7 +229,10 @@ def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...]) -> Outcome:
         checked["rules"] = len(RULES)
         if others := sum(item.others for item in totals.judged):
             skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
-    return Outcome(diagnostics=sorted_unique(totals.diagnostics), checked=checked, skipped=tuple(skipped), facts=facts)
+    outcome = Outcome(
+        diagnostics=sorted_unique(totals.diagnostics), checked=checked, skipped=tuple(skipped), facts=facts
+    )
+    return with_schema_results(outcome, (item.schemas for item in totals.judged)) if totals.judged else outcome
 
 
 def _sentence(changed: tuple[str, ...], removed: list[str], clusters: int, files: int) -> str:

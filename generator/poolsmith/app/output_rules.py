@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poolsmith.app.object_schemas import Against, SchemaResult, judge_schemas
 from poolsmith.check.engine import run_rules
 from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
 from poolsmith.check.registry import RULES
@@ -28,10 +29,11 @@ class Judged:
     files: int = 0
     objects: int = 0
     others: int = 0
+    schemas: SchemaResult = SchemaResult()
 
 
-def judge_output(comparison: Comparison, tree: ManifestTree) -> Judged:
-    """Files that are as generated need not be parsed again."""
+def judge_output(comparison: Comparison, tree: ManifestTree, against: Against) -> Judged:
+    """Files that are as generated need not be parsed again; they are judged all the same."""
     generated = {manifest.path: manifest.documents for manifest in tree.manifests}
     documents: list[CheckedDocument] = []
     diagnostics: list[Diagnostic] = []
@@ -51,8 +53,10 @@ def judge_output(comparison: Comparison, tree: ManifestTree) -> Judged:
                 diagnostics.append(problem)
     checked = CheckedTree(tuple(documents), frozenset(paths))
     diagnostics.extend(run_rules(RULES, checked))
+    schemas = judge_schemas(checked, against)
+    diagnostics.extend(schemas.diagnostics)
     objects = len(checked.objects)
-    return Judged(tuple(diagnostics), len(paths), objects, len(documents) - objects)
+    return Judged(tuple(diagnostics), len(paths), objects, len(documents) - objects, schemas)
 
 
 def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], Diagnostic | None]:

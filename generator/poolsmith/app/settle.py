@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from poolsmith.app.cluster_run import TOOL, compare, occupied, run_cluster
 from poolsmith.app.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
 from poolsmith.app.lock_file import LOCK, write_lock
+from poolsmith.app.object_schemas import Against, against_cluster
 from poolsmith.app.output_rules import Judged, judge_output
 from poolsmith.app.project import CLUSTERS, FLEET
 from poolsmith.diagnostics import Diagnostic, Severity
@@ -70,7 +71,10 @@ def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterRe
             planned=False,
             used_bases=run.loaded.used_bases,
         )
-    result = settle(project, f"{CLUSTERS}/{name}", name, run.files, run.tree, mode)
+    against = Against()
+    if mode is Mode.JUDGE and run.loaded.cluster is not None:
+        against = against_cluster(run.loaded.cluster, project.catalog)
+    result = settle(project, f"{CLUSTERS}/{name}", name, run.files, run.tree, mode, against)
     return replace(
         result,
         diagnostics=(*diagnostics, *result.diagnostics),
@@ -81,7 +85,13 @@ def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterRe
 
 
 def settle(
-    project: Project, folder: str, name: str, files: dict[str, bytes], tree: ManifestTree, mode: Mode
+    project: Project,
+    folder: str,
+    name: str,
+    files: dict[str, bytes],
+    tree: ManifestTree,
+    mode: Mode,
+    against: Against,
 ) -> ClusterResult:
     """Compare a generated folder with what is there; stage it, or say how they differ."""
     comparison = compare(project, folder, files, name)
@@ -104,7 +114,7 @@ def settle(
             if not in_the_way:
                 staged = stage(project.root / folder, files, comparison.owned)
     if mode is Mode.JUDGE:
-        judged = judge_output(comparison, tree)
+        judged = judge_output(comparison, tree, against)
     return ClusterResult(
         name=name,
         diagnostics=tuple(diagnostics),
@@ -123,4 +133,4 @@ def run_fleet(project: Project, entries: list[FleetEntry], mode: Mode) -> Cluste
     if files:
         inputs = {f"profiles/{entry.cluster}/cluster.yaml#/spec/delivery": entry.digest for entry in entries}
         files[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=files)
-    return settle(project, FLEET, FLEET_NAME, files, tree, mode)
+    return settle(project, FLEET, FLEET_NAME, files, tree, mode, Against())

@@ -24,6 +24,13 @@ _KEPT = (
     *("minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems"),
 )
 _PROSE = frozenset(("description", "title", "example", "externalDocs", "x-kubernetes-map-type"))
+_READ = frozenset(
+    (
+        *("properties", "items", "additionalProperties", "x-kubernetes-preserve-unknown-fields"),
+        *("x-kubernetes-int-or-string", "x-kubernetes-list-type", "x-kubernetes-list-map-keys"),
+        "x-kubernetes-validations",
+    )
+)
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 _SHARED_FROM = 60
 """Characters of JSON from which an equal part is worth a definition of its own."""
@@ -127,8 +134,7 @@ def _structural(node: dict[str, Any], path: str) -> Schema:
             result["listMapKeys"] = node["x-kubernetes-list-map-keys"]
     if rules := node.get("x-kubernetes-validations"):
         result["rules"] = [" ".join(rule["rule"].split()) for rule in rules]
-    rest -= {"properties", "items", "additionalProperties"}
-    rest -= {key for key in rest if key.startswith("x-kubernetes-")}
+    rest -= _READ
     if rest:
         raise ValueError(f"{path}: {', '.join(sorted(rest))} is not understood")
     return result
@@ -154,7 +160,9 @@ def _entries(
         return _map_children(schema, share)
 
     for (kind, text), at in sorted(roots.items()):
-        entries.append(Entry(kind.replace(" ", "."), tuple(at), kind, _map_children(schemas[kind, text], share)))
+        entries.append(
+            Entry(kind.replace("/", ".").replace(" ", "."), tuple(at), kind, _map_children(schemas[kind, text], share))
+        )
     return entries
 
 

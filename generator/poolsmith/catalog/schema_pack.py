@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.store import DATA
@@ -48,6 +49,12 @@ class SchemaPack:
         self.versions: tuple[str, ...] = tuple(self.header["versions"])
         self._lines = body.splitlines()
         self._views: dict[str, PackView] = {}
+
+    @cached_property
+    def groups(self) -> frozenset[str]:
+        """The API groups of all kinds in all versions; the core group is the empty string."""
+        kinds = (line.split("\t", 3)[2] for line in self._lines)
+        return frozenset(kind.partition(" ")[0].rpartition("/")[0] for kind in kinds if kind)
 
     def view(self, version: str) -> PackView:
         """The definitions of one version. Raises KeyError."""

@@ -16,6 +16,7 @@ VERBS = {
     "init": "initialize",
     "generate": "generate",
     "check": "check",
+    "template": "template",
     "explain": "explain",
     "rules": "rules",
     "schema": "schema",

@@ -6,7 +6,6 @@ the string `yes` comes back as true, `570.10` as a number. A quoted one comes ba
 
 from __future__ import annotations
 
-import math
 import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -18,9 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SAFE = re.compile(r"[A-Za-z0-9_./+-][A-Za-z0-9_./+@-]*(?::[A-Za-z0-9_./+@-]+)*\Z")
-_EXPONENT_FROM, _EXPONENT_BELOW = 21, -4
-_FLOAT_EXPONENT_FROM = 6
+_EXPONENT_FROM, _EXPONENT_BELOW = 6, -4
 _KEY = "value"
+
+
+class SetInteger(int):
+    """An integer of `--set`. Those of values files are floats to Helm, and print as such: 1000000 as 1e+06."""
 
 
 class TemplateError(Exception):
@@ -84,25 +86,22 @@ def _go(value: Any) -> str:
         return "<nil>"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return _float(value)
+    if isinstance(value, SetInteger):
+        return str(int(value))
+    if isinstance(value, int | float):
+        return _float(float(value))
     if isinstance(value, list):
         return "[" + " ".join(_go(item) for item in value) + "]"
     return "map[" + " ".join(f"{key}:{_go(value[key])}" for key in sorted(value)) + "]"
 
 
 def _float(value: float) -> str:
-    """The shortest digits, with an exponent from the sixth place on."""
-    if not math.isfinite(value):
-        raise TemplateError("a number has no JSON form")
+    """The shortest digits; with an exponent from a million on, and below 0.0001."""
     digits = Decimal(repr(value)).normalize()
-    sign, numbers, _ = digits.as_tuple()
     exponent = digits.adjusted()
+    if _EXPONENT_BELOW <= exponent < _EXPONENT_FROM:
+        return format(digits, "f")
+    sign, numbers, _ = digits.as_tuple()
     text = "".join(map(str, numbers))
-    if _EXPONENT_BELOW <= exponent < max(_FLOAT_EXPONENT_FROM, 0) or (exponent < 0 and exponent >= _EXPONENT_BELOW):
-        shown = format(digits, "f")
-        return shown
-    mantissa = text[0] + ("." + text[1:] if len(text) > 1 else "")
+    mantissa = f"{text[0]}.{text[1:]}" if len(text) > 1 else text
     return f"{'-' if sign else ''}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"

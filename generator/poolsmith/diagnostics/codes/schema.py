@@ -1,5 +1,6 @@
 """PSM3xx: Helm values and Kubernetes schemas. Floor: diagnostics."""
 
+from poolsmith.diagnostics.codes.object_schema import OBJECT_SCHEMA
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
 
@@ -31,4 +32,4 @@ VALUE_IS_DEFAULT = RuleInfo(
     fix="remove it, unless it documents a decision",
 )
 
-SCHEMA = (UNKNOWN_VALUE, VALUE_TAKEN, VALUE_TYPE, VALUE_IS_DEFAULT)
+SCHEMA = (UNKNOWN_VALUE, VALUE_TAKEN, VALUE_TYPE, VALUE_IS_DEFAULT, *OBJECT_SCHEMA)

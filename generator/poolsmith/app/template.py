@@ -1,0 +1,89 @@
+"""Use case: the custom resources that the chart renders from values, without Helm. Floor: app."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog import Catalog
+from poolsmith.catalog.projections import projected_releases, read_projection
+from poolsmith.catalog.versions import version_key
+from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
+from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.load.values_file import read_values
+from poolsmith.operands.project import HelmRelease, project
+from poolsmith.operands.set_flag import SetError, apply_set
+from poolsmith.operands.values_merge import merge_files
+from poolsmith.sources.yaml_writer import emit_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+CHART = "gpu-operator"
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateResult:
+    """Whole Kubernetes objects, or why there are none: the chart's own refusals, and what is wrong with files."""
+
+    release: str
+    objects: tuple[dict[str, Any], ...] = ()
+    errors: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.errors or self.diagnostics)
+
+
+def template(
+    release: str,
+    files: Sequence[Path],
+    *,
+    settings: Sequence[str] = (),
+    helm: HelmRelease | None = None,
+) -> TemplateResult:
+    """Render `files`, later ones on top, then `settings` in Helm's `--set` grammar.
+
+    Raises UsageError for a release that the catalog does not know, and for a setting that can't be read.
+    """
+    projection = read_projection(release)
+    chart = Catalog().chart(CHART, release)
+    if projection is None or chart is None:
+        known = sorted(projected_releases(), key=version_key, reverse=True)
+        raise UsageError(f"there is no release `{release}` in the catalog; {did_you_mean(release, known)}")
+    read = [read_values(file, file.as_posix()) for file in files]
+    problems = [item for item in read if isinstance(item, Diagnostic)]
+    if problems:
+        return TemplateResult(release, diagnostics=sorted_unique(problems))
+    values = merge_files(item for item in read if isinstance(item, dict))
+    for setting in settings:
+        try:
+            apply_set(values, setting)
+        except SetError as error:
+            raise UsageError(f"--set {setting}: {error}") from None
+    projected = project(projection, chart.defaults, values, helm)
+    return TemplateResult(release, projected.objects, projected.errors, notes=projected.notes)
+
+
+def template_yaml(result: TemplateResult) -> str:
+    """The objects as a YAML stream; nothing when there are none."""
+    return emit_all(result.objects)
+
+
+def template_json(result: TemplateResult) -> str:
+    """The machine-readable result, version 1."""
+    body = {
+        "version": 1,
+        "release": result.release,
+        "objects": list(result.objects),
+        "errors": [*result.errors, *map(_line, result.diagnostics)],
+    }
+    return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+
+
+def _line(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.primary.span}: {diagnostic.code} {diagnostic.name}: {diagnostic.message}"

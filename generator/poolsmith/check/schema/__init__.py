@@ -1,0 +1,1 @@
+"""Schema validation: structural schemas compiled to closures, and what they say about objects."""

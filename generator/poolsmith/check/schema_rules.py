@@ -1,0 +1,190 @@
+"""The rules PSM310 to PSM315: every object of a tree against the schema of its kind. Floor: check."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.check.schema.schemas import KindSchema, NoSchema, Schemas
+from poolsmith.check.schema.violation import BEYOND_JSON_SCHEMA, Violation, What
+from poolsmith.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
+from poolsmith.diagnostics.codes import object_schema as codes
+from poolsmith.sources.pointer import join
+from poolsmith.sources.stream_places import StreamPlaces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
+
+RULES = codes.OBJECT_SCHEMA
+MOST_PER_OBJECT = 50
+"""Findings of one object that are reported one by one; the rest is counted."""
+MOST_PER_FILE = 500
+_OWN = "poolsmith/v1"
+_RULE_OF = {
+    What.UNKNOWN_FIELD: codes.UNKNOWN_OBJECT_FIELD,
+    What.NULL: codes.NULL_FIELD,
+    What.DUPLICATE: codes.DUPLICATE_ENTRY,
+}
+_CREATED_BY_TOOLS = ["creationTimestamp", "metadata"]
+_PATCH_MAY = frozenset((What.REQUIRED, What.NULL, What.DUPLICATE, What.RULE))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was said of one object, for a second opinion. `refused` is the pointer that a JSON Schema would refuse."""
+
+    document: CheckedDocument
+    base: str
+    kind: KindSchema
+    body: dict[str, Any]
+    refused: str | None
+
+
+@dataclass(slots=True)
+class Judgement:
+    """What the schemas said about a tree. `skipped` counts objects by what and why."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    validated: int = 0
+    skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
+    not_evaluated: int = 0
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = False) -> Judgement:
+    """Every object of the tree, `kind: List` unfolded."""
+    judgement = Judgement()
+    patches = _patch_files(tree)
+    places = Places()
+    unknown: dict[tuple[str, str], tuple[CheckedDocument, str, NoSchema]] = {}
+    reported: Counter[str] = Counter()
+    for document in tree.objects:
+        for base, body in unfold(document.data):
+            api_version, kind = body.get("apiVersion"), body.get("kind")
+            if not isinstance(api_version, str) or not isinstance(kind, str):
+                judgement.skipped["items of lists", "they have no apiVersion and kind"] += 1
+                continue
+            if api_version == _OWN:
+                judgement.skipped["profiles", "`poolsmith check` without a path judges them"] += 1
+                continue
+            schema = schemas.find(api_version, kind)
+            if isinstance(schema, NoSchema):
+                judgement.skipped[f"{api_version} {kind}", schema.reason] += 1
+                unknown.setdefault((api_version, kind), (document, base, schema))
+                continue
+            judgement.validated += 1
+            violations = schema.violations(body)
+            if violations:
+                violations = _relevant(violations, is_patch=document.path in patches)
+            if keep_verdicts and document.path not in patches:
+                refused = (join(base) + item.pointer for item in violations if item.what not in BEYOND_JSON_SCHEMA)
+                judgement.verdicts.append(Verdict(document, base, schema, body, next(refused, None)))
+            if violations:
+                _report(judgement, document, base, violations, places, reported)
+    for (api_version, kind), (document, base, schema) in unknown.items():
+        count = judgement.skipped[f"{api_version} {kind}", schema.reason]
+        judgement.diagnostics.append(_unknown(schema, document, base, count, places))
+    return judgement
+
+
+class Places:
+    """Files are composed anew only where something is to be located, and once."""
+
+    def __init__(self) -> None:
+        self._by_path: dict[str, StreamPlaces] = {}
+
+    def of(self, document: CheckedDocument) -> StreamPlaces:
+        places = self._by_path.get(document.path)
+        if places is None:
+            places = self._by_path[document.path] = StreamPlaces(document.path, document.text)
+        return places
+
+
+def unfold(body: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects that a document stands for, each with its pointer: itself, or the items of a `kind: List`."""
+    if body.get("kind") == "List" and body.get("apiVersion") == "v1" and isinstance(body.get("items"), list):
+        for index, item in enumerate(body["items"]):
+            if isinstance(item, dict):
+                yield f"/items/{index}", item
+        return
+    yield "", body
+
+
+def _relevant(violations: tuple[Violation, ...], *, is_patch: bool) -> tuple[Violation, ...]:
+    """A strategic-merge patch is part of an object, with directives of its own."""
+    kept = (
+        item
+        for item in violations
+        if not (item.what is What.NULL and item.steps == _CREATED_BY_TOOLS)
+        and not (is_patch and (item.what in _PATCH_MAY or str(item.steps[0] if item.steps else "").startswith("$")))
+    )
+    return tuple(kept)
+
+
+def _patch_files(tree: CheckedTree) -> frozenset[str]:
+    """The files that kustomizations name as patches."""
+    found: set[str] = set()
+    for document in tree.kustomizations:
+        folder = posixpath.dirname(document.path)
+        for key in ("patches", "patchesStrategicMerge", "patchesJson6902"):
+            entries = document.data.get(key)
+            for entry in entries if isinstance(entries, list) else ():
+                path = entry.get("path") if isinstance(entry, dict) else entry
+                if isinstance(path, str) and "\n" not in path:
+                    found.add(posixpath.normpath(posixpath.join(folder, path)))
+    return frozenset(found)
+
+
+def _report(
+    judgement: Judgement,
+    document: CheckedDocument,
+    base: str,
+    violations: tuple[Violation, ...],
+    places: Places,
+    reported: Counter[str],
+) -> None:
+    told = [item for item in violations if item.what is not What.NOT_EVALUATED]
+    judgement.not_evaluated += len(violations) - len(told)
+    limit = max(0, min(MOST_PER_OBJECT, MOST_PER_FILE - reported[document.path]))
+    for violation in told[:limit]:
+        reported[document.path] += 1
+        judgement.diagnostics.append(_diagnostic(violation, document, base, places))
+    if (rest := len(told) - limit) > 0:
+        worst = Severity.ERROR if any(item.grave for item in told[limit:]) else Severity.WARNING
+        message = f"{_name(document, base)}: {rest} more values are not what the schema allows"
+        location = places.of(document).locate(document.index, base)
+        judgement.diagnostics.append(diagnose(codes.SCHEMA_VIOLATION, message, location, severity=worst))
+
+
+def _diagnostic(violation: Violation, document: CheckedDocument, base: str, places: Places) -> Diagnostic:
+    rule: RuleInfo = _RULE_OF.get(violation.what, codes.SCHEMA_VIOLATION)
+    dotted = violation.dotted
+    what = f"`{dotted}` {violation.message}" if dotted else violation.message
+    return diagnose(
+        rule,
+        f"{_name(document, base)}: {what}",
+        places.of(document).locate(document.index, base + violation.pointer),
+        help=violation.help,
+        subject=_name(document, base),
+        severity=rule.severity if violation.grave else Severity.WARNING,
+    )
+
+
+def _unknown(schema: NoSchema, document: CheckedDocument, base: str, count: int, places: Places) -> Diagnostic:
+    rule = codes.KIND_NOT_SERVED if schema.refused else codes.KIND_WITHOUT_SCHEMA
+    times = f" ({count} objects)" if count > 1 else ""
+    return diagnose(
+        rule,
+        f"{_name(document, base)}: {schema.reason}{times}",
+        places.of(document).locate(document.index, f"{base}/kind"),
+        help=schema.help,
+        subject=_name(document, base),
+    )
+
+
+def _name(document: CheckedDocument, base: str) -> str:
+    return f"{document.name}{base}" if base else document.name

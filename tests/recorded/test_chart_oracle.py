@@ -1,0 +1,120 @@
+"""Each recorded rendering of the chart is what the projection gives; docs/projection.md says so."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from poolsmith.catalog import store
+from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.crd_entry import crds_entry
+from poolsmith.catalog.crds import read_crds
+from poolsmith.catalog.projection_entry import projection_entry
+from poolsmith.catalog.projections import projected_releases, read_projection
+from poolsmith.catalog.versions import version_key
+from poolsmith.operands.crd_prune import check_spec
+from poolsmith.operands.project import HelmRelease, project
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGE = REPOSITORY / "docs/projection.md"
+ORACLE = REPOSITORY.parent / "shared/facts/chart-oracle"
+TAGS = sorted(projected_releases(), key=version_key)
+CASES = [path.relative_to(ORACLE).as_posix() for path in sorted(ORACLE.glob("*/*.json"))] or ["no/recordings"]
+HEAD, TAIL = "<!-- cases:begin -->\n", "<!-- cases:end -->\n"
+
+
+def expected(recorded):
+    result = recorded["result"]
+    if "error" in result:
+        return {"error": result["error"]}
+    return {"specs": result["specs"], "crdCheck": result["crdCheck"]}
+
+
+def actual(recorded):
+    tag, inputs = recorded["tag"], recorded["inputs"]
+    helm = HelmRelease(inputs["release"], inputs["apiVersions"])
+    projected = project(read_projection(tag), read_chart("gpu-operator", tag).defaults, inputs["values"], helm)
+    if projected.errors:
+        return {"error": projected.errors[0]}
+    specs, crd_check = {}, {}
+    for item in projected.objects:
+        metadata = item["metadata"]
+        specs[item["kind"]] = {
+            "name": metadata["name"],
+            "labels": metadata.get("labels"),
+            "annotations": metadata.get("annotations"),
+            "spec": item["spec"],
+        }
+        definition = read_crds(tag)[item["kind"]]
+        findings = check_spec(item["spec"], definition.schema)
+        assert item["apiVersion"] == definition.api_version
+        if not findings.clean:
+            crd_check[item["kind"]] = {"pruned": findings.pruned, "schemaViolations": findings.violations}
+    return {"specs": specs, "crdCheck": crd_check}
+
+
+def read(path):
+    return json.loads(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_recorded_rendering_is_the_projection(shared, case):
+    recorded = read(shared / "facts/chart-oracle" / case)
+
+    assert actual(recorded) == expected(recorded)
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_an_entry_is_made_from_the_value_map_the_definitions_and_the_overlay(shared, tag):
+    folder = shared / "upstream/gpu-operator" / tag / "crds"
+    definitions = [
+        item for path in sorted(folder.glob("*.yaml")) for item in yaml.safe_load_all(path.read_text("utf-8")) if item
+    ]
+    source = f"NVIDIA/gpu-operator@{tag}:deployments/gpu-operator/crds/"
+    crds = crds_entry(release=tag, source=source, definitions=definitions)
+    recorded = read(shared / f"facts/chart-values/gpu-operator/{tag}.json")
+
+    assert store.read_json(f"crds/{tag}.json") == crds
+    assert store.read_json(f"projection/{tag}.json") == projection_entry(
+        release=tag,
+        source=recorded["source"],
+        value_paths=recorded["paths"],
+        crds=crds["kinds"],
+        overlay=store.read_yaml("projection/overlay.yaml"),
+    )
+
+
+def table(folder):
+    """Cases by release: matched, differs, or not recorded."""
+    names = sorted({case.rpartition("/")[2] for case in CASES})
+    rows = [f"| case | {' | '.join(TAGS)} |", "| --- |" + " --- |" * len(TAGS)]
+    totals = dict.fromkeys(TAGS, 0)
+    for name in names:
+        cells = []
+        for tag in TAGS:
+            path = folder / tag / name
+            matched = path.exists() and actual(recorded := read(path)) == expected(recorded)
+            totals[tag] += matched
+            cells.append("matched" if matched else "differs" if path.exists() else "-")
+        rows.append(f"| {name.removesuffix('.json')} | {' | '.join(cells)} |")
+    counts = (f"{totals[tag]} of {len(list((folder / tag).glob('*.json')))}" for tag in TAGS)
+    return "\n".join([*rows, f"| all | {' | '.join(counts)} |"]) + "\n"
+
+
+def test_the_page_has_the_table_of_all_cases(shared):
+    page = PAGE.read_text("utf-8")
+    before, _, rest = page.partition(HEAD)
+    _, end, after = rest.partition(TAIL)
+    wanted = f"{before}{HEAD}{table(shared / 'facts/chart-oracle')}{TAIL}{after}"
+    assert end
+    if os.environ.get("UPDATE_DOCS") == "1":
+        if os.environ.get("CI"):
+            pytest.fail("docs are not rewritten in CI")
+        PAGE.write_text(wanted, "utf-8")
+        return
+
+    assert page == wanted, "run `UPDATE_DOCS=1 python -m pytest tests/recorded/test_chart_oracle.py`"
