@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon_sets import write_daemon_sets, write_schemas
 from fleet import change_one_profile, write_fleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+DOCUMENTS = 1_000
 COMMAND = (sys.executable, "-m", "poolsmith")
 
 
@@ -122,6 +124,29 @@ def kustomize(folder: Path, clusters: int) -> list[Row]:
     ]
 
 
+def schemas(folder: Path, runs: int) -> list[Row]:
+    """1,000 documents read and validated in one process, and what kubeconform takes for the same files."""
+    documents = folder / "manifests"
+    write_daemon_sets(documents, DOCUMENTS)
+    seconds, memory = measure(["check", str(documents)], folder, runs)
+    tool = shutil.which("kubeconform")
+    if tool is None:
+        print("kubeconform is not installed: no comparison", file=sys.stderr)
+        return [Row(f"check, {DOCUMENTS:,} DaemonSets", seconds, memory, DOCUMENTS, "200 MiB")]
+    location = write_schemas(folder / "schemas", "1.33")
+    command = [tool, "-strict", "-summary", "-schema-location", location, str(documents)]
+    peer = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        peer.append(time.perf_counter() - start)
+    theirs = statistics.median(peer)
+    return [
+        Row(f"kubeconform, {DOCUMENTS:,} DaemonSets", theirs, 0, DOCUMENTS, ""),
+        Row(f"check, {DOCUMENTS:,} DaemonSets", seconds, memory, DOCUMENTS, f"{1.5 * theirs:.2f} s, 200 MiB"),
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs per figure; the median counts")
@@ -130,6 +155,7 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory(prefix="poolsmith-bench-") as name:
         folder = Path(name)
+        rows += schemas(_made(folder / "schemas"), options.runs)
         rows += small(_made(folder / "small"), options.runs)
         rows += large(_made(folder / "thousand"), 1_000, options.runs)
         rows += kustomize(folder / "thousand", 100)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.generate import Progress, generate
 from poolsmith.app.object_schemas import (
+    Against,
     SchemaResult,
     against_cluster,
     against_flags,
@@ -16,7 +17,7 @@ from poolsmith.app.object_schemas import (
     with_schema_results,
 )
 from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
-from poolsmith.app.project import CLUSTERS, open_project
+from poolsmith.app.project import CLUSTERS, FLEET, open_project
 from poolsmith.app.settle import Mode
 from poolsmith.check.engine import run_rules
 from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
@@ -129,14 +130,21 @@ def _committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
     for files in project.select(clusters):
         cluster = load_cluster(project.tree, files, project.bases).cluster
         if cluster is not None:
-            documents: list[CheckedDocument] = []
-            for path in _yaml_files(root / CLUSTERS / files.name, []):
-                shown = _shown(path, root)
-                content = read_bytes(path, shown, MAX_MANIFEST_BYTES)
-                if not isinstance(content, Diagnostic):
-                    documents.extend(parse_documents(shown, content)[0])
-            tree = CheckedTree(tuple(documents), frozenset(document.path for document in documents))
+            tree = _tree_of(root, f"{CLUSTERS}/{files.name}")
             yield judge_schemas(tree, against_cluster(cluster, project.catalog), keep_verdicts=True)
+    if not clusters:
+        yield judge_schemas(_tree_of(root, FLEET), Against(), keep_verdicts=True)
+
+
+def _tree_of(root: Path, folder: str) -> CheckedTree:
+    """What can be read in a folder of the output; what can't is reported elsewhere."""
+    documents: list[CheckedDocument] = []
+    for path in _yaml_files(root / folder, []) if (root / folder).is_dir() else ():
+        shown = _shown(path, root)
+        content = read_bytes(path, shown, MAX_MANIFEST_BYTES)
+        if not isinstance(content, Diagnostic):
+            documents.extend(parse_documents(shown, content)[0])
+    return CheckedTree(tuple(documents), frozenset(document.path for document in documents))
 
 
 def _yaml_files(path: Path, failures: list[OSError]) -> Iterator[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from poolsmith.app.project import OUTPUT
@@ -12,6 +12,7 @@ from poolsmith.diagnostics import WriteError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from poolsmith.app.project import Project
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def only_writer(project: Project) -> Iterator[None]:
     """One writer per project; a second one is refused, not queued. Raises WriteError."""
     folder = project.root / OUTPUT
+    is_new = not folder.exists()
     try:
         folder.mkdir(exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
@@ -35,3 +37,12 @@ def only_writer(project: Project) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+        if is_new:
+            _remove_empty(project.clusters_folder, folder)
+
+
+def _remove_empty(*folders: Path) -> None:
+    """A run that wrote nothing leaves nothing, not even the folders that it made."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()

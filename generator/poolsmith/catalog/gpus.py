@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from poolsmith.diagnostics.suggest import nearest
+
 _BRACKETS = re.compile(r"\[(?P<name>[^\]]+)\]")
 _PREFIXES = ("nvidia", "tesla", "quadro")
 
@@ -50,6 +52,15 @@ class Gpus:
     def find(self, product: str) -> GpuEntry | None:
         """By the catalog's name, the PCI database's name, or the label nvidia.com/gpu.product."""
         return self.by_name.get(_normal(product))
+
+    def similar(self, product: str) -> tuple[str, ...]:
+        """Products that an unknown name may mean: those whose names hold it, else the closest one."""
+        wanted = _normal(product)
+        holding = dict.fromkeys(entry.product for name, entry in self.by_name.items() if wanted in name)
+        if holding:
+            return tuple(holding)
+        match = nearest(wanted, self.by_name)
+        return (self.by_name[match].product,) if match is not None else ()
 
     def names(self) -> tuple[str, ...]:
         return tuple(entry.product for entry in self.entries)

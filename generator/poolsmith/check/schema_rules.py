@@ -60,7 +60,7 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
     judgement = Judgement()
     patches = _patch_files(tree)
     places = Places()
-    unknown: dict[tuple[str, str], tuple[CheckedDocument, str, NoSchema]] = {}
+    unknown: dict[tuple[str, str], tuple[CheckedDocument, str, str, NoSchema]] = {}
     reported: Counter[str] = Counter()
     for document in tree.objects:
         for base, body in unfold(document.data):
@@ -74,7 +74,7 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
             schema = schemas.find(api_version, kind)
             if isinstance(schema, NoSchema):
                 judgement.skipped[f"{api_version} {kind}", schema.reason] += 1
-                unknown.setdefault((api_version, kind), (document, base, schema))
+                unknown.setdefault((api_version, kind), (document, base, _name(body), schema))
                 continue
             judgement.validated += 1
             violations = schema.violations(body)
@@ -84,10 +84,10 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
                 refused = (join(base) + item.pointer for item in violations if item.what not in BEYOND_JSON_SCHEMA)
                 judgement.verdicts.append(Verdict(document, base, schema, body, next(refused, None)))
             if violations:
-                _report(judgement, document, base, violations, places, reported)
-    for (api_version, kind), (document, base, schema) in unknown.items():
+                _report(judgement, document, base, _name(body), violations, places, reported)
+    for (api_version, kind), (document, base, name, schema) in unknown.items():
         count = judgement.skipped[f"{api_version} {kind}", schema.reason]
-        judgement.diagnostics.append(_unknown(schema, document, base, count, places))
+        judgement.diagnostics.append(_unknown(schema, document, base, name, count, places))
     return judgement
 
 
@@ -143,6 +143,7 @@ def _report(
     judgement: Judgement,
     document: CheckedDocument,
     base: str,
+    name: str,
     violations: tuple[Violation, ...],
     places: Places,
     reported: Counter[str],
@@ -152,39 +153,44 @@ def _report(
     limit = max(0, min(MOST_PER_OBJECT, MOST_PER_FILE - reported[document.path]))
     for violation in told[:limit]:
         reported[document.path] += 1
-        judgement.diagnostics.append(_diagnostic(violation, document, base, places))
+        judgement.diagnostics.append(_diagnostic(violation, document, base, name, places))
     if (rest := len(told) - limit) > 0:
         worst = Severity.ERROR if any(item.grave for item in told[limit:]) else Severity.WARNING
-        message = f"{_name(document, base)}: {rest} more values are not what the schema allows"
+        message = f"{name}: {rest} more values are not what the schema allows"
         location = places.of(document).locate(document.index, base)
         judgement.diagnostics.append(diagnose(codes.SCHEMA_VIOLATION, message, location, severity=worst))
 
 
-def _diagnostic(violation: Violation, document: CheckedDocument, base: str, places: Places) -> Diagnostic:
+def _diagnostic(violation: Violation, document: CheckedDocument, base: str, name: str, places: Places) -> Diagnostic:
     rule: RuleInfo = _RULE_OF.get(violation.what, codes.SCHEMA_VIOLATION)
     dotted = violation.dotted
     what = f"`{dotted}` {violation.message}" if dotted else violation.message
     return diagnose(
         rule,
-        f"{_name(document, base)}: {what}",
+        f"{name}: {what}",
         places.of(document).locate(document.index, base + violation.pointer),
         help=violation.help,
-        subject=_name(document, base),
+        subject=name,
         severity=rule.severity if violation.grave else Severity.WARNING,
     )
 
 
-def _unknown(schema: NoSchema, document: CheckedDocument, base: str, count: int, places: Places) -> Diagnostic:
+def _unknown(
+    schema: NoSchema, document: CheckedDocument, base: str, name: str, count: int, places: Places
+) -> Diagnostic:
     rule = codes.KIND_NOT_SERVED if schema.refused else codes.KIND_WITHOUT_SCHEMA
     times = f" ({count} objects)" if count > 1 else ""
     return diagnose(
         rule,
-        f"{_name(document, base)}: {schema.reason}{times}",
+        f"{name}: {schema.reason}{times}",
         places.of(document).locate(document.index, f"{base}/kind"),
         help=schema.help,
-        subject=_name(document, base),
+        subject=name,
     )
 
 
-def _name(document: CheckedDocument, base: str) -> str:
-    return f"{document.name}{base}" if base else document.name
+def _name(body: dict[str, Any]) -> str:
+    """Kind/name, as CheckedDocument says it."""
+    metadata = body.get("metadata")
+    name = (metadata.get("name") or metadata.get("generateName")) if isinstance(metadata, dict) else None
+    return f"{body['kind']}/{name}" if isinstance(name, str) else str(body["kind"])

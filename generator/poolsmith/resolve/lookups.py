@@ -13,6 +13,7 @@ from poolsmith.model.node_pool import DriverSource, Workload
 from poolsmith.resolve.facts import map_pools
 
 if TYPE_CHECKING:
+    from poolsmith.catalog.gpus import Gpus
     from poolsmith.model.plan import ClusterPlan, PoolPlan
     from poolsmith.resolve.facts import Facts
 
@@ -162,8 +163,13 @@ def _gpu(pool: PoolPlan, facts: Facts) -> PoolPlan:
             pool,
             "/spec/gpu/product",
             f"the catalog does not know the GPU `{gpu.product}`",
-            help=f"{did_you_mean(gpu.product, gpus.names())}; declare another one with `gpu.architecture`: "
+            help=f"{_similar(gpu.product, gpus)}; declare another one with `gpu.architecture`: "
             + listed(gpus.architectures),
         )
         return pool
     return replace(pool, architecture=entry.architecture)
+
+
+def _similar(product: str, gpus: Gpus) -> str:
+    similar = gpus.similar(product)
+    return f"did you mean {listed(similar)}?" if similar else f"known: {listed(gpus.names())}"

@@ -76,16 +76,25 @@ def opened(tag, rule, field):
     return values
 
 
+def accepted(tag, rule, field):
+    """Values of the kind that the field takes."""
+    schema = read_crds(tag)[rule.kind].schema["properties"]["spec"]
+    for key in field.path:
+        schema = schema.get("properties", {}).get(key, {})
+    return st.lists(DATA, max_size=3) if schema.get("type") == "array" else st.dictionaries(NAMES, DATA, max_size=3)
+
+
 @given(st.data())
 def test_a_written_value_reaches_its_field(data):
     tag, rule, field = data.draw(st.sampled_from(FIELDS), label="field")
-    drawn = data.draw(DATA if field.form == "data" else SCALARS, label="value")
+    drawn = data.draw(accepted(tag, rule, field) if field.form == "data" else SCALARS, label="value")
     values = opened(tag, rule, field)
     put(values, field.source, drawn)
-    assume((field.source, not is_true(drawn)) not in conditions_of(rule, field))
+    effective = look_up(merge_over_defaults(DEFAULTS[tag], values), field.source)
+    assume((field.source, not is_true(effective)) not in conditions_of(rule, field))
     spec = rendered(tag, values)[rule.kind]["spec"]
-    effective = field.default if field.default is not None and not is_true(drawn) else drawn
-    effective = tag if effective == "{appVersion}" else effective
+    if field.default is not None and not is_true(effective):
+        effective = tag if field.default == "{appVersion}" else field.default
     expected = {"data": lambda: effective, "quoted": lambda: quoted(effective), "plain": lambda: plain(effective, "x")}
 
     assert look_up(spec, field.path) == expected[field.form]()

@@ -126,11 +126,14 @@ class Schemas:
 
     def _custom(self, family: str, wanted: str) -> KindSchema | NoSchema:
         pack = read_cached(family)
-        version = {OPERATOR: self.versions.operator, COCO: self.versions.coco or pack.versions[-1]}.get(
-            family, pack.versions[-1]
-        )
-        if version is None:
+        version = {OPERATOR: self.versions.operator, COCO: self.versions.coco}.get(family, pack.versions[-1])
+        if version is None and family == OPERATOR:
             return NoSchema("the gpu-operator release is unknown", "name it with --release")
+        if version is None:
+            holders = [item for item in pack.versions if wanted in _view(family, item).kinds]
+            if len(holders) > 1:
+                return NoSchema(f"the release of {family} is unknown, and the definitions differ")
+            version = pack.versions[-1]
         if version not in pack.versions:
             return NoSchema(f"no definitions of {family} {version} are known", f"known: {listed(pack.versions)}")
         view = _view(family, version)
