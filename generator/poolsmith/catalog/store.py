@@ -10,6 +10,7 @@ from typing import Any
 from poolsmith.sources.yaml_reader import read_documents
 
 DATA = Path(__file__).parent / "data"
+_GENERATION = ("*.yaml", "charts/*/*.json")
 
 
 def read_yaml(name: str) -> dict[str, Any]:
@@ -30,11 +31,9 @@ def names(folder: str) -> tuple[str, ...]:
 
 
 def digest() -> str:
-    """One hash over all data that generation reads, for lock files; schemas only judge what was generated."""
+    """One hash over the data that generation reads, for lock files; other data only judges what was generated."""
     total = hashlib.sha256()
-    for path in sorted(path for path in DATA.rglob("*") if path.is_file()):
-        if path.relative_to(DATA).parts[0] == "schemas":
-            continue
+    for path in sorted(path for pattern in _GENERATION for path in DATA.glob(pattern)):
         content = path.read_bytes()
         total.update(f"{path.relative_to(DATA).as_posix()}\0{len(content)}\0".encode())
         total.update(content)
