@@ -14,7 +14,8 @@ NAMES = sorted(rule.RULE.name for rule in RULES)
 
 
 def findings(folder):
-    return sorted(f"{item.primary.span} {item.name}" for item in check_paths(folder, [folder]).diagnostics)
+    found = check_paths(folder, [folder]).diagnostics
+    return sorted(f"{item.primary.span} {item.name}" for item in found if item.name != "kind-without-schema")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -68,7 +68,7 @@ def command(
         if result.diagnostics:
             checked = {"values files": len(files)}
             _tell(format_text(Outcome(diagnostics=result.diagnostics, checked=checked)))
-        _tell("".join(f"poolsmith: the chart refuses these values: {printable(text)}\n" for text in result.errors))
+        _tell("".join(f"poolsmith: the chart renders nothing: {printable(text)}\n" for text in result.errors))
     notes = result.notes or (() if result.failed or result.objects else ("these values render no custom resource",))
     _tell("".join(f"poolsmith: note: {printable(note)}\n" for note in notes))
     return Exit.FINDINGS if result.failed else Exit.CLEAN

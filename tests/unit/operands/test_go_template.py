@@ -104,5 +104,5 @@ def test_a_missing_last_key_is_null_and_anything_above_is_an_error():
     assert look_up(values, ("driver", "nothing")) is None
     with pytest.raises(TemplateError, match=r"nil pointer evaluating interface \{\}\.enabled"):
         look_up(values, ("driver", "rdma", "enabled"))
-    with pytest.raises(TemplateError, match="`driver.image` is not a map"):
+    with pytest.raises(TemplateError, match=r"`driver\.image` is not a map"):
         look_up(values, ("driver", "image", "tag"))
