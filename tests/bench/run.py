@@ -67,9 +67,7 @@ def small(folder: Path, runs: int) -> list[Row]:
     seconds, memory = measure(["generate"], folder, runs * 3, fresh(folder))
     checked, more = measure(["check"], folder, runs * 3)
     rows.append(Row("generate, 1 cluster of 8 pools, cold", seconds, memory, count_files(folder), ""))
-    rows.append(
-        Row("generate + check, 1 cluster of 8 pools", seconds + checked, max(memory, more), 0, "0.35 s")
-    )
+    rows.append(Row("generate + check, 1 cluster of 8 pools", seconds + checked, max(memory, more), 0, "0.35 s"))
     return rows
 
 
@@ -159,7 +157,7 @@ def main() -> None:
         rows += small(_made(folder / "small"), options.runs)
         rows += large(_made(folder / "thousand"), 1_000, options.runs)
         rows += kustomize(folder / "thousand", 100)
-        if options.largest > 1_000:  # noqa: PLR2004 - measured above
+        if options.largest > 1_000:
             rows += large(_made(folder / "largest"), options.largest, 1)
     print_table(rows)
 
@@ -177,9 +175,7 @@ def print_table(rows: list[Row]) -> None:
         files = f"{row.files:,}" if row.files else ""
         print(f"{row.work:<{width}}  {row.seconds:>8.3f}  {memory:>6}  {files:>7}  {row.budget}")
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(
-        f"largest process: {children:.0f} MiB, {os.cpu_count()} processors, Python {sys.version.split()[0]}"
-    )
+    print(f"largest process: {children:.0f} MiB, {os.cpu_count()} processors, Python {sys.version.split()[0]}")
 
 
 if __name__ == "__main__":

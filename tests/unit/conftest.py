@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from poolsmith.app.values_check import judge_stack_values
 from poolsmith.catalog import Catalog
 from poolsmith.load.bases import load_bases
 from poolsmith.load.cluster import load_cluster
@@ -104,7 +105,7 @@ def resolve(tmp_path, catalog):
         fleet = find_fleet(tree)
         loaded = load_cluster(tree, fleet.clusters[0], load_bases(tree, fleet.bases))
         assert not loaded.problems, [f"{item.primary.span}: {item.message}" for item in loaded.problems]
-        resolved = resolve_cluster(loaded, catalog)
+        resolved = resolve_cluster(loaded, catalog, judge_stack_values)
         return Outcome(resolved.plan, resolved.diagnostics)
 
     return run

@@ -9,24 +9,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from poolsmith.app.check import check_paths, check_project
-    from poolsmith.app.explain import explain
-    from poolsmith.app.generate import generate
-    from poolsmith.app.initialize import initialize
-    from poolsmith.app.rule_book import rule_book
-    from poolsmith.app.schemas import schema_text
-    from poolsmith.app.settle import Mode
+    from poolsmith.app.check import check_paths as check_paths
+    from poolsmith.app.check import check_project as check_project
+    from poolsmith.app.explain import explain as explain
+    from poolsmith.app.generate import generate as generate
+    from poolsmith.app.initialize import initialize as initialize
+    from poolsmith.app.rule_book import rule_book as rule_book
+    from poolsmith.app.schemas import schema_text as schema_text
+    from poolsmith.app.settle import Mode as Mode
 
-__all__ = [
-    "Mode",
-    "check_paths",
-    "check_project",
-    "explain",
-    "generate",
-    "initialize",
-    "rule_book",
-    "schema_text",
-]
 _HOMES = {
     "Mode": "settle",
     "check_paths": "check",
@@ -40,7 +31,7 @@ _HOMES = {
 
 
 class _UseCases(ModuleType):
-    """NOTE: not a module's `__getattr__`: some modules are called as their function, and would hide it once imported."""
+    """NOTE: a module's `__getattr__` would not do: modules that are called as their function hide it once imported."""
 
     def __getattribute__(self, name: str) -> Any:
         if name in _HOMES:

@@ -18,6 +18,7 @@ from poolsmith.app.object_schemas import (
     with_schema_results,
 )
 from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
+from poolsmith.app.values_check import judge_values_of, known_release, release_with_schemas
 from poolsmith.check.engine import run_rules
 from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
 from poolsmith.check.registry import RULES
@@ -65,15 +66,19 @@ def check_paths(
 ) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
 
-    `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas.
+    `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
+    judged by the release that they are for, else by `release`.
     Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
     """
-    against = against_flags(kubernetes, release)
+    release = known_release(release)
+    against = against_flags(kubernetes, release_with_schemas(release))
     with _without_collector():
-        return _check_paths(root, paths, against, kubeconform)
+        return _check_paths(root, paths, against, kubeconform, release)
 
 
-def _check_paths(root: Path, paths: Sequence[Path], against: Against, kubeconform: str | None) -> Outcome:
+def _check_paths(
+    root: Path, paths: Sequence[Path], against: Against, kubeconform: str | None, release: str | None
+) -> Outcome:
     documents: list[CheckedDocument] = []
     diagnostics: list[Diagnostic] = []
     shown_paths: set[str] = set()
@@ -104,17 +109,19 @@ def _check_paths(root: Path, paths: Sequence[Path], against: Against, kubeconfor
     diagnostics.extend(run_rules(RULES, tree))
     schemas = judge_schemas(tree, against, keep_verdicts=kubeconform is not None)
     diagnostics.extend(schemas.diagnostics)
+    values = judge_values_of(tree, release, frozenset(_shown(path, base) for path in paths if not path.is_dir()))
+    diagnostics.extend(values.diagnostics)
     skipped = tuple(
         Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind")
         for document in documents
-        if not document.is_object
+        if not document.is_object and (document.path, document.index) not in values.paths
     )
     outcome = Outcome(
         diagnostics=sorted_unique(diagnostics),
         checked={"manifest files": len(shown_paths), "objects": len(tree.objects), "rules": len(RULES)},
         skipped=skipped,
     )
-    outcome = with_schema_results(outcome, [schemas])
+    outcome = values.added_to(with_schema_results(outcome, [schemas]))
     return outcome if kubeconform is None else _with_opinion(outcome, kubeconform, root, lambda: [schemas])
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith import __version__
 from poolsmith.app.comparison import Comparison
 from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
+from poolsmith.app.values_check import judge_stack_values
 from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, diagnose
 from poolsmith.diagnostics.codes import hygiene as codes
 from poolsmith.diagnostics.codes import reading
@@ -47,7 +48,7 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     plan = tree = content = None
     on_sound_bases = project.unsound_bases.isdisjoint(loaded.used_bases)
     if on_sound_bases and not any(item.severity is Severity.ERROR for item in diagnostics):
-        resolved = resolve_cluster(loaded, project.catalog)
+        resolved = resolve_cluster(loaded, project.catalog, judge_stack_values)
         diagnostics.extend(resolved.diagnostics)
         plan = resolved.plan
     if plan is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from poolsmith.app.object_schemas import Against, SchemaResult, judge_schemas
@@ -29,7 +29,7 @@ class Judged:
     files: int = 0
     objects: int = 0
     others: int = 0
-    schemas: SchemaResult = SchemaResult()
+    schemas: SchemaResult = field(default_factory=SchemaResult)
 
 
 def judge_output(comparison: Comparison, tree: ManifestTree, against: Against) -> Judged:

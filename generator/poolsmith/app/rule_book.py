@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.check.registry import RULES
+from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics.codes import CODE_BOOK
 
 if TYPE_CHECKING:
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
 def rule_book() -> tuple[RuleInfo, ...]:
     """Sorted by code."""
-    return tuple(sorted((*CODE_BOOK, *(rule.RULE for rule in RULES)), key=lambda rule: rule.code))
+    judges = (*(rule.RULE for rule in RULES), *(rule.RULE for rule in VALUE_RULES))
+    return tuple(sorted((*CODE_BOOK, *judges), key=lambda rule: rule.code))
 
 
 def find_rule(word: str) -> RuleInfo | None:

@@ -108,8 +108,7 @@ def unfold(body: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects that a document stands for, each with its pointer: itself, or the items of a `kind: List`."""
     if body.get("kind") == "List" and body.get("apiVersion") == "v1" and isinstance(body.get("items"), list):
         for index, item in enumerate(body["items"]):
-            if isinstance(item, dict):
-                yield f"/items/{index}", item
+            yield f"/items/{index}", item if isinstance(item, dict) else {}
         return
     yield "", body
 

@@ -20,6 +20,7 @@ VERBS = {
     "explain": "explain",
     "rules": "rules",
     "schema": "schema",
+    "catalog": "catalog",
 }
 TOOL = f"poolsmith {__version__}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from poolsmith.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
 from poolsmith.model.origin import FromProfile, Origin
@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from poolsmith.catalog.releases import Release
     from poolsmith.load.cluster import LoadedCluster
     from poolsmith.load.layers import Layers
+    from poolsmith.model.value_finding import ValuesJudgement
     from poolsmith.sources.source_file import SourceFile
+
+
+class JudgeValues(Protocol):
+    """The rules over Helm values: they stand on a floor above, and come in with the call.
+
+    `beneath` are the values that `values` are put on.
+    """
+
+    def __call__(self, values: dict[str, Any], release: str, beneath: dict[str, Any]) -> ValuesJudgement: ...
 
 
 @dataclass(slots=True)
@@ -29,14 +39,16 @@ class Facts:
     catalog: Catalog
     file: SourceFile
     layers: dict[str, Layers]
+    judge_values: JudgeValues
     found: list[Diagnostic] = field(default_factory=list)
     release: Release | None = None
     chart: Chart | None = None
     distribution: Distribution | None = None
 
     @classmethod
-    def of(cls, catalog: Catalog, loaded: LoadedCluster, file: SourceFile) -> Facts:
-        return cls(catalog=catalog, file=file, layers={item.pool.name: item.layers for item in loaded.pools})
+    def of(cls, catalog: Catalog, loaded: LoadedCluster, file: SourceFile, judge_values: JudgeValues) -> Facts:
+        layers = {item.pool.name: item.layers for item in loaded.pools}
+        return cls(catalog=catalog, file=file, layers=layers, judge_values=judge_values)
 
     def at_cluster(self, pointer: str) -> Origin:
         return FromProfile(self.file.path, pointer)

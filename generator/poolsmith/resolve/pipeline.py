@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from poolsmith.catalog import Catalog
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.load.cluster import LoadedCluster
+    from poolsmith.resolve.facts import JudgeValues
 
 Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
 
@@ -77,12 +78,12 @@ class Resolved:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def resolve_cluster(loaded: LoadedCluster, catalog: Catalog) -> Resolved:
+def resolve_cluster(loaded: LoadedCluster, catalog: Catalog, judge_values: JudgeValues) -> Resolved:
     """Run the passes over one cluster whose profiles loaded without errors."""
     cluster, file = loaded.cluster, loaded.file
     if cluster is None or file is None or not loaded.pools:
         return Resolved(None, ())
-    facts = Facts.of(catalog, loaded, file)
+    facts = Facts.of(catalog, loaded, file, judge_values)
     stack = cluster.spec.stack
     plan = ClusterPlan(
         cluster=cluster,

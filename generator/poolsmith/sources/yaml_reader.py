@@ -36,6 +36,7 @@ _PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 2
 
 PLAIN, QUOTED = "plain", "quoted"
 _CORE = "tag:yaml.org,2002:"
+_STRING, _BINARY = _CORE + "str", _CORE + "binary"
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?:[ \t].*)?\r?$", re.MULTILINE)
 _MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _TEXT_AFTER_MARKER = re.compile(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$", re.MULTILINE)
@@ -250,14 +251,13 @@ def mapping_key(node: Node) -> str:
 def scalar_value(node: ScalarNode) -> Scalar:
     tag: str = node.tag
     text: str = node.value
-    if tag == QUOTED or (tag == PLAIN and node.style):  # the tag `!` makes libyaml call quotes plain
-        return text
-    if tag == _CORE + "binary":
-        return _decoded(node)
-    if tag != PLAIN and not tag.startswith(_CORE):
+    if tag == PLAIN:
+        if node.style:  # the tag `!` makes libyaml call quotes plain
+            return text
+    elif tag in (QUOTED, _STRING) or not tag.startswith(_CORE):
         return text  # unknown tags are ignored, and such a scalar is a string
-    if tag == _CORE + "str":
-        return text
+    elif tag == _BINARY:
+        return _decoded(node)
     try:
         return resolve_plain(text)
     except NotJsonError:

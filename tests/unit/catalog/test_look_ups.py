@@ -224,7 +224,9 @@ def test_a_range_of_minors_includes_its_bounds():
 
 
 def data_files():
-    return sorted(path.relative_to(store.DATA).as_posix() for path in store.DATA.rglob("*") if path.is_file())
+    """All but the packs of schemas, whose header names the source (tests/recorded/test_schema_packs.py)."""
+    files = (path.relative_to(store.DATA).as_posix() for path in store.DATA.rglob("*") if path.is_file())
+    return sorted(name for name in files if not name.startswith("schemas/") or name.endswith((".yaml", ".json")))
 
 
 @pytest.mark.parametrize("name", data_files())

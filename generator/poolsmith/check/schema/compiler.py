@@ -31,6 +31,12 @@ class Nulls(StrEnum):
 _LEVELS_DOWN = 2
 
 
+def demanded(schema: Schema, resolve: Callable[[Schema], Schema]) -> tuple[str, ...]:
+    """Required fields without a default: the API server fills in defaults before it validates."""
+    properties = schema.get("properties", {})
+    return tuple(key for key in schema.get("required", ()) if "default" not in resolve(properties.get(key, {})))
+
+
 def accept(_value: Any) -> Found:
     return None
 
@@ -134,7 +140,7 @@ class Compiler:
         free = accept if schema.get("preserve") else None
         other = self.check(additional) if additional is not None else free
         fields = _Fields(self, properties, other, envelope)
-        required: tuple[str, ...] = tuple(schema.get("required", ()))
+        required = demanded(schema, self.resolve)
         absent_when_null = frozenset(required) if self.nulls is Nulls.ABSENT else frozenset()
         on_null = self._on_null(schema)
         least, most = schema.get("minProperties", 0), schema.get("maxProperties")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.check.schema.compiler import Compiler, Nulls
-from poolsmith.check.schema.scalars import INTEGER_BOUNDS, QUANTITY
+from poolsmith.check.schema.compiler import Compiler, Nulls, demanded
+from poolsmith.check.schema.scalars import DATE_TIME, INTEGER_BOUNDS, QUANTITY
 from poolsmith.check.schema.schemas import core_compiler, kubernetes_minors, newest_kubernetes
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ _LIMITS = (
     *("pattern", "minimum", "maximum", "multipleOf", "minLength", "maxLength"),
     *("minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems"),
 )
+_TIME = DATE_TIME.pattern.removesuffix(r"\Z")
 _METADATA = "meta.v1.ObjectMeta"
 
 
@@ -74,7 +75,7 @@ class _Exporter:
         if "enum" in schema:
             result["enum"] = [*schema["enum"], *([None] if null and kind is not None else [])]
         if schema.get("format") == "date-time":
-            result["format"] = "date-time"
+            result["pattern"] = f"^{_TIME}$"  # formats are not enforced
         if kind == "integer" and schema.get("format") in INTEGER_BOUNDS:
             least, most = INTEGER_BOUNDS[schema["format"]]
             result["minimum"] = max(least, result.get("minimum", least))
@@ -92,7 +93,7 @@ class _Exporter:
         return self.convert(items, required=strict)
 
     def _mapping(self, schema: Schema, result: dict[str, Any]) -> None:
-        required = schema.get("required", ())
+        required = demanded(schema, self._compiler.resolve)
         result["properties"] = {
             key: self.convert(child, required=self._absent and key in required)
             for key, child in schema.get("properties", {}).items()

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.schema_pack import read_pack
-from poolsmith.catalog.store import read_yaml
+from poolsmith.catalog.store import read_json
 from poolsmith.check.schema.compiler import Check, Compiler, Nulls
 from poolsmith.check.schema.defaulting import with_defaults
 from poolsmith.check.schema.transitions import transition_violations
@@ -185,7 +185,7 @@ def _custom_compiler(family: str, version: str, minor: str | None) -> Compiler:
 
 @cache
 def _kustomize() -> dict[str, Any]:
-    return read_yaml("schemas/kustomize.yaml")
+    return read_json("schemas/kustomize.json")
 
 
 @cache

@@ -41,8 +41,8 @@ DUPLICATE_ENTRY = RuleInfo(
     name="duplicate-entry",
     applies_to="manifest",
     what="A list whose entries have an identity (a name, a port and protocol) holds one of them twice.",
-    why="For a custom resource the API server refuses it. For a built-in kind server-side apply does, which Flux always "
-    "and Argo CD often uses; otherwise one of the two counts. There it is a warning.",
+    why="For a custom resource the API server refuses it. For a built-in kind server-side apply does, which Flux "
+    "always and Argo CD often uses; otherwise one of the two counts. There it is a warning.",
     fix="keep one of the two",
     bad="env: [{name: A, value: x}, {name: A, value: y}]\n",
     good="env: [{name: A, value: y}]\n",

@@ -4,24 +4,12 @@ from poolsmith.diagnostics.codes.object_schema import OBJECT_SCHEMA
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
 
-UNKNOWN_VALUE = RuleInfo(
-    code="PSM301",
-    name="unknown-value",
-    what="`stack.values` sets a key that the chart of the pinned release does not read.",
-    why="The chart ships no schema: Helm drops an unknown key silently.",
-)
 VALUE_TAKEN = RuleInfo(
     code="PSM302",
     name="value-taken",
     what="`stack.values` sets a value that poolsmith derives from the profiles.",
     why="Two sources for one value: the pools would no longer be what their profiles say.",
     fix="remove it from stack.values and say it in the profile",
-)
-VALUE_TYPE = RuleInfo(
-    code="PSM303",
-    name="value-type",
-    what="`stack.values` sets a value of another type than the chart's default has.",
-    why="The chart renders it, and the API server refuses or prunes the custom resource.",
 )
 VALUE_IS_DEFAULT = RuleInfo(
     code="PSM304",
@@ -32,4 +20,4 @@ VALUE_IS_DEFAULT = RuleInfo(
     fix="remove it, unless it documents a decision",
 )
 
-SCHEMA = (UNKNOWN_VALUE, VALUE_TAKEN, VALUE_TYPE, VALUE_IS_DEFAULT, *OBJECT_SCHEMA)
+SCHEMA = (VALUE_TAKEN, VALUE_IS_DEFAULT, *OBJECT_SCHEMA)

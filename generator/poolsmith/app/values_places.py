@@ -1,0 +1,125 @@
+"""Where Helm values of the gpu-operator chart stand in a tree of documents, and for which release. Floor: app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
+
+CHART = "gpu-operator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundValues:
+    """Values, or a text that holds them. `version` is the chart's as it is written; None where nothing says it.
+
+    `partial` says that the release takes more values from elsewhere.
+    """
+
+    document: CheckedDocument
+    pointer: str
+    values: Any
+    version: str | None
+    partial: bool = False
+
+
+def values_in(tree: CheckedTree, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
+    """`named` are the files that the user named one by one: with `release`, one without kind is a values file."""
+    for document in tree.documents:
+        if document.kind == "HelmRelease" and document.api_version.startswith("helm.toolkit.fluxcd.io/"):
+            yield from _helm_release(document, tree)
+        elif document.kind == "Application" and document.api_version.startswith("argoproj.io/"):
+            yield from _application(document, document.data.get("spec"), "/spec")
+        elif document.kind == "ApplicationSet" and document.api_version.startswith("argoproj.io/"):
+            template = _get(document.data, "spec", "template", "spec")
+            yield from _application(document, template, "/spec/template/spec")
+        elif release is not None and _may_be_values(document):
+            found = _plain(document, release, is_named=document.path in named)
+            if found is not None:
+                yield found
+
+
+def _helm_release(document: CheckedDocument, tree: CheckedTree) -> Iterator[FoundValues]:
+    spec = document.data.get("spec")
+    chart, version = _get(spec, "chart", "spec", "chart"), _get(spec, "chart", "spec", "version")
+    if (reference := _get(spec, "chartRef")) is not None:
+        chart, version = _referenced(reference, tree)
+    if not _is_ours(chart):
+        return
+    values = _get(spec, "values")
+    if values is not None:
+        partial = bool(_get(spec, "valuesFrom"))
+        yield FoundValues(
+            document=document, pointer="/spec/values", values=values, version=_text(version), partial=partial
+        )
+
+
+def _referenced(reference: Any, tree: CheckedTree) -> tuple[Any, Any]:
+    """Chart and version of the object that `chartRef` names, where it is in the tree."""
+    kind, name = _get(reference, "kind"), _get(reference, "name")
+    for document in tree.objects:
+        if document.kind != kind or document.metadata.get("name") != name:
+            continue
+        spec = document.data.get("spec")
+        if kind == "OCIRepository":
+            return _get(spec, "url"), _get(spec, "ref", "tag")
+        return _get(spec, "chart"), _get(spec, "version")
+    return name, None
+
+
+def _application(document: CheckedDocument, spec: Any, pointer: str) -> Iterator[FoundValues]:
+    sources = _get(spec, "sources")
+    places = [(_get(spec, "source"), f"{pointer}/source")]
+    if isinstance(sources, list):
+        places += [(source, f"{pointer}/sources/{index}") for index, source in enumerate(sources)]
+    for source, place in places:
+        helm = _get(source, "helm")
+        if not _is_ours(_get(source, "chart")) or not isinstance(helm, dict):
+            continue
+        key = "valuesObject" if helm.get("valuesObject") is not None else "values"
+        if helm.get(key) is not None:
+            yield FoundValues(
+                document=document,
+                pointer=f"{place}/helm/{key}",
+                values=helm[key],
+                version=_text(_get(source, "targetRevision")),
+                partial=any(helm.get(other) for other in ("valueFiles", "parameters", "fileParameters")),
+            )
+
+
+def _may_be_values(document: CheckedDocument) -> bool:
+    data = document.data
+    return isinstance(data, dict) and "apiVersion" not in data and "kind" not in data
+
+
+def _plain(document: CheckedDocument, release: str, *, is_named: bool) -> FoundValues | None:
+    """A file that was found in a folder has to look like values of this chart."""
+    from poolsmith.catalog.value_paths import value_paths
+
+    known = value_paths().release(release)
+    data = document.data
+    if known is not None and isinstance(data.get(CHART), dict) and CHART not in known.root.children:
+        return FoundValues(document=document, pointer=f"/{CHART}", values=data[CHART], version=release)
+    if not is_named and (known is None or known.root.children.keys().isdisjoint(data)):
+        return None
+    return FoundValues(document=document, pointer="", values=data, version=release)
+
+
+def _is_ours(chart: Any) -> bool:
+    return isinstance(chart, str) and chart.rstrip("/").rpartition("/")[2] == CHART
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _get(node: Any, *keys: str) -> Any:
+    for key in keys:
+        if not isinstance(node, dict):
+            return None
+        node = node.get(key)
+    return node

@@ -1,0 +1,165 @@
+"""Make a catalog entry from the files of a chart. Floor: catalog."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.chart_values_entry import SUBCHART
+from poolsmith.catalog.crd_entry import crds_entry
+from poolsmith.catalog.release_entry import chart_entry
+from poolsmith.catalog.template_references import References, references_in
+from poolsmith.diagnostics import PoolsmithError
+from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_TEMPLATES = (".yaml", ".yml", ".tpl", ".txt", ".json")
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+
+
+def entry_from_chart(files: dict[str, bytes], *, release: str | None) -> dict[str, Any]:
+    """The entry of a chart from its files by path. Raises PoolsmithError for a chart that can't be read.
+
+    Without templates nobody can say what is read: every declared path counts, and `templates` is false.
+    """
+    chart = _mapping(files, "Chart.yaml")
+    values = _mapping(files, "values.yaml") if "values.yaml" in files else {}
+    name, version = chart.get("name"), chart.get("version")
+    tag = release or (str(version) if version is not None else None)
+    if not isinstance(name, str) or tag is None:
+        raise PoolsmithError("Chart.yaml has no name, or no version: give --release")
+    references = _references(files, "templates/")
+    has_templates = any(path.startswith("templates/") for path in files)
+    dependencies = [item for item in chart.get("dependencies") or () if isinstance(item, dict)]
+    definitions = list(_definitions(files))
+    entry = chart_entry(
+        release=tag,
+        values=values,
+        value_paths=_value_paths(values, references if has_templates else None, dependencies, files),
+        kube_version=str(chart.get("kubeVersion", "")),
+        nfd_chart=next((str(item.get("version")) for item in dependencies if item.get("name") == SUBCHART), None),
+        source=f"chart {name} {tag}",
+        driver_crd=next((item for item in definitions if item["spec"]["names"]["kind"] == "NVIDIADriver"), None),
+    )
+    crds = crds_entry(release=tag, source=entry["source"], definitions=definitions)
+    return {
+        **entry,
+        "templates": has_templates,
+        "writes": {path: [asdict(write) for write in writes] for path, writes in sorted(references.writes.items())},
+        "crds": crds["kinds"],
+    }
+
+
+def _value_paths(
+    values: dict[str, Any],
+    references: References | None,
+    dependencies: list[dict[str, Any]],
+    files: dict[str, bytes],
+) -> dict[str, dict[str, Any]]:
+    aliases = {str(item.get("alias") or item.get("name")) for item in dependencies}
+    conditions = {
+        path.strip() for item in dependencies for path in str(item.get("condition") or "").split(",") if path.strip()
+    }
+    paths: dict[str, dict[str, Any]] = {}
+    for path, value in _declared(values):
+        paths[path] = {"declared": True, "type": _type(value), "referenced": references is None}
+    read = _with_parents(references.read | conditions if references is not None else conditions)
+    for path in read:
+        paths.setdefault(path, {"declared": False})["referenced"] = True
+    if references is not None:
+        for path, fact in paths.items():
+            fact["referenced"] = fact["referenced"] or _inside_read(path, references.read, values, read)
+    for alias in aliases:
+        paths |= _subchart_paths(alias, files)
+    return paths
+
+
+def _subchart_paths(alias: str, files: dict[str, bytes]) -> dict[str, dict[str, Any]]:
+    """The keys of a chart that is packed with its parent."""
+    folder = f"charts/{alias}/"
+    if f"{folder}values.yaml" not in files:
+        return {}
+    found: dict[str, dict[str, Any]] = {}
+    for path, value in _declared(_mapping(files, f"{folder}values.yaml")):
+        found[f"{alias}.{path}"] = {"declared": True, "type": _type(value), "referenced": True}
+    for path in _with_parents(_references(files, f"{folder}templates/").read):
+        found.setdefault(f"{alias}.{path}", {"declared": False, "referenced": True})
+    return found
+
+
+def _declared(values: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    pending: list[tuple[str, Any]] = [("", values)]
+    while pending:
+        path, node = pending.pop()
+        if path:
+            yield path, node
+        if isinstance(node, dict):
+            pending.extend((f"{path}.{key}" if path else key, value) for key, value in node.items())
+
+
+def _type(value: Any) -> str:
+    return _TYPES.get(type(value), "any")
+
+
+def _inside_read(path: str, read: set[str], values: dict[str, Any], parents: set[str]) -> bool:
+    """Below a mapping that is written as a whole: read itself, and no child of it by name."""
+    del values
+    steps = path.split(".")
+    for length in range(len(steps) - 1, 0, -1):
+        above = ".".join(steps[:length])
+        if above in read:
+            return not any(other.startswith(f"{above}.") for other in parents)
+    return False
+
+
+def _with_parents(paths: set[str]) -> set[str]:
+    return {".".join(path.split(".")[:length]) for path in paths for length in range(1, path.count(".") + 2)}
+
+
+def _references(files: dict[str, bytes], folder: str) -> References:
+    found = References()
+    for path in sorted(files):
+        if path.startswith(folder) and path.endswith(_TEMPLATES):
+            found.add(references_in(files[path].decode("utf-8", "replace")))
+    return found
+
+
+def _definitions(files: dict[str, bytes]) -> Iterable[dict[str, Any]]:
+    for path in sorted(files):
+        if path.startswith("crds/") and path.endswith((".yaml", ".yml")):
+            for document in _documents(files, path):
+                if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
+                    if not _is_definition(document):
+                        raise PoolsmithError(f"`{path}` in the chart holds a definition without names or versions")
+                    yield document
+
+
+def _is_definition(document: dict[str, Any]) -> bool:
+    spec = document.get("spec")
+    try:
+        stored = next(item for item in spec["versions"] if item["storage"])  # type: ignore[index]  # asked below
+        return bool(spec["names"]["kind"] and stored["schema"]["openAPIV3Schema"])  # type: ignore[index]  # as above
+    except (KeyError, TypeError, StopIteration):
+        return False
+
+
+def _mapping(files: dict[str, bytes], path: str) -> dict[str, Any]:
+    if path not in files:
+        raise PoolsmithError(f"there is no {path}: this is no chart")
+    documents = _documents(files, path)
+    first = documents[0] if documents else {}
+    if not isinstance(first, dict):
+        raise PoolsmithError(f"{path} is not a mapping")
+    return first
+
+
+def _documents(files: dict[str, bytes], path: str) -> list[Any]:
+    try:
+        return read_documents(files[path].decode("utf-8"))
+    except UnicodeDecodeError:
+        raise PoolsmithError(f"{path} in the chart is not UTF-8") from None
+    except YamlProblem as problem:
+        line = f" line {problem.position.line}" if problem.position else ""
+        raise PoolsmithError(f"{path}{line} in the chart can't be read: {problem.message}") from None

@@ -1,0 +1,50 @@
+"""A values file that repeats the chart's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.model.value_finding import ValueFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.values.document import ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM328",
+    name="copied-defaults",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values set most of what the chart's values.yaml sets, mostly to the same: a copied file.",
+    why="With the next release the copy pins every image and switch of the old one, and nobody sees which of its lines "
+    "were meant.",
+    fix="keep what differs from the chart's defaults, and remove the rest",
+    references=("values.yaml of the chart at its tag",),
+)
+_SHARE = 0.6
+_EQUAL = 0.6
+_MANY = 40
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    declared = document.release.leaves
+    set_here = document.leaf_paths & declared
+    if len(set_here) < _MANY or len(set_here) < _SHARE * len(declared):
+        return
+    message = f"{len(set_here)} of the {len(declared)} values that the chart's own file sets are set here"
+    defaults = document.release.defaults
+    if defaults is not None:
+        equal = sum(_at(document.values, path) == _at(defaults, path) for path in set_here)
+        if equal < _EQUAL * len(set_here):
+            return
+        message += f", {equal} of them to the same"
+    yield ValueFinding(rule=RULE, path=(), message=message)
+
+
+def _at(values: dict[str, Any], dotted: str) -> Any:
+    node: Any = values
+    for key in dotted.split("."):
+        node = node.get(key) if isinstance(node, dict) else None
+    return node
