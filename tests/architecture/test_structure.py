@@ -14,6 +14,7 @@ import pytest
 from poolsmith.app.rule_book import rule_book
 from poolsmith.app.schemas import schema_files
 from poolsmith.check.registry import RULES
+from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics import codes
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
@@ -109,13 +110,18 @@ def test_rules_that_judge_manifests_are_of_the_families_of_the_output():
     assert [rule.RULE.code for rule in RULES if not rule.RULE.code.startswith(("PSM4", "PSM5"))] == []
 
 
+def test_rules_that_judge_values_are_of_the_family_of_schemas_and_stand_beside_its_codes():
+    assert [rule.RULE.code for rule in VALUE_RULES if not rule.RULE.code.startswith("PSM3")] == []
+    assert {rule.RULE.applies_to for rule in VALUE_RULES} == {"values"}
+
+
 def test_the_book_is_the_sum_of_its_families():
     assert sorted(rule.code for rule in codes.CODE_BOOK) == sorted(
         rule.code for family in FAMILIES.values() for rule in family
     )
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.RULE.name)
+@pytest.mark.parametrize("rule", (*RULES, *VALUE_RULES), ids=lambda rule: rule.RULE.name)
 def test_a_rule_has_a_file_of_its_name_one_that_passes_and_one_that_fails(rule):
     folder = REPOSITORY / "tests/rules" / rule.RULE.name
 

@@ -1,4 +1,4 @@
-"""Each manifest rule on files that pass, and on files that violate just that rule."""
+"""Each rule over manifests and over Helm values on files that pass, and on files that violate just that rule."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 
 from poolsmith.app import check_paths
 from poolsmith.check.registry import RULES
+from poolsmith.check.values.registry import VALUE_RULES
 
 HERE = Path(__file__).resolve().parent
-NAMES = sorted(rule.RULE.name for rule in RULES)
+NAMES = sorted(rule.RULE.name for rule in (*RULES, *VALUE_RULES))
 
 
 def findings(folder):

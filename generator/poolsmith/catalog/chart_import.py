@@ -70,7 +70,7 @@ def _value_paths(
         paths.setdefault(path, {"declared": False})["referenced"] = True
     if references is not None:
         for path, fact in paths.items():
-            fact["referenced"] = fact["referenced"] or _inside_read(path, references.read, values, read)
+            fact["referenced"] = fact["referenced"] or _inside_read(path, references.read, read)
     for alias in aliases:
         paths |= _subchart_paths(alias, files)
     return paths
@@ -103,9 +103,8 @@ def _type(value: Any) -> str:
     return _TYPES.get(type(value), "any")
 
 
-def _inside_read(path: str, read: set[str], values: dict[str, Any], parents: set[str]) -> bool:
+def _inside_read(path: str, read: set[str], parents: set[str]) -> bool:
     """Below a mapping that is written as a whole: read itself, and no child of it by name."""
-    del values
     steps = path.split(".")
     for length in range(len(steps) - 1, 0, -1):
         above = ".".join(steps[:length])

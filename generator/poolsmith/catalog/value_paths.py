@@ -117,6 +117,8 @@ class ValuePaths:
         if fact is None:
             return None
         read = self.read_in(dotted)
+        if tag in read:
+            return None  # inside of what is free
         earlier = [other for other in read if self._order[other] < self._order[tag]]
         later = [other for other in read if self._order[other] > self._order[tag]]
         if earlier:

@@ -15,7 +15,11 @@ from poolsmith.diagnostics import UsageError
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--kubernetes", metavar="MINOR", help="Schemas of this Kubernetes for PATHS. Default: the newest known.")
-@click.option("--release", metavar="TAG", help="This gpu-operator release for PATHS: schemas, and Helm values that do not say theirs.")
+@click.option(
+    "--release",
+    metavar="TAG",
+    help="This gpu-operator release for PATHS: schemas, and Helm values that do not say theirs.",
+)
 @click.option(
     "--kubeconform",
     is_flag=False,

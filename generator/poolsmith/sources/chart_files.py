@@ -38,8 +38,8 @@ class _Bounded(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        del_size = MAX_TOTAL_BYTES if size < 0 else size
-        data = self._stream.read(min(del_size, MAX_TOTAL_BYTES + 1))
+        wanted = size if 0 <= size <= MAX_TOTAL_BYTES else MAX_TOTAL_BYTES + 1
+        data = self._stream.read(wanted)
         self._given += len(data)
         if self._given > MAX_TOTAL_BYTES:
             raise PoolsmithError(f"the archive expands to more than {MAX_TOTAL_BYTES:,} bytes")
@@ -64,7 +64,7 @@ def read_chart_files(path: Path) -> dict[str, bytes]:
 def _members(stream: gzip.GzipFile) -> Iterator[tuple[str, bytes]]:
     seen: set[str] = set()
     top: str | None = None
-    with tarfile.open(fileobj=_Bounded(stream), mode="r|") as archive:  # type: ignore[call-overload]  # reads only
+    with tarfile.open(fileobj=_Bounded(stream), mode="r|") as archive:
         for count, member in enumerate(archive):
             name = _sound_name(member.name)
             if count >= MAX_FILES:

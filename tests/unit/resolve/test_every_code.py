@@ -7,6 +7,7 @@ import re
 import pytest
 
 from poolsmith.app.rule_book import rule_book
+from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.schema import SCHEMA
 
@@ -494,7 +495,7 @@ FAILING = [
         "cluster.yaml:6:48",
         "did you mean `toolkit.enabled`",
     ),
-    ("PSM301", values("{enabled: true, nodeSelector: {x: y}}"), {}, "cluster.yaml:6:38", "it is read at"),
+    ("PSM301", values("{enabled: true, nodeSelector: {x: y}}"), {}, "cluster.yaml:6:38", "this release reads it at"),
     (
         "PSM302",
         values("{operator: {upgradeCRD: true}}"),
@@ -503,7 +504,28 @@ FAILING = [
         "remove it from stack.values",
     ),
     ("PSM303", values('{dcgm: {enabled: "true"}}'), {}, "cluster.yaml:6:45", "write a boolean"),
-    ("PSM303", values("{dcgm: {version: 4}}"), {}, "cluster.yaml:6:45", "quote it"),
+    ("PSM320", values("{driver: {useOpenKernelModules: true}}"), {}, "cluster.yaml:6:47", "driver.kernelModuleType"),
+    ("PSM320", values("{operator: {defaultRuntime: crio}}"), {}, "cluster.yaml:6:49", "remove it"),
+    ("PSM321", values("{dcgm: {tolerations: []}}"), {}, "cluster.yaml:6:45", "daemonsets.tolerations"),
+    ("PSM322", values("{draDriver: {}}"), {}, "cluster.yaml:6:38", "pin v26.7.0"),
+    ("PSM323", values("{ccManager: {defaultMode: devtool}}"), {}, "cluster.yaml:6:50", "did you mean `devtools`"),
+    ("PSM324", values("{dcgm: {version: 4}}"), {}, "cluster.yaml:6:45", "quote it"),
+    ("PSM324", values("{hostPaths: {rootFS: 4.10}}"), {}, "cluster.yaml:6:50", "quote it"),
+    (
+        "PSM325",
+        values('{migManager: {config: {data: {a: "b: 1\\nb: 2"}}}}'),
+        {},
+        "cluster.yaml:6:67",
+        "correct the text",
+    ),
+    ("PSM326", values("{cdi: {nriPluginEnabled: true, enabled: false}}"), {}, "cluster.yaml:6:44", "change one"),
+    (
+        "PSM327",
+        values("{node-feature-discovery: {worker: {tolerations: [{key: a, operator: Exists}]}}}"),
+        {},
+        "cluster.yaml:6:72",
+        "nvidia.com/gpu",
+    ),
     ("PSM304", values("{dcgmExporter: {enabled: true}}"), {}, "cluster.yaml:6:53", "remove it"),
     (
         "PSM256",
@@ -623,6 +645,14 @@ PASSING = [
     ("PSM301", values("{toolkit: {enabled: false}, node-feature-discovery: {anything: 1}}"), {"a": {}}),
     ("PSM302", values("{operator: {upgradeCRD: false}}"), {"a": {}}),
     ("PSM303", values('{dcgm: {version: "4", enabled: true}}'), {"a": {}}),
+    ("PSM320", values("{operator: {cleanupCRD: true}}"), {"a": {}}),
+    ("PSM321", values("{dcgm: {resources: {limits: {cpu: 1}}}}"), {"a": {}}),
+    ("PSM322", {"stack": "{release: v26.7.0, values: {draDriver: {}}}"}, {"a": {}}),
+    ("PSM323", values("{ccManager: {defaultMode: devtools}, sandboxWorkloads: {mode: kata}}"), {"a": {}}),
+    ("PSM324", values('{dcgm: {version: "4"}}'), {"a": {}}),
+    ("PSM325", values('{migManager: {config: {data: {a: "b: 1"}}}}'), {"a": {}}),
+    ("PSM326", values("{cdi: {nriPluginEnabled: true}}"), {"a": {}}),
+    ("PSM327", values("{node-feature-discovery: {worker: {tolerations: [{operator: Exists}]}}}"), {"a": {}}),
     ("PSM304", values("{dcgmExporter: {enabled: false}}"), {"a": {}}),
     (
         "PSM255",
@@ -682,7 +712,9 @@ def test_the_nearest_sound_profile_does_not_raise_it(resolve, code, cluster, poo
 
 
 # Rules over objects are tested where files are checked.
-PROFILE_CODES = [rule for rule in (*COMPATIBILITY, *SCHEMA) if rule.applies_to != "manifest"]
+BY_HAND = "PSM328"  # a whole copied file; tests/rules has one
+VALUE_CODES = [rule.RULE for rule in VALUE_RULES if rule.RULE.code != BY_HAND]
+PROFILE_CODES = [rule for rule in (*COMPATIBILITY, *SCHEMA, *VALUE_CODES) if rule.applies_to != "manifest"]
 
 
 @pytest.mark.parametrize("rule", PROFILE_CODES, ids=lambda rule: rule.code)

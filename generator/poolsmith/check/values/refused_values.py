@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
@@ -31,7 +32,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if document.partial or document.release.line_defaults is None:
         return
     key = version_key(document.release.tag)
-    for refusal in store.read_yaml("projection/overlay.yaml")["refusals"]:
+    for refusal in _refusals():
         if "withoutApi" in refusal or key < version_key(refusal["since"]):
             continue
         if "before" in refusal and key >= version_key(refusal["before"]):
@@ -42,6 +43,11 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         own = [path for term in terms for path, _ in term if document.has(path)]
         if own:
             yield ValueFinding(rule=RULE, path=own[0], message=f"the chart refuses this: {refusal['message']}")
+
+
+@cache
+def _refusals() -> tuple[dict[str, Any], ...]:
+    return tuple(store.read_yaml("projection/overlay.yaml")["refusals"])
 
 
 def _term(word: str) -> tuple[tuple[str, ...], bool]:

@@ -1,0 +1,66 @@
+"""One wrong letter in any key that a release reads is found, and the right key is the first that is suggested."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from poolsmith.catalog import store
+from poolsmith.catalog.value_paths import value_paths
+from poolsmith.check.values.judge import judge_values
+
+TAGS = store.names("charts/gpu-operator")
+WANTED = 0.99
+
+
+def keys_of(release):
+    """The path of each key that the release reads, without what users name themselves."""
+    pending = [((), release.root)]
+    while pending:
+        path, node = pending.pop()
+        for key, child in node.children.items():
+            yield (*path, key), node
+            if not (child.free and key not in ("resources", "affinity")):
+                pending.append(((*path, key), child))
+
+
+def typos_of(key):
+    for index, letter in enumerate(key):
+        yield key[:index] + key[index + 1 :]
+        yield key[:index] + ("x" if letter != "x" else "y") + key[index + 1 :]
+        yield key[:index] + "q" + key[index:]
+        if index + 1 < len(key) and letter != key[index + 1]:
+            yield key[:index] + key[index + 1] + letter + key[index + 2 :]
+    yield key[:1].upper() + key[1:]
+    yield re.sub(r"([A-Z])", lambda match: "_" + match[1].lower(), key)
+    yield re.sub(r"([A-Z])", lambda match: "-" + match[1].lower(), key)
+    yield key.lower()
+
+
+def nested(path, value):
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_a_typo_in_any_key_is_found_and_the_right_key_suggested_first(tag):
+    release = value_paths().release(tag)
+    found = right = 0
+    wrong = []
+    for path, parent in keys_of(release):
+        for typo in sorted(set(typos_of(path[-1])) - parent.children.keys() - {""}):
+            misspelt = (*path[:-1], typo)
+            judged = judge_values(nested(misspelt, None), release)
+            told = [item for item in judged.findings if item.path == misspelt]
+            assert told, f"{'.'.join(misspelt)} is not found with {tag}"
+            found += 1
+            if f"did you mean `{'.'.join(path)}`?" in (told[0].help or ""):
+                right += 1
+            else:
+                wrong.append(f"{'.'.join(misspelt)}: {told[0].help}")
+    print(f"{tag}: {right} of {found} typos lead to the right key, {right / found:.2%}")
+
+    assert found > 5_000
+    assert right / found >= WANTED, wrong[:40]
