@@ -9,7 +9,7 @@ from poolsmith import __version__
 from poolsmith.app.comparison import Comparison
 from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
 from poolsmith.app.values_check import judge_stack_values
-from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, diagnose
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
 from poolsmith.diagnostics.codes import reading
 from poolsmith.load.cluster import LoadedCluster, load_cluster
@@ -67,17 +67,17 @@ def compare(project: Project, folder: str, generated: dict[str, bytes], name: st
         present = read_files(target) if target.exists() else {}
     except OSError as error:
         message = f"can't be read: {error.strerror or error}"
-        return diagnose(reading.UNREADABLE_FILE, message, _whole(folder), subject=name)
+        return diagnose(reading.UNREADABLE_FILE, message, whole_file(folder), subject=name)
     lock = Lock()
     if (text := present.get(LOCK)) is not None:
         try:
             lock = read_lock(text)
         except BadLockError as error:
             return diagnose(
-                codes.BAD_LOCK, f"the lock can't be used: {error}", _whole(f"{folder}/{LOCK}"), subject=name
+                codes.BAD_LOCK, f"the lock can't be used: {error}", whole_file(f"{folder}/{LOCK}"), subject=name
             )
     elif LOCK in present:
-        return diagnose(codes.BAD_LOCK, "the lock is not a regular file", _whole(f"{folder}/{LOCK}"), subject=name)
+        return diagnose(codes.BAD_LOCK, "the lock is not a regular file", whole_file(f"{folder}/{LOCK}"), subject=name)
     return Comparison(folder=folder, generated=generated, present=present, lock=lock)
 
 
@@ -89,7 +89,9 @@ def link_in_the_way(project: Project, folder: str) -> Diagnostic | None:
         if path.is_symlink() or (path.exists() and not path.is_dir()):
             what = "a symbolic link" if path.is_symlink() else "not a folder"
             shown = path.relative_to(project.root).as_posix()
-            return diagnose(codes.PATH_OCCUPIED, f"`{shown}` is {what}; nothing is written through it", _whole(shown))
+            return diagnose(
+                codes.PATH_OCCUPIED, f"`{shown}` is {what}; nothing is written through it", whole_file(shown)
+            )
     return None
 
 
@@ -99,12 +101,8 @@ def occupied(comparison: Comparison, subject: str) -> list[Diagnostic]:
         diagnose(
             codes.PATH_OCCUPIED,
             f"`{path}` is in the way of what has to be generated, and no lock owns it",
-            _whole(f"{comparison.folder}/{path}"),
+            whole_file(f"{comparison.folder}/{path}"),
             subject=subject,
         )
         for path in comparison.occupied()[:20]
     ]
-
-
-def _whole(path: str) -> Location:
-    return Location(span=Span(path=path))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.app.lock_file import LOCK, Lock, digest
-from poolsmith.diagnostics import Diagnostic, Location, Position, Severity, Span, diagnose
+from poolsmith.diagnostics import Diagnostic, Location, Position, Severity, Span, diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def drift_diagnostics(comparison: Comparison, subject: str) -> list[Diagnostic]:
             found.append(diagnose(codes.OUT_OF_DATE, f"`{path}` {how}", place, subject=subject))
     if len(changes) > MAX_REPORTED:
         rest = f"{len(changes) - MAX_REPORTED} more files of this cluster are out of date"
-        found.append(diagnose(codes.OUT_OF_DATE, rest, _whole(comparison.folder), subject=subject))
+        found.append(diagnose(codes.OUT_OF_DATE, rest, whole_file(comparison.folder), subject=subject))
     return found + foreign_diagnostics(comparison, subject)
 
 
@@ -112,7 +112,7 @@ def foreign_diagnostics(comparison: Comparison, subject: str) -> list[Diagnostic
         diagnose(
             codes.FOREIGN_FILE,
             f"`{path}` stands in a generated folder, and no lock owns it",
-            _whole(f"{comparison.folder}/{path}"),
+            whole_file(f"{comparison.folder}/{path}"),
             subject=subject,
         )
         for path in comparison.foreign()[:MAX_REPORTED]
@@ -123,7 +123,7 @@ def _first_difference(comparison: Comparison, path: str) -> Location:
     where = f"{comparison.folder}/{path}"
     present, generated = comparison.present.get(path), comparison.generated.get(path)
     if present is None or generated is None:
-        return _whole(where)
+        return whole_file(where)
     found = present.decode("utf-8", "replace").split("\n")
     wanted = generated.decode("utf-8", "replace").split("\n")
     pairs = zip(found, wanted, strict=False)
@@ -131,7 +131,3 @@ def _first_difference(comparison: Comparison, path: str) -> Location:
     position = Position(index + 1, 1)
     line = found[index] if index < len(found) else None
     return Location(span=Span(path=where, start=position, end=position), source_line=line)
-
-
-def _whole(path: str) -> Location:
-    return Location(span=Span(path=path))

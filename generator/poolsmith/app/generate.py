@@ -20,7 +20,7 @@ from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT, Project, open_project
 from poolsmith.app.settle import FLEET_NAME, ClusterResult, Mode, run_batch, run_fleet
 from poolsmith.app.writer import only_writer
 from poolsmith.check.registry import RULES
-from poolsmith.diagnostics import Diagnostic, Location, Severity, Span, diagnose, sorted_unique
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import hygiene, shape
 from poolsmith.load.fleet import PROFILES
 from poolsmith.report.outcome import Outcome, Skipped
@@ -123,10 +123,10 @@ def _compare(
     orphans = [] if clusters or in_the_way is not None else _orphans(project)
     for name in orphans:
         message = f"`{CLUSTERS}/{name}` was generated, and no profile describes the cluster"
-        totals.diagnostics.append(diagnose(hygiene.ORPHANED_OUTPUT, message, _whole(f"{CLUSTERS}/{name}")))
+        totals.diagnostics.append(diagnose(hygiene.ORPHANED_OUTPUT, message, whole_file(f"{CLUSTERS}/{name}")))
     if in_the_way is None and is_interrupted(project.clusters_folder):
         message = "an interrupted run left something behind"
-        totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, _whole(CLUSTERS)))
+        totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, whole_file(CLUSTERS)))
     return GenerateResult(
         outcome=_outcome(totals, len(selected), ()), changed=tuple(sorted(totals.changed)), removed=tuple(orphans)
     )
@@ -249,7 +249,3 @@ def _sentence(changed: tuple[str, ...], removed: list[str], clusters: int, files
 
 def _few(names: tuple[str, ...], limit: int = 8) -> str:
     return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
-
-
-def _whole(path: str) -> Location:
-    return Location(span=Span(path=path))

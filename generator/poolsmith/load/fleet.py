@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import Diagnostic, Location, Span, diagnose
+from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.model.field import DNS_LABEL, matches
@@ -81,20 +81,18 @@ def _cluster_files(tree: InputTree, name: str) -> ClusterFiles:
             diagnose(
                 codes.INVALID_NAME,
                 "the folder's name is not a DNS label, so no cluster can have it",
-                _whole(folder),
+                whole_file(folder),
                 help="rename the folder: lower-case letters, digits and `-`, at most 63",
             )
         )
     cluster = f"{folder}/{CLUSTER_FILE}" if CLUSTER_FILE in files else None
     if cluster is None and not problems:
-        problems.append(diagnose(codes.CLUSTER_FILE_MISSING, "this cluster folder has no cluster.yaml", _whole(folder)))
+        problems.append(
+            diagnose(codes.CLUSTER_FILE_MISSING, "this cluster folder has no cluster.yaml", whole_file(folder))
+        )
     pools = tuple(f"{folder}/{entry}" for entry in files if entry != CLUSTER_FILE)
     return ClusterFiles(name=name, cluster=cluster, pools=pools, problems=tuple(problems))
 
 
 def _misplaced(path: str) -> Diagnostic:
-    return diagnose(reading.MISPLACED_FILE, "poolsmith does not look here", _whole(path))
-
-
-def _whole(path: str) -> Location:
-    return Location(span=Span(path=path))
+    return diagnose(reading.MISPLACED_FILE, "poolsmith does not look here", whole_file(path))

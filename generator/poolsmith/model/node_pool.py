@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from poolsmith.model.cluster import Acknowledgement, Metadata  # noqa: TC001 - `load` resolves the hints at run time
+from poolsmith.model.driver import Driver
 from poolsmith.model.field import (
     ABSOLUTE_PATH,
     DNS_LABEL,
@@ -20,6 +20,7 @@ from poolsmith.model.field import (
     TOKEN,
     spec,
 )
+from poolsmith.model.gpu import Gpu, Sharing
 
 
 class TaintEffect(StrEnum):
@@ -31,18 +32,6 @@ class TaintEffect(StrEnum):
 class Arch(StrEnum):
     AMD64 = "amd64"
     ARM64 = "arm64"
-
-
-class DriverSource(StrEnum):
-    CONTAINER = "container"
-    PRECOMPILED = "precompiled"
-    PREINSTALLED = "preinstalled"
-
-
-class KernelModuleType(StrEnum):
-    AUTO = "auto"
-    OPEN = "open"
-    PROPRIETARY = "proprietary"
 
 
 class ToolkitSource(StrEnum):
@@ -182,175 +171,6 @@ class Runtime:
         pattern=ABSOLUTE_PATH,
         form="an absolute path without `..`",
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MigDevices:
-    """One group of GPUs and the MIG devices to make on them; the MIG manager's own configuration."""
-
-    devices: Any = spec("`all`, or a list of GPU indices.", default="all", examples=("all", [0, 1]))
-    mig_enabled: bool = spec("Whether MIG is on for these GPUs.", default=True)
-    mig_devices: dict[str, int] = spec(
-        "MIG profile to how many of it.",
-        default={},
-        keys=r"\d+g\.\d+gb([+-][a-z.]+)?",
-        minimum=1,
-        maximum=64,
-        examples=({"1g.10gb": 2, "3g.40gb": 1},),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mig:
-    """How the GPUs are partitioned."""
-
-    layout: str = spec(
-        "Name of a layout: one of the operator's, or of the `devices` given here.",
-        pattern=r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?",
-        form="a layout name",
-        examples=("all-1g.10gb", "all-balanced"),
-    )
-    devices: tuple[MigDevices, ...] = spec("A layout of one's own, under the name `layout`.", default=())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gpu:
-    """The nodes' GPUs."""
-
-    product: str = spec(
-        "GPU product, as the label nvidia.com/gpu.product or the catalog names it.",
-        pattern=r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,79}",
-        form="a product name",
-        examples=("NVIDIA-A100-SXM4-80GB",),
-    )
-    count: int = spec("GPUs per node.", minimum=1, maximum=64, examples=(8,))
-    architecture: str | None = spec(
-        "Architecture; declares a product that the catalog does not know.",
-        default=None,
-        pattern=DNS_LABEL,
-        form="an architecture like hopper",
-    )
-    pci_device_id: str | None = spec(
-        "PCI device id without the vendor, where the product has several.",
-        default=None,
-        pattern=r"[0-9a-f]{4}",
-        form='four lower-case hexadecimal digits, quoted, like "2236"',
-        examples=("2236",),
-    )
-    passthrough_resource: str | None = spec(
-        "Extended resource of one passed-through GPU, where the catalog does not know it.",
-        default=None,
-        pattern=r"nvidia\.com/[A-Za-z0-9][A-Za-z0-9_.-]{0,61}",
-        form="a resource below nvidia.com/",
-    )
-    mig: Mig | None = spec("MIG partitioning.", default=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeSlicing:
-    """Several pods share a GPU by turns, without memory isolation."""
-
-    resource: str = spec(
-        "Resource to share.",
-        default="nvidia.com/gpu",
-        pattern=r"nvidia\.com/(gpu|mig-\d+g\.\d+gb([+.-][a-z.]+)?)",
-        form="nvidia.com/gpu or nvidia.com/mig-<profile>",
-    )
-    replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
-    rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
-    fail_requests_greater_than_one: bool = spec("Refuse pods that ask for more than one replica.", default=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mps:
-    """Several pods share a GPU through the CUDA Multi-Process Service."""
-
-    replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
-    rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sharing:
-    """How GPUs are shared among pods: one way at the most."""
-
-    time_slicing: TimeSlicing | None = spec("Time slicing.", default=None)
-    mps: Mps | None = spec("Multi-Process Service.", default=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drain:
-    """Draining a node before its driver is replaced."""
-
-    enable: bool = spec("Drain the node.", default=False)
-    force: bool = spec("Evict pods that no controller owns.", default=False)
-    delete_empty_dir: bool = spec("Evict pods with emptyDir volumes.", default=False)
-    timeout_seconds: int = spec("How long to wait, in seconds.", default=300, minimum=0, maximum=86_400)
-    pod_selector: str = spec(
-        "Label selector of the pods to evict.", default="", pattern=r"[ -~]{0,200}", form="a label selector"
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpgradePolicy:
-    """How driver pods are replaced."""
-
-    auto_upgrade: bool = spec("Let the operator replace driver pods, node by node.", default=True)
-    max_parallel_upgrades: int = spec(
-        "How many nodes at a time; 0 is without limit.", default=1, minimum=0, maximum=10_000
-    )
-    max_unavailable: str = spec(
-        "How many nodes may be unavailable.",
-        default="25%",
-        pattern=r"\d{1,4}|\d{1,3}%",
-        form='a number or percentage, quoted, like "25%"',
-    )
-    drain: Drain = spec("Draining of the node.", default=Drain())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VgpuGuest:
-    """Licensing of a vGPU guest driver."""
-
-    licensing_secret: str = spec("Secret with the client configuration token.", pattern=DNS_LABEL, form="a name")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Driver:
-    """The pool's one source of the NVIDIA driver."""
-
-    source: DriverSource | None = spec(
-        "`container`: compiled in the driver container. `precompiled`: an image per kernel. "
-        "`preinstalled`: the operating system image has it.",
-        default=None,
-    )
-    version: str | None = spec(
-        "Full version for a container, branch for a precompiled image. Default: the release's.",
-        default=None,
-        pattern=r"\d{3}(\.\d+){0,3}",
-        form='a version like "550.90.07", or a branch like "535"',
-        examples=("550.90.07", "535"),
-    )
-    repository: str | None = spec(
-        "Repository of the driver image. Default: the chart's.",
-        default=None,
-        pattern=IMAGE,
-        form="a repository",
-    )
-    kernel_module_type: KernelModuleType | None = spec(
-        "Open or proprietary kernel modules. Default: the release's.", default=None
-    )
-    rdma: bool = spec("Load nvidia-peermem for GPUDirect RDMA.", default=False)
-    use_host_mofed: bool = spec("The host carries the Mellanox drivers itself.", default=False)
-    gds: bool = spec("GPUDirect Storage.", default=False)
-    gdrcopy: bool = spec("GDRCopy.", default=False)
-    install_dir: str | None = spec(
-        "Where a pre-installed driver lies on the host, if not in the root file system.",
-        default=None,
-        pattern=ABSOLUTE_PATH,
-        form="an absolute path without `..`",
-    )
-    upgrade_policy: UpgradePolicy | None = spec("How driver pods are replaced.", default=None)
-    vgpu: VgpuGuest | None = spec("The nodes are vGPU guests.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

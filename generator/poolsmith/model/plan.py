@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.model.cluster import Cluster, DriverMode
 
 if TYPE_CHECKING:
-    from poolsmith.model.node_pool import KernelModuleType, NodePool, Taint, UpgradePolicy
+    from poolsmith.model.driver import KernelModuleType, UpgradePolicy
+    from poolsmith.model.node_pool import NodePool, Taint
     from poolsmith.model.origin import Origin
 
 ValuePath = tuple[str, ...]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.model.cluster import DriverMode
-from poolsmith.model.node_pool import DriverSource, Workload
+from poolsmith.model.driver import DriverSource
+from poolsmith.model.node_pool import Workload
 from poolsmith.model.origin import Derived, FromCatalog
 from poolsmith.model.plan import (
     ClusterPlan,

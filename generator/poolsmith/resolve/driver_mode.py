@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import shape
 from poolsmith.model.cluster import DriverMode
-from poolsmith.model.node_pool import KernelModuleType, UpgradePolicy
+from poolsmith.model.driver import KernelModuleType, UpgradePolicy
 from poolsmith.model.origin import Derived
 from poolsmith.model.plan import ClusterPlan, PoolDriverObject, PoolPlan, ValueSetting
 from poolsmith.resolve.drivers import os_tag

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.codes import compatibility as codes
-from poolsmith.model.node_pool import DriverSource, KernelModuleType, Workload
+from poolsmith.model.driver import DriverSource, KernelModuleType
+from poolsmith.model.node_pool import Workload
 from poolsmith.model.origin import Derived, FromCatalog, Origin
 from poolsmith.model.plan import ClusterPlan, DriverPlan, LabelSetting, PoolPlan
 from poolsmith.resolve.facts import map_pools

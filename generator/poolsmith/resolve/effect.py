@@ -8,7 +8,8 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import shape
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.model.cluster import Engine, StackKind
-from poolsmith.model.node_pool import DriverSource, Nic, ToolkitSource, Workload
+from poolsmith.model.driver import DriverSource
+from poolsmith.model.node_pool import Nic, ToolkitSource, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

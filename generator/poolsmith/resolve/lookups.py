@@ -9,7 +9,8 @@ from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.suggest import did_you_mean, listed
 from poolsmith.model.cluster import StackKind
-from poolsmith.model.node_pool import DriverSource, Workload
+from poolsmith.model.driver import DriverSource
+from poolsmith.model.node_pool import Workload
 from poolsmith.resolve.facts import map_pools
 
 if TYPE_CHECKING:

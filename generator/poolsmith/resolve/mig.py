@@ -16,7 +16,7 @@ from poolsmith.resolve.facts import map_pools, with_singleton, with_values
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
-    from poolsmith.model.node_pool import Mig
+    from poolsmith.model.gpu import Mig
     from poolsmith.resolve.facts import Facts
 
 WHOLE_GPU = "nvidia.com/gpu"

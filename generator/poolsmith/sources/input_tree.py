@@ -11,7 +11,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import Diagnostic, Location, Position, Span, diagnose
+from poolsmith.diagnostics import Diagnostic, Location, Position, Span, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
@@ -61,7 +61,7 @@ class InputTree:
             if not _is_utf8(entry.name):
                 shown = entry.name.encode("utf-8", "backslashreplace").decode()
                 problems.append(
-                    diagnose(reading.MISPLACED_FILE, f"the file name `{shown}` is not UTF-8", _whole(folder))
+                    diagnose(reading.MISPLACED_FILE, f"the file name `{shown}` is not UTF-8", whole_file(folder))
                 )
             elif entry.is_symlink() and (problem := self._leads_out(path)):
                 problems.append(problem)
@@ -108,22 +108,9 @@ class InputTree:
         absolute = self._absolute(path)
         if problem := self._folder_leads_out(path.rpartition("/")[0]):
             return problem
-        status = os.lstat(absolute)
-        if stat.S_ISLNK(status.st_mode):
-            if problem := self._leads_out(path):
-                return problem
-            status = os.stat(absolute)
-        if not stat.S_ISREG(status.st_mode):
-            return diagnose(reading.UNREADABLE_FILE, "not a regular file", _whole(path))
-        if status.st_size > limit:
-            return diagnose(
-                reading.INPUT_LIMIT,
-                f"the file has {status.st_size:,} bytes; at most {limit:,} are read",
-                _whole(path),
-                help="split it, or take out what does not belong there",
-            )
-        with open(absolute, "rb") as stream:
-            return stream.read(limit)
+        if stat.S_ISLNK(os.lstat(absolute).st_mode) and (problem := self._leads_out(path)):
+            return problem
+        return read_bytes(absolute, path, limit)
 
     def _folder_leads_out(self, folder: str) -> Diagnostic | None:
         if folder in self._sound_folders:
@@ -137,7 +124,7 @@ class InputTree:
         real = os.path.realpath(self._absolute(path))
         if real == self._real_root or real.startswith(self._real_root + os.sep):
             return None
-        return diagnose(reading.LINK_OUT_OF_TREE, "this symbolic link leads out of the project", _whole(path))
+        return diagnose(reading.LINK_OUT_OF_TREE, "this symbolic link leads out of the project", whole_file(path))
 
 
 def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
@@ -145,12 +132,12 @@ def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
     try:
         status = os.stat(file)
         if not stat.S_ISREG(status.st_mode):
-            return diagnose(reading.UNREADABLE_FILE, "not a regular file", _whole(shown))
+            return diagnose(reading.UNREADABLE_FILE, "not a regular file", whole_file(shown))
         if status.st_size > limit:
             return diagnose(
                 reading.INPUT_LIMIT,
                 f"the file has {status.st_size:,} bytes; at most {limit:,} are read",
-                _whole(shown),
+                whole_file(shown),
                 help="split it, or take out what does not belong there",
             )
         with open(file, "rb") as stream:
@@ -165,7 +152,7 @@ def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
 
     def locate(position: Position | None) -> Location:
         if position is None:
-            return _whole(path)
+            return whole_file(path)
         line = lines[position.line - 1].rstrip("\r") if position.line <= len(lines) else None
         return Location(span=Span(path=path, start=position, end=position), source_line=line)
 
@@ -183,12 +170,12 @@ def _one_mapping(path: str, text: str, documents: list[object]) -> SourceFile | 
         documents = documents[:-1]  # a `---` at the end opens no document
     if len(documents) > 1:
         return diagnose(
-            reading.SEVERAL_DOCUMENTS, f"{len(documents)} documents in one file; one is allowed", _whole(path)
+            reading.SEVERAL_DOCUMENTS, f"{len(documents)} documents in one file; one is allowed", whole_file(path)
         )
     data = documents[0] if documents else None
     if data is None:
         what = "comments only" if text.strip() else "nothing"
-        return diagnose(reading.EMPTY_DOCUMENT, f"the file holds {what}", _whole(path))
+        return diagnose(reading.EMPTY_DOCUMENT, f"the file holds {what}", whole_file(path))
     if not isinstance(data, dict):
         what = "a list" if isinstance(data, list) else "a single value"
         return diagnose(reading.NOT_A_MAPPING, f"the document is {what}, not a mapping", _at(path, 1, 1))
@@ -196,7 +183,7 @@ def _one_mapping(path: str, text: str, documents: list[object]) -> SourceFile | 
 
 
 def _unreadable(path: str, error: OSError) -> Diagnostic:
-    return diagnose(reading.UNREADABLE_FILE, f"can't be read: {error.strerror or error}", _whole(path or "."))
+    return diagnose(reading.UNREADABLE_FILE, f"can't be read: {error.strerror or error}", whole_file(path or "."))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -212,10 +199,6 @@ def _is_utf8(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _whole(path: str) -> Location:
-    return Location(span=Span(path=path))
 
 
 def _at(path: str, line: int, column: int) -> Location:

@@ -7,7 +7,8 @@ import pytest
 from poolsmith.load.documents import FileSink, read_envelope, read_spec, required_spec
 from poolsmith.load.shape import dotted, field_places, fields_of, kind_of, shorten
 from poolsmith.model.cluster import ClusterSpec, Metadata
-from poolsmith.model.node_pool import DriverSource, PoolSpec, Taint, TaintEffect
+from poolsmith.model.driver import DriverSource
+from poolsmith.model.node_pool import PoolSpec, Taint, TaintEffect
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import read_documents
 

@@ -648,7 +648,7 @@ PASSING = [
     ("PSM320", values("{operator: {cleanupCRD: true}}"), {"a": {}}),
     ("PSM321", values("{dcgm: {resources: {limits: {cpu: 1}}}}"), {"a": {}}),
     ("PSM322", {"stack": "{release: v26.7.0, values: {draDriver: {}}}"}, {"a": {}}),
-    ("PSM323", values("{ccManager: {defaultMode: devtools}, sandboxWorkloads: {mode: kata}}"), {"a": {}}),
+    ("PSM323", values("{daemonsets: {updateStrategy: OnDelete}}"), {"a": {}}),
     ("PSM324", values('{dcgm: {version: "4"}}'), {"a": {}}),
     ("PSM325", values('{migManager: {config: {data: {a: "b: 1"}}}}'), {"a": {}}),
     ("PSM326", values("{cdi: {nriPluginEnabled: true}}"), {"a": {}}),

@@ -1,0 +1,96 @@
+"""Where a pool's NVIDIA driver comes from, and how it is replaced. Floor: model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from poolsmith.model.field import ABSOLUTE_PATH, DNS_LABEL, IMAGE, spec
+
+
+class DriverSource(StrEnum):
+    CONTAINER = "container"
+    PRECOMPILED = "precompiled"
+    PREINSTALLED = "preinstalled"
+
+
+class KernelModuleType(StrEnum):
+    AUTO = "auto"
+    OPEN = "open"
+    PROPRIETARY = "proprietary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drain:
+    """Draining a node before its driver is replaced."""
+
+    enable: bool = spec("Drain the node.", default=False)
+    force: bool = spec("Evict pods that no controller owns.", default=False)
+    delete_empty_dir: bool = spec("Evict pods with emptyDir volumes.", default=False)
+    timeout_seconds: int = spec("How long to wait, in seconds.", default=300, minimum=0, maximum=86_400)
+    pod_selector: str = spec(
+        "Label selector of the pods to evict.", default="", pattern=r"[ -~]{0,200}", form="a label selector"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradePolicy:
+    """How driver pods are replaced."""
+
+    auto_upgrade: bool = spec("Let the operator replace driver pods, node by node.", default=True)
+    max_parallel_upgrades: int = spec(
+        "How many nodes at a time; 0 is without limit.", default=1, minimum=0, maximum=10_000
+    )
+    max_unavailable: str = spec(
+        "How many nodes may be unavailable.",
+        default="25%",
+        pattern=r"\d{1,4}|\d{1,3}%",
+        form='a number or percentage, quoted, like "25%"',
+    )
+    drain: Drain = spec("Draining of the node.", default=Drain())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VgpuGuest:
+    """Licensing of a vGPU guest driver."""
+
+    licensing_secret: str = spec("Secret with the client configuration token.", pattern=DNS_LABEL, form="a name")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driver:
+    """The pool's one source of the NVIDIA driver."""
+
+    source: DriverSource | None = spec(
+        "`container`: compiled in the driver container. `precompiled`: an image per kernel. "
+        "`preinstalled`: the operating system image has it.",
+        default=None,
+    )
+    version: str | None = spec(
+        "Full version for a container, branch for a precompiled image. Default: the release's.",
+        default=None,
+        pattern=r"\d{3}(\.\d+){0,3}",
+        form='a version like "550.90.07", or a branch like "535"',
+        examples=("550.90.07", "535"),
+    )
+    repository: str | None = spec(
+        "Repository of the driver image. Default: the chart's.",
+        default=None,
+        pattern=IMAGE,
+        form="a repository",
+    )
+    kernel_module_type: KernelModuleType | None = spec(
+        "Open or proprietary kernel modules. Default: the release's.", default=None
+    )
+    rdma: bool = spec("Load nvidia-peermem for GPUDirect RDMA.", default=False)
+    use_host_mofed: bool = spec("The host carries the Mellanox drivers itself.", default=False)
+    gds: bool = spec("GPUDirect Storage.", default=False)
+    gdrcopy: bool = spec("GDRCopy.", default=False)
+    install_dir: str | None = spec(
+        "Where a pre-installed driver lies on the host, if not in the root file system.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+    upgrade_policy: UpgradePolicy | None = spec("How driver pods are replaced.", default=None)
+    vgpu: VgpuGuest | None = spec("The nodes are vGPU guests.", default=None)
