@@ -37,7 +37,9 @@ def anchors(page):
 
 def flags_of(verb):
     command = importlib.import_module(f"poolsmith.cli.{VERBS[verb]}").command
-    names = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    parts = (command, *getattr(command, "commands", {}).values())
+    parameters = [parameter for part in parts for parameter in part.params]
+    names = {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}
     return {name for name in names if name.startswith("--")} | {"--help"}
 
 

@@ -48,11 +48,14 @@ def _helm_release(document: CheckedDocument, tree: CheckedTree) -> Iterator[Foun
     chart, version = _get(spec, "chart", "spec", "chart"), _get(spec, "chart", "spec", "version")
     if (reference := _get(spec, "chartRef")) is not None:
         chart, version = _referenced(reference, tree)
+    is_patch = chart is None
+    if is_patch:
+        chart = document.metadata.get("name")
     if not _is_ours(chart):
         return
     values = _get(spec, "values")
     if values is not None:
-        partial = bool(_get(spec, "valuesFrom"))
+        partial = is_patch or bool(_get(spec, "valuesFrom"))
         yield FoundValues(
             document=document, pointer="/spec/values", values=values, version=_text(version), partial=partial
         )

@@ -232,8 +232,7 @@ def _settle(root: ValueNode, shapes: dict[str, list[str]]) -> None:
         for key, child in node.children.items():
             if key in shapes:
                 child.type = "object"
-                for name in shapes[key]:
-                    child.children.setdefault(name, ValueNode("any", free=True))
+                child.children = {name: ValueNode("any", free=True) for name in shapes[key]}
             elif _is_free_key(key):
                 child.free = True
             elif child.children:

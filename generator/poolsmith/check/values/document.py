@@ -98,6 +98,8 @@ class ValuesDocument:
         while pending:
             path, mapping, node = pending.pop()
             for key, value in mapping.items():
+                if not path and _is_extra(key):
+                    continue
                 place = (*path, key)
                 child = node.children.get(key)
                 if child is not None and place == (SUBCHART,):
@@ -120,6 +122,11 @@ class ValuesDocument:
                 pending.extend(((*path, key), value) for key, value in reversed(node.items()))
             if len(path) > 1 and (not isinstance(node, dict) or not node):
                 self.subchart.append((path, node))
+
+
+def _is_extra(key: str) -> bool:
+    """Helm's own `global`, and what people keep anchors under."""
+    return key == "global" or key.startswith(("x-", "."))
 
 
 def _has(values: dict[str, Any], path: Steps) -> bool:

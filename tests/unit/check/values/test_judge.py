@@ -67,6 +67,7 @@ FREE = [
     "extraObjects: [{apiVersion: v1, kind: ConfigMap, data: {a: b}}]",
     "driver: {startupProbe: {successThreshold: 1}, livenessProbe: {periodSeconds: 3}}",
     "driver: {version: null, env: null}",
+    "global: {anything: 1}\nx-anchors: {a: 1}",
 ]
 
 

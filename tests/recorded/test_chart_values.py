@@ -1,0 +1,93 @@
+"""The table of value paths is what the recorded charts give, and each chart's own file is sound by its release."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from poolsmith.catalog import store
+from poolsmith.catalog.chart_import import entry_from_chart
+from poolsmith.catalog.chart_values_entry import chart_values_entry, chart_values_text
+from poolsmith.catalog.value_paths import value_paths
+from poolsmith.check.values.judge import judge_values
+from poolsmith.sources.chart_files import read_chart_files
+
+TABLE = store.DATA / "chart_values.json"
+TAGS = value_paths().tags
+EMPTY = {"array": list, "object": dict, "string": str, "boolean": bool, "integer": int}
+COPY = "PSM328"  # the chart's file is a copy of itself
+
+
+@pytest.fixture(scope="module")
+def recorded(shared):
+    folder = shared / "facts/chart-values/gpu-operator"
+    return {path.stem: json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")}
+
+
+def test_the_table_is_what_the_recorded_charts_give(recorded):
+    definitions = {tag: store.read_json(f"crds/{tag}.json")["kinds"] for tag in store.names("crds")}
+    entry = chart_values_entry(recorded, definitions, source=store.read_json("chart_values.json")["source"])
+
+    assert TABLE.read_text("utf-8") == chart_values_text(entry)
+    assert TABLE.stat().st_size < 200_000
+
+
+def defaults_of(paths):
+    """A chart's values.yaml as far as it was recorded: what is declared, with its type or its default."""
+    values = {}
+    declared = {path: fact for path, fact in paths.items() if fact["declared"]}
+    for path, fact in sorted(declared.items()):
+        node, keys = values, path.split(".")
+        if any(other.startswith(f"{path}.") for other in declared) or "annotations" in keys or "kubernetes" in keys:
+            continue
+        for key in keys[:-1]:
+            node = node.setdefault(key, {})
+        if isinstance(node, dict):
+            node[keys[-1]] = fact.get("default", EMPTY.get(fact.get("type"), type(None))())
+    return values
+
+
+def told(values, tag):
+    judged = judge_values(values, value_paths().release(tag), most=1_000)
+    return {(item.rule.code, ".".join(map(str, item.path))) for item in judged.findings if item.rule.code != COPY}
+
+
+def documented(tag):
+    dead = value_paths().dead(tag)
+    return {("PSM320", path) for path in dead if not any(path.startswith(f"{other}.") for other in dead)}
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_a_charts_own_defaults_give_its_documented_dead_keys_only(recorded, tag):
+    values = defaults_of(recorded[tag]["paths"])
+    later = {("PSM322", path) for _, path in documented(tag)}  # declared before anything read it
+
+    found = told(values, tag)
+
+    assert found <= documented(tag) | later
+    assert {path for _, path in found} == {path for _, path in documented(tag)}
+
+
+@pytest.mark.parametrize("tag", store.names("charts/gpu-operator"))
+def test_a_charts_own_file_gives_its_documented_dead_keys_only(shared, tag):
+    values = yaml.safe_load((shared / "upstream/gpu-operator" / tag / "values.yaml").read_text("utf-8"))
+
+    assert told(values, tag) == documented(tag)
+
+
+@pytest.mark.parametrize("tag", store.names("charts/gpu-operator"))
+def test_the_importer_finds_what_the_entry_holds_as_far_as_the_files_say(shared, tag):
+    """The recorded folders have no templates: declared paths, defaults and definitions can be compared."""
+    entry = entry_from_chart(read_chart_files(shared / "upstream/gpu-operator" / tag), release=tag)
+    held = store.read_json(f"charts/gpu-operator/{tag}.json")
+
+    for field in ("release", "kubeVersion", "nodeFeatureDiscoveryChart", "defaults", "nvidiaDriverFields"):
+        assert entry[field] == held[field]
+    assert entry["crds"] == store.read_json(f"crds/{tag}.json")["kinds"]
+    declared = {path for path in held["paths"] if path in value_paths().declared(tag)} | set(held["dead"])
+    assert declared - entry["paths"].keys() == set()
+    same = [path for path in declared if held["paths"].get(path, "any") in ("any", entry["paths"][path])]
+    assert len(same) >= 0.98 * len(declared)
+    assert entry["templates"] is False
