@@ -40,7 +40,9 @@ def test_a_sound_object_is_counted_as_validated(check):
 
 
 def test_findings_stand_at_their_lines_in_any_document_of_a_file(check):
-    outcome = check(f"{POD}---\n{POD.replace('{name: a}]', '{nam: a}]').replace('{name: a}', '{name: b}')}  hostPid: 5\n")
+    outcome = check(
+        f"{POD}---\n{POD.replace('{name: a}]', '{nam: a}]').replace('{name: a}', '{name: b}')}  hostPid: 5\n"
+    )
 
     assert found(outcome) == [
         "a.yaml:11:16 PSM310 error",

@@ -97,6 +97,11 @@ def test_the_real_pre_commit_runs_both_hooks(repository):
     config.write_text(f"repos:\n  - repo: local\n    hooks:\n{hooks}\n")
     environment = {**os.environ, "PRE_COMMIT_HOME": str(repository / ".cache")}
     done = subprocess.run(
-        ["pre-commit", "run", "--all-files"], cwd=repository, env=environment, capture_output=True, text=True, check=False
+        ["pre-commit", "run", "--all-files"],
+        cwd=repository,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

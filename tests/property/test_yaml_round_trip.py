@@ -41,9 +41,7 @@ WORDS = st.sampled_from(
         "\x85",
     ]
 )
-TEXTS = (
-    st.text() | WORDS | st.text(alphabet=" \t\n\r:#-'\"\\,[]{}&*!|>%@`?.0123456789eEabyno~=<", max_size=12)
-)
+TEXTS = st.text() | WORDS | st.text(alphabet=" \t\n\r:#-'\"\\,[]{}&*!|>%@`?.0123456789eEabyno~=<", max_size=12)
 # Integers beyond 64 bits are floats to Kubernetes.
 SCALARS = (
     st.none()

@@ -66,9 +66,7 @@ def findings(problems):
 
 
 def test_a_sound_folder_becomes_a_cluster_with_pools(load):
-    loaded = load(
-        {"prod/cluster.yaml": CLUSTER, "prod/z.yaml": POOL, "prod/b.yml": POOL.replace("a100", "b200")}
-    )
+    loaded = load({"prod/cluster.yaml": CLUSTER, "prod/z.yaml": POOL, "prod/b.yml": POOL.replace("a100", "b200")})
 
     assert loaded.problems == ()
     assert loaded.cluster.metadata.name == "prod"
@@ -246,6 +244,12 @@ def test_profiles_that_are_a_link_out_of_the_project_are_not_read(tmp_path, tmp_
 
 
 def test_a_pool_that_extends_a_base_still_needs_a_name(load):
-    loaded = load({"_bases/x.yaml": BASE, "prod/cluster.yaml": CLUSTER, "prod/a.yaml": EXTENDING.replace("  name: a100\n", "  {}\n")})
+    loaded = load(
+        {
+            "_bases/x.yaml": BASE,
+            "prod/cluster.yaml": CLUSTER,
+            "prod/a.yaml": EXTENDING.replace("  name: a100\n", "  {}\n"),
+        }
+    )
 
     assert findings(loaded.problems) == [("missing-field", "profiles/prod/a.yaml:3:1")]

@@ -106,9 +106,7 @@ def test_a_base_that_is_reached_twice_counts_where_it_is_reached_last(load):
 
 
 LAYERED = {
-    "root": base(
-        "root", "  gpu:\n    product: A\n    count: 8\n  nodes:\n    names: [a, b, c]\n  nic: mellanox"
-    ),
+    "root": base("root", "  gpu:\n    product: A\n    count: 8\n  nodes:\n    names: [a, b, c]\n  nic: mellanox"),
     "mid": base("mid", "  gpu:\n    count: 4\n  kernel:\n    release: x", ["root"]),
 }
 OWN = "  gpu:\n    product: B\n  nodes:\n    names: [z]\n  nic: ~\n"
@@ -261,9 +259,7 @@ def test_a_chain_is_followed_up_to_the_limit_whatever_the_names(load, name):
 def test_a_longer_chain_ends_in_one_diagnostic_whatever_the_names(load, name, length):
     bases = load(**chain(length, name))
 
-    assert findings(bases.problems) == [
-        ("input-limit", f"profiles/_bases/{name(MAX_EXTENDS_DEPTH)}.yaml:6:3")
-    ]
+    assert findings(bases.problems) == [("input-limit", f"profiles/_bases/{name(MAX_EXTENDS_DEPTH)}.yaml:6:3")]
 
 
 def test_two_bases_of_one_name_are_reported_with_both_places(load):

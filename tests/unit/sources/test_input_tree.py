@@ -34,9 +34,7 @@ def outside(tmp_path_factory):
 
 
 def test_a_listing_is_sorted_and_leaves_hidden_entries_out(write_files):
-    root = write_files(
-        {"p/b.yaml": "", "p/a.yaml": "", "p/Z/x": "", "p/c/x": "", "p/.hidden": "", "p/.git/x": ""}
-    )
+    root = write_files({"p/b.yaml": "", "p/a.yaml": "", "p/Z/x": "", "p/c/x": "", "p/.hidden": "", "p/.git/x": ""})
     listing = InputTree(root).listing("p")
 
     assert (listing.files, listing.folders, listing.problems) == (("a.yaml", "b.yaml"), ("Z", "c"), ())
@@ -101,9 +99,7 @@ def test_a_link_out_of_the_tree_is_refused(tmp_path, outside, absolute):
     ]
     assert finding(tree.read_profile("file.yaml")) == ("link-out-of-tree", "file.yaml")
     assert finding(tree.read_profile("folder/x.yaml")) == ("link-out-of-tree", "folder")
-    assert [finding(problem) for problem in tree.listing("folder").problems] == [
-        ("link-out-of-tree", "folder")
-    ]
+    assert [finding(problem) for problem in tree.listing("folder").problems] == [("link-out-of-tree", "folder")]
 
 
 def test_a_link_to_a_sibling_with_the_same_prefix_leads_out(tmp_path):
@@ -111,9 +107,7 @@ def test_a_link_to_a_sibling_with_the_same_prefix_leads_out(tmp_path):
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "link").symlink_to(tmp_path / "root-2")
 
-    assert [problem.name for problem in InputTree(tmp_path / "root").listing("").problems] == [
-        "link-out-of-tree"
-    ]
+    assert [problem.name for problem in InputTree(tmp_path / "root").listing("").problems] == ["link-out-of-tree"]
 
 
 def test_links_that_lead_nowhere_are_unreadable_files(tmp_path):

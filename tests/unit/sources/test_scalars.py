@@ -120,9 +120,7 @@ STRINGS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [(text, value) for value, texts in BOOLEANS.items() for text in texts]
-)
+@pytest.mark.parametrize(("text", "value"), [(text, value) for value, texts in BOOLEANS.items() for text in texts])
 def test_a_word_is_a_boolean(text, value):
     assert resolve_plain(text) is value
 

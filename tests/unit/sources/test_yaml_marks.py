@@ -160,6 +160,4 @@ def test_a_text_that_can_not_be_read_has_no_marks():
 
 
 def test_the_digest_is_of_the_bytes():
-    assert (
-        source("a: é\n").digest == "sha256:7b4c0d74a603dd4c402e0ec1eba36d650f9ce3f7a98596e5329630cc5704cd63"
-    )
+    assert source("a: é\n").digest == "sha256:7b4c0d74a603dd4c402e0ec1eba36d650f9ce3f7a98596e5329630cc5704cd63"

@@ -225,9 +225,7 @@ def test_deeper_nesting_is_refused_quickly(text):
     assert time.perf_counter() - started < 3
 
 
-@pytest.mark.parametrize(
-    "text", [": " * 100_000, "a: " * 100_000, "&a " * 100_000, "[: " * 100_000, "'" * 99_999]
-)
+@pytest.mark.parametrize("text", [": " * 100_000, "a: " * 100_000, "&a " * 100_000, "[: " * 100_000, "'" * 99_999])
 def test_long_runs_of_indicators_never_crash_the_reader(text):
     assert isinstance(problem_in(text), YamlProblem)
 

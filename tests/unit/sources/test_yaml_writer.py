@@ -190,9 +190,7 @@ def test_a_key_that_could_be_something_else_is_quoted(key):
 
 
 @pytest.mark.parametrize("length", [999, 1000, 1030, 5000])
-@pytest.mark.parametrize(
-    "wrap", [lambda mapping: mapping, lambda mapping: [mapping], lambda mapping: {"a": [mapping]}]
-)
+@pytest.mark.parametrize("wrap", [lambda mapping: mapping, lambda mapping: [mapping], lambda mapping: {"a": [mapping]}])
 @pytest.mark.parametrize("value", [1, "a\nb\n", {"c": 1}, [1]])
 def test_a_key_of_any_length_can_be_read_back(length, wrap, value):
     data = wrap({"k" * length: value, "after": 2})
