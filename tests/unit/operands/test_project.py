@@ -58,9 +58,15 @@ def put(values, path, value):
 
 
 def conditions_of(rule, field):
-    """What has to hold for the field to be written: of its object, of the blocks around it, and its own."""
+    """What has to hold for the field to be written: of its object, of the blocks around it, and its own.
+
+    Of several ways to open a block, the one by the field's own value: another may close the field.
+    """
     around = (rule.blocks.get(field.path[:length], ()) for length in range(1, len(field.path)))
-    return [alternatives[0] for alternatives in itertools.chain(rule.conditions, *around, field.conditions)]
+    return [
+        next((condition for condition in alternatives if condition[0] == field.source), alternatives[0])
+        for alternatives in itertools.chain(rule.conditions, *around, field.conditions)
+    ]
 
 
 def opened(tag, rule, field):
