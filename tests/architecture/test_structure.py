@@ -138,7 +138,7 @@ def test_a_rule_says_what_and_why_in_a_sentence(rule):
 
 
 MACHINE = re.compile(
-    r"/work\b|/root/|/home/[a-z]+/(?!bin/nvidia)|/Users/|/tmp/(?!dcgm-exporter-debug)|pypi\.org|files\.pythonhosted|://[a-z.-]*(artifactory|nexus|devpi)"
+    r"/work\b|/root/|/home/[a-z]+/(?!bin/nvidia)|/Users/|/tmp/(?!dcgm-exporter-debug)|://[a-z.-]*(pypi|pythonhosted|debian|ubuntu\.com/ubuntu|artifactory|nexus)"
 )
 TEXT = (".py", ".md", ".yaml", ".yml", ".json", ".toml", ".j2", ".lock", "")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.sources.nested import value_at
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -121,8 +123,4 @@ def _text(value: Any) -> str | None:
 
 
 def _get(node: Any, *keys: str) -> Any:
-    for key in keys:
-        if not isinstance(node, dict):
-            return None
-        node = node.get(key)
-    return node
+    return value_at(node, keys)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.sources.nested import value_at
 
 _FREE_TYPES = frozenset(("object", "array", "any"))
 _SUBCHARTS = ("node-feature-discovery",)
@@ -29,12 +30,7 @@ class Chart:
 
     def default(self, path: tuple[str, ...]) -> Any:
         """The chart's own value at `path`; None where it has none."""
-        node: Any = self.defaults
-        for key in path:
-            if not isinstance(node, dict) or key not in node:
-                return None
-            node = node[key]
-        return node
+        return value_at(self.defaults, path)
 
     def has(self, *path: str) -> bool:
         """Whether the chart reads a value at exactly this path."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.model.value_finding import ValueFinding
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,15 +37,10 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     message = f"{len(set_here)} of the {len(declared)} values that the chart's own file sets are set here"
     defaults = document.release.defaults
     if defaults is not None:
-        equal = sum(_at(document.values, path) == _at(defaults, path) for path in set_here)
+        equal = sum(
+            value_at(document.values, path) == value_at(defaults, path) for path in (key.split(".") for key in set_here)
+        )
         if equal < _EQUAL * len(set_here):
             return
         message += f", {equal} of them to the same"
     yield ValueFinding(rule=RULE, path=(), message=message)
-
-
-def _at(values: dict[str, Any], dotted: str) -> Any:
-    node: Any = values
-    for key in dotted.split("."):
-        node = node.get(key) if isinstance(node, dict) else None
-    return node

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_values_entry import SUBCHART
+from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:
     from poolsmith.catalog.value_paths import PastValue, ReleaseValues, ValueNode
@@ -80,17 +81,17 @@ class ValuesDocument:
 
     def get(self, path: Steps) -> Any:
         """The value in this document; None where it has none."""
-        return _at(self.values, path)
+        return value_at(self.values, path)
 
     def has(self, path: Steps) -> bool:
-        return _has(self.values, path)
+        return value_at(self.values, path, MISSING) is not MISSING
 
     def effective(self, path: Steps) -> Any:
         """The value after Helm has put this document on the chart's defaults; null deletes a default."""
         for layer in (self.values, self._beneath):
-            if _has(layer, path):
-                return _at(layer, path)
-        return _at(self.release.line_defaults or {}, path)
+            if (value := value_at(layer, path, MISSING)) is not MISSING:
+                return value
+        return value_at(self.release.line_defaults or {}, path)
 
     def _walk(self) -> None:
         paths, tag = self.release.paths, self.release.tag
@@ -127,21 +128,3 @@ class ValuesDocument:
 def _is_extra(key: str) -> bool:
     """Helm's own `global`, and what people keep anchors under."""
     return key == "global" or key.startswith(("x-", "."))
-
-
-def _has(values: dict[str, Any], path: Steps) -> bool:
-    node: Any = values
-    for key in path:
-        if not isinstance(node, dict) or key not in node:
-            return False
-        node = node[key]
-    return True
-
-
-def _at(values: dict[str, Any], path: Steps) -> Any:
-    node: Any = values
-    for key in path:
-        if not isinstance(node, dict) or key not in node:
-            return None
-        node = node[key]
-    return node
