@@ -123,6 +123,27 @@ def test_a_named_file_without_kind_is_a_values_file_when_the_release_is_given(ju
     assert reasons(judge(files, "values.yaml")) == ["document 1 has no apiVersion and kind"]
 
 
+def test_helm_reads_only_the_first_document_of_a_values_file(judge):
+    files = {"values.yaml": "driver: {enabled: true}\n---\ncdi: {enabled: true}\n---\n"}
+
+    assert names(judge(files, "values.yaml", release="v26.3.3")) == [("several-documents", "values.yaml:3:1")]
+    assert names(judge(files, release="v26.3.3")) == [("several-documents", "values.yaml:3:1")]
+
+
+def test_an_object_before_a_document_without_kind_is_no_values_file(judge):
+    files = {"values.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\ndriver: {enabled: true}\n"}
+
+    assert names(judge(files, release="v26.3.3")) == []
+
+
+@pytest.mark.parametrize(("text", "what"), [("- driver: {}\n", "a list"), ("driver\n", "a single value")])
+def test_a_values_file_that_is_named_is_a_mapping(judge, text, what):
+    (finding,) = judge({"values.yaml": text}, "values.yaml", release="v26.3.3").diagnostics
+
+    assert finding.message == f"the values are {what}, not a mapping"
+    assert names(judge({"values.yaml": text}, release="v26.3.3")) == []
+
+
 def test_in_a_folder_a_file_has_to_look_like_values(judge):
     files = {"values.yaml": "driver: {enabeld: 1}\n", "other.yaml": "anything: 1\n", "Chart.yaml": "name: c\n"}
     outcome = judge(files, release="v26.3.3")

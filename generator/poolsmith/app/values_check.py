@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.values_places import values_in
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose
+from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.report.outcome import Outcome, Skipped
 from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.app.values_places import FoundValues
     from poolsmith.catalog.value_paths import ReleaseValues
     from poolsmith.check.manifest_files import CheckedTree
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.sources.source_file import SourceFile
 
 MOST_PER_FILE = 50
+_SECOND = 2
 UNKNOWN_RELEASE = "values: release unknown"
 
 
@@ -87,6 +91,9 @@ def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str
     """All values of the chart in a tree. `release` is for those that do not say theirs."""
     result = ValuesResult()
     told: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    if release is not None:
+        result.diagnostics.extend(_not_mappings(tree, named, result.paths))
     for found in values_in(tree, release, named):
         from poolsmith.catalog.value_paths import value_paths
 
@@ -100,8 +107,33 @@ def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str
         result.documents += 1
         result.releases.add(known.tag)
         result.paths.add((found.document.path, found.document.index))
+        files[found.document.path] += found.is_file
+        if found.is_file and files[found.document.path] == _SECOND:
+            told[found.document.path] += 1
+            location = found.document.source.locate(join("", *list(found.document.data)[:1]))
+            message = "Helm reads the first document of a values file only, and nothing from here on"
+            help_text = "merge it into the first, or move it into a file of its own and give both to Helm"
+            result.diagnostics.append(diagnose(reading.SEVERAL_DOCUMENTS, message, location, help=help_text))
         _judge(found, known, result, told)
     return result
+
+
+def _not_mappings(tree: CheckedTree, named: frozenset[str], paths: set[tuple[str, int]]) -> Iterator[Diagnostic]:
+    """Files that were named as values, and that Helm could not read as such: each is told once."""
+    told: set[str] = set()
+    for document in tree.documents:
+        if document.path in named and document.data is not None and not isinstance(document.data, dict):
+            what = "a list" if isinstance(document.data, list) else "a single value"
+            paths.add((document.path, document.index))
+            if document.path in told:
+                continue
+            told.add(document.path)
+            yield diagnose(
+                reading.NOT_A_MAPPING,
+                f"the values are {what}, not a mapping",
+                document.source.locate("/0"),
+                help="start the file with a key of the chart: `driver:`",
+            )
 
 
 def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, told: Counter[str]) -> None:

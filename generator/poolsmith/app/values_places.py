@@ -19,7 +19,7 @@ CHART = "gpu-operator"
 class FoundValues:
     """Values, or a text that holds them. `version` is the chart's as it is written; None where nothing says it.
 
-    `partial` says that the release takes more values from elsewhere.
+    `partial` says that the release takes more values from elsewhere, `is_file` that the file holds nothing else.
     """
 
     document: CheckedDocument
@@ -27,6 +27,7 @@ class FoundValues:
     values: Any
     version: str | None
     partial: bool = False
+    is_file: bool = False
 
 
 def values_in(tree: CheckedTree, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
@@ -108,10 +109,10 @@ def _plain(document: CheckedDocument, release: str, *, is_named: bool) -> FoundV
     known = value_paths().release(release)
     data = document.data
     if known is not None and isinstance(data.get(CHART), dict) and CHART not in known.root.children:
-        return FoundValues(document=document, pointer=f"/{CHART}", values=data[CHART], version=release)
+        return FoundValues(document=document, pointer=f"/{CHART}", values=data[CHART], version=release, is_file=True)
     if not is_named and (known is None or known.root.children.keys().isdisjoint(data)):
         return None
-    return FoundValues(document=document, pointer="", values=data, version=release)
+    return FoundValues(document=document, pointer="", values=data, version=release, is_file=True)
 
 
 def _is_ours(chart: Any) -> bool:

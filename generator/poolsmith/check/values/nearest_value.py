@@ -80,7 +80,8 @@ def one_edit(left: str, right: str) -> bool:
 
 def _belongs(places: tuple[str, ...]) -> str:
     if len(places) == 1:
-        return f"it belongs under `{places[0].rpartition('.')[0] or 'the top'}`: `{places[0]}`"
+        above = places[0].rpartition(".")[0]
+        return f"it belongs {f'under `{above}`' if above else 'at the top'}: `{places[0]}`"
     rest = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
     return f"this release reads it at {', '.join(f'`{place}`' for place in places[:_PLACES])}{rest}"
 

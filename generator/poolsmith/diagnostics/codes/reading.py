@@ -57,15 +57,16 @@ EMPTY_DOCUMENT = RuleInfo(
 SEVERAL_DOCUMENTS = RuleInfo(
     code="PSM008",
     name="several-documents",
-    what="A profile holds more than one YAML document.",
-    why="One document per file keeps reviews, owners and conflicts apart, pool by pool.",
+    what="A profile or a Helm values file holds more than one YAML document.",
+    why="One document per file keeps reviews, owners and conflicts apart, pool by pool. Of a values file Helm reads the "
+    "first document only, silently.",
     fix="move each document into a file of its own",
 )
 NOT_A_MAPPING = RuleInfo(
     code="PSM009",
     name="not-a-mapping",
-    what="A profile is a list or a scalar at the top.",
-    why="A profile is one object with apiVersion, kind, metadata and spec.",
+    what="A profile or a Helm values file is a list or a scalar at the top.",
+    why="A profile is one object with apiVersion, kind, metadata and spec; Helm values are a mapping.",
     fix="start the file with `apiVersion: poolsmith/v1`",
 )
 INPUT_LIMIT = RuleInfo(
