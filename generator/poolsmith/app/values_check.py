@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from poolsmith.app.values_places import FoundValues
     from poolsmith.catalog.value_paths import ReleaseValues
-    from poolsmith.check.manifest_files import CheckedTree
+    from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
     from poolsmith.model.value_finding import ValueFinding, ValuesJudgement
     from poolsmith.sources.source_file import SourceFile
 
@@ -110,12 +110,18 @@ def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str
         files[found.document.path] += found.is_file
         if found.is_file and files[found.document.path] == _SECOND:
             told[found.document.path] += 1
-            location = found.document.source.locate(join("", *list(found.document.data)[:1]))
-            message = "Helm reads the first document of a values file only, and nothing from here on"
-            help_text = "merge it into the first, or move it into a file of its own and give both to Helm"
-            result.diagnostics.append(diagnose(reading.SEVERAL_DOCUMENTS, message, location, help=help_text))
+            result.diagnostics.append(_several_documents(found.document))
         _judge(found, known, result, told)
     return result
+
+
+def _several_documents(second: CheckedDocument) -> Diagnostic:
+    return diagnose(
+        reading.SEVERAL_DOCUMENTS,
+        "Helm reads the first document of a values file only, and nothing from here on",
+        second.source.locate(join("", *list(second.data)[:1])),
+        help="merge it into the first, or move it into a file of its own and give both to Helm",
+    )
 
 
 def _not_mappings(tree: CheckedTree, named: frozenset[str], paths: set[tuple[str, int]]) -> Iterator[Diagnostic]:
