@@ -58,8 +58,8 @@ SEVERAL_DOCUMENTS = RuleInfo(
     code="PSM008",
     name="several-documents",
     what="A profile or a Helm values file holds more than one YAML document.",
-    why="One document per file keeps reviews, owners and conflicts apart, pool by pool. Of a values file Helm reads the first "
-    "document only, silently.",
+    why="One document per file keeps reviews, owners and conflicts apart, pool by pool. "
+    "Of a values file Helm reads the first document only, silently.",
     fix="move each document into a file of its own",
 )
 NOT_A_MAPPING = RuleInfo(
