@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from poolsmith.catalog.value_paths import ReleaseValues
 
 MOST_PER_FILE = 50
-_SUBCHART = "node-feature-discovery"
 
 
 def judge_values(
@@ -45,10 +44,13 @@ def judge_values(
 
 
 def _is_known(path: tuple[str, ...], release: ReleaseValues) -> bool:
-    node: Any = release.line_defaults or {}
+    """Whether the parent's defaults say something of a value of the subchart; what they leave empty is free."""
+    if release.line_defaults is None:
+        return False
+    node: Any = release.line_defaults
     for key in path:
         if isinstance(node, (list, dict)) and not node:
-            return path[0] == _SUBCHART and bool(path[1:])
+            return True
         if not isinstance(node, dict) or key not in node:
             return False
         node = node[key]

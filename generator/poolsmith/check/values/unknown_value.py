@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.chart_values_entry import SUBCHART
 from poolsmith.check.values.nearest_value import advice, closest
 from poolsmith.check.values.shown import dotted
 from poolsmith.diagnostics import RuleInfo, Severity
@@ -48,14 +49,17 @@ def _is_per_component(path: tuple[str, ...], document: ValuesDocument) -> bool:
 
 def _subchart(document: ValuesDocument) -> Iterator[ValueFinding]:
     """Of the subchart only the keys of the parent's defaults are known: one edit away from one of them is a warning."""
-    values = document.values.get("node-feature-discovery")
-    known = (document.release.line_defaults or {}).get("node-feature-discovery")
-    if not isinstance(values, dict) or not isinstance(known, dict):
-        return
-    for key in values:
-        match = closest(key, known, certain=True) if key not in known else None
-        if match is not None:
-            path = ("node-feature-discovery", key)
-            message = f"`{dotted(path)}` is no key that is known of the node-feature-discovery chart"
-            help_text = f"did you mean `node-feature-discovery.{match}`?"
-            yield ValueFinding(rule=RULE, path=path, message=message, help=help_text, severity=Severity.WARNING)
+    defaults = (document.release.line_defaults or {}).get(SUBCHART)
+    pending: list[tuple[tuple[str, ...], Any, Any]] = [((SUBCHART,), document.values.get(SUBCHART), defaults)]
+    while pending:
+        above, values, known = pending.pop()
+        if not isinstance(values, dict) or not isinstance(known, dict):
+            continue
+        for key, value in values.items():
+            path = (*above, key)
+            if key in known:
+                pending.append((path, value, known[key]))
+            elif (match := closest(key, known, certain=True)) is not None:
+                message = f"`{dotted(path)}` is no key that is known of the node-feature-discovery chart"
+                help_text = f"did you mean `{dotted((*above, match))}`?"
+                yield ValueFinding(rule=RULE, path=path, message=message, help=help_text, severity=Severity.WARNING)

@@ -10,6 +10,7 @@ from poolsmith.catalog import store
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.check.values.judge import MOST_PER_FILE, judge_values
 from poolsmith.check.values.nearest_value import one_edit
+from poolsmith.diagnostics import Severity
 from poolsmith.sources.yaml_reader import read_documents
 
 
@@ -93,6 +94,22 @@ def test_keys_of_the_subchart_that_nothing_is_known_of_are_counted(judge):
 
     assert judged.findings == ()
     assert judged.not_evaluated >= 1
+
+
+def test_of_a_release_whose_defaults_are_unknown_no_value_of_the_subchart_is_evaluated(judge):
+    text = "node-feature-discovery: {worker: {tolerations: [], priorityClassName: a}}"
+
+    assert judge(text, release="v22.9.0").not_evaluated == 2
+
+
+@pytest.mark.parametrize("path", ["workr", "worker.toleration", "worker.config.source", "gc.enabled"])
+def test_a_key_of_the_subchart_one_letter_from_a_known_one_is_a_warning(judge, path):
+    *above, key = path.split(".")
+    judged = judge(f"node-feature-discovery: {'{' + ': {'.join([*above, key])}: 1{'}' * len(path.split('.'))}")
+
+    (finding,) = judged.findings
+    assert (finding.rule.code, finding.severity) == ("PSM301", Severity.WARNING)
+    assert "did you mean" in finding.help
 
 
 def test_a_known_key_of_the_subchart_has_its_type(judge):
