@@ -58,7 +58,8 @@ def read_chart_files(path: Path) -> dict[str, bytes]:
         with gzip.open(path) as stream:
             return dict(_members(stream))
     except (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeError, ValueError) as error:
-        raise PoolsmithError(f"{path} is no .tgz archive that can be read: {error}") from None
+        reason = getattr(error, "strerror", None) or "`helm pull` and `helm package` make one"
+        raise PoolsmithError(f"{path} is no .tgz archive that can be read: {reason}") from None
 
 
 def _members(stream: gzip.GzipFile) -> Iterator[tuple[str, bytes]]:
