@@ -152,7 +152,7 @@ HOSTS = frozenset(
 )
 """Of upstream projects, standards and examples. A package index is none of them: the project installs from any."""
 HOST = re.compile(r"(?:https?|oci)://([A-Za-z0-9.-]+)")
-MACHINE = re.compile(rf"{re.escape(str(REPOSITORY))}\b")
+MACHINE = re.compile(rf"(?<![\w.-]){re.escape(str(REPOSITORY))}\b")
 TEXT = (".py", ".md", ".yaml", ".yml", ".json", ".toml", ".j2", ".lock", "")
 
 
