@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from poolsmith.sources.yaml_reader import MAX_DUPLICATES
+
 PLACES = ("profiles/broken/pool-0.yaml", "profiles/broken/cluster.yaml", "profiles/_bases/base.yaml")
 BOMB = "".join(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 9))
 BAD_FILES = {
@@ -29,8 +31,6 @@ BAD_FILES = {
     "text behind a document marker": (b"--- kind: x\n", "text-after-document-marker", ":1:5"),
     "a list at the top": (b"- kind: x\n", "not-a-mapping", ":1:1"),
     "a word at the top": (b"word\n", "not-a-mapping", ":1:1"),
-    "a duplicate key": (b"kind: x\nspec: {}\nkind: y\n", "duplicate-key", ":3:1"),
-    "a duplicate key further in": (b"spec:\n  gpu: {a: 1, a: 2}\n", "duplicate-key", ":2:15"),
     "infinity": (b"spec: {count: .inf}\n", "not-json", ":1:15"),
     "a null key": (b"{~: 1}\n", "not-json", ":1:2"),
     "a list as a key": (b"? [a]\n: 1\n", "not-json", ":1:3"),
@@ -58,6 +58,26 @@ def test_a_file_that_is_no_profile_is_told_at_its_place(write, findings, path, c
 
     assert [finding for finding, _ in found] == [name]
     assert found[0][1].startswith(path + position)
+
+
+@pytest.mark.parametrize("path", PLACES)
+@pytest.mark.parametrize(
+    ("content", "position"),
+    [(b"kind: x\nspec: {}\nkind: y\n", ":3:1"), (b"spec:\n  gpu: {a: 1, a: 2}\n", ":2:15")],
+    ids=["at the top", "further in"],
+)
+def test_a_duplicate_key_is_told_and_the_rest_of_the_file_too(write, findings, path, content, position):
+    write(path, content)
+    found = findings()
+
+    assert ("duplicate-key", f"{path}{position}") in found
+    assert len(found) > 1
+
+
+def test_as_many_duplicate_keys_are_told_as_anyone_reads(write, findings):
+    write("profiles/broken/pool-0.yaml", b"kind: x\n" * 20_000)
+
+    assert [name for name, _ in findings()].count("duplicate-key") == MAX_DUPLICATES
 
 
 def test_every_bad_file_is_told_in_one_run(write, findings):

@@ -101,6 +101,7 @@ def load_bases(tree: InputTree, paths: Iterable[str]) -> Bases:
         if isinstance(file, Diagnostic):
             bases.problems.append(file)
             continue
+        bases.problems.extend(file.problems)
         sink = FileSink(file, partial=True)
         metadata = read_envelope(file, "NodePoolBase", sink)
         spec = file.data.get("spec")

@@ -56,6 +56,7 @@ def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases) -> LoadedCl
         if isinstance(pool_file, Diagnostic):
             problems.append(pool_file)
             continue
+        problems.extend(pool_file.problems)
         layers, loaded = _load_pool(pool_file, files.name, bases, names, problems)
         for layer in layers.files:
             inputs[layer.path] = layer.digest
@@ -85,6 +86,7 @@ def _load_cluster_file(
     if isinstance(file, Diagnostic):
         problems.append(file)
         return None, None
+    problems.extend(file.problems)
     inputs[file.path] = file.digest
     sink = FileSink(file, subject=files.name)
     metadata = read_envelope(file, "Cluster", sink)

@@ -95,11 +95,12 @@ class InputTree:
         text = self.read_text(path)
         if isinstance(text, Diagnostic):
             return text
+        duplicates: list[YamlProblem] = []
         try:
-            documents = read_documents(text)
+            documents = read_documents(text, duplicates)
         except YamlProblem as problem:
             return yaml_diagnostic(path, text, problem)
-        return _one_mapping(path, text, documents)
+        return _one_mapping(path, text, documents, duplicates)
 
     def _absolute(self, path: str) -> str:
         return os.path.join(self.root, path) if path else str(self.root)
@@ -165,7 +166,9 @@ def reading_rule(name: str) -> RuleInfo:
     return next(rule for rule in reading.READING if rule.name == name)
 
 
-def _one_mapping(path: str, text: str, documents: list[object]) -> SourceFile | Diagnostic:
+def _one_mapping(
+    path: str, text: str, documents: list[object], duplicates: list[YamlProblem]
+) -> SourceFile | Diagnostic:
     while len(documents) > 1 and documents[-1] is None:
         documents = documents[:-1]  # a `---` at the end opens no document
     if len(documents) > 1:
@@ -179,7 +182,8 @@ def _one_mapping(path: str, text: str, documents: list[object]) -> SourceFile | 
     if not isinstance(data, dict):
         what = "a list" if isinstance(data, list) else "a single value"
         return diagnose(reading.NOT_A_MAPPING, f"the document is {what}, not a mapping", _at(path, 1, 1))
-    return SourceFile(path, text, data)
+    problems = tuple(yaml_diagnostic(path, text, problem) for problem in duplicates)
+    return SourceFile(path, text, data, problems=problems)
 
 
 def _unreadable(path: str, error: OSError) -> Diagnostic:

@@ -11,16 +11,23 @@ from poolsmith.sources import pointer as pointers
 from poolsmith.sources.yaml_marks import Marks
 
 if TYPE_CHECKING:
+    from poolsmith.diagnostics import Diagnostic
     from poolsmith.sources.yaml_reader import YamlValue
 
 
 class SourceFile:
-    """A file's path (relative to the root, forward slashes), its text and the data of one document."""
+    """A file's path (relative to the root, forward slashes), its text and the data of one document.
 
-    def __init__(self, path: str, text: str, data: YamlValue, *, document: int = 0) -> None:
+    `problems` are those that did not keep the file from being read.
+    """
+
+    def __init__(
+        self, path: str, text: str, data: YamlValue, *, document: int = 0, problems: tuple[Diagnostic, ...] = ()
+    ) -> None:
         self.path = path
         self.text = text
         self.data = data
+        self.problems = problems
         self._document = document
 
     @cached_property

@@ -21,7 +21,7 @@ from poolsmith.diagnostics.span import Position
 from poolsmith.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     _Parser = Any
 else:
@@ -32,6 +32,7 @@ YamlValue = Any
 
 MAX_DEPTH = 100
 MAX_ALIASED_NODES = 10_000
+MAX_DUPLICATES = 50
 _PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 20,000 levels safely
 
 PLAIN, QUOTED = "plain", "quoted"
@@ -64,12 +65,14 @@ class NodeParser(_Parser):  # type: ignore[misc]  # the C class carries no types
     ascend_resolver = staticmethod(bool)
 
 
-def read_documents(text: str) -> list[YamlValue]:
+def read_documents(text: str, duplicates: list[YamlProblem] | None = None) -> list[YamlValue]:
     """Every document of a stream, in order; an empty document is None.
 
-    Raises YamlProblem for the first thing that Kubernetes would refuse, or silently lose.
+    Raises YamlProblem for the first thing that Kubernetes would refuse, or silently lose. Where `duplicates` is
+    given, keys that stand twice go there instead, at most MAX_DUPLICATES, and the first of their values counts: so
+    that the rest of the file can be judged in the same run. Such a file is refused all the same, by the caller.
     """
-    return [_Builder().build(node, 0) for node in compose(text)]
+    return [_Builder(duplicates).build(node, 0) for node in compose(text)]
 
 
 def compose(text: str) -> Iterator[Node]:
@@ -133,9 +136,10 @@ def _too_deep(position: Position | None = None) -> YamlProblem:
 class _Builder:
     """Builds one document, and counts what its aliases expand to."""
 
-    __slots__ = ("aliased", "seen")
+    __slots__ = ("aliased", "duplicates", "seen")
 
-    def __init__(self) -> None:
+    def __init__(self, duplicates: list[YamlProblem] | None) -> None:
+        self.duplicates = duplicates
         self.seen: set[int] = set()
         self.aliased = 0
 
@@ -178,14 +182,16 @@ class _Builder:
             key = _quick_key(key_node)
             if key is None and is_merge_key(key_node):
                 if merge_key is not None:
-                    raise _duplicate_key("<<", key_node, merge_key)
+                    self._refuse(_duplicate_key, "<<", key_node, merge_key)
+                    continue
                 merge_key, before = key_node, frozenset(result)
                 merged = merge_sources(value_node)
                 continue
             if key is None:
                 key = mapping_key(key_node)
             if key in result:
-                raise _duplicate_key(key, key_node, _key_node(node, key))
+                self._refuse(_duplicate_key, key, key_node, node)
+                continue
             if value_node.__class__ is ScalarNode and not inside_alias:
                 result[key] = scalar_value(value_node)
             else:
@@ -193,9 +199,19 @@ class _Builder:
         for source in merged:
             for key, value in self.build(source, depth + 1, inside_alias=True).items():
                 if key in before and merge_key is not None:
-                    raise _merged_over(key, merge_key, _key_node(node, key))
+                    self._refuse(_merged_over, key, merge_key, node)
                 result.setdefault(key, value)
         return result
+
+    def _refuse(self, problem: Callable[[str, Node, Node], YamlProblem], key: str, second: Node, first: Node) -> None:
+        """`first` is the key's own node, or the mapping that it stands in."""
+        if self.duplicates is not None and len(self.duplicates) >= MAX_DUPLICATES:
+            return
+        found = problem(key, second, _key_node(first, key) if isinstance(first, MappingNode) else first)
+        if self.duplicates is None:
+            raise found
+        if all(found.position != other.position for other in self.duplicates):  # an alias builds a mapping again
+            self.duplicates.append(found)
 
 
 def is_merge_key(node: Node) -> bool:

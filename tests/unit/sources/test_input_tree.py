@@ -175,7 +175,6 @@ def test_a_file_of_just_the_limit_is_read(tmp_path):
         (b"a: 1\n---\nb: 2\n", "several-documents", "x.yaml"),
         (b"- a\n", "not-a-mapping", "x.yaml:1:1"),
         (b"text\n", "not-a-mapping", "x.yaml:1:1"),
-        (b"a: 1\na: 2\n", "duplicate-key", "x.yaml:2:1"),
         (b"a: [\n", "yaml-syntax", "x.yaml:2:1"),
         (b"a:\n\tb: 1\n", "yaml-syntax", "x.yaml:2:1"),
         (b"a: .inf\n", "not-json", "x.yaml:1:4"),
@@ -190,8 +189,11 @@ def test_a_file_that_is_no_profile_is_reported_at_its_place(tmp_path, content, n
 
 
 def test_a_duplicate_key_shows_both_lines(tmp_path):
-    result = read(write_bytes(tmp_path, b"a: 1\r\nb: 2\r\na: 3\r\n"))
+    file = read(write_bytes(tmp_path, b"a: 1\r\nb: 2\r\na: 3\r\n"))
+    (result,) = file.problems
 
+    assert file.data == {"a": 1, "b": 2}
+    assert finding(result) == ("duplicate-key", "x.yaml:3:1")
     assert result.primary.source_line == "a: 3"
     assert [(str(place.span), place.source_line) for place in result.related] == [("x.yaml:1:1", "a: 1")]
 

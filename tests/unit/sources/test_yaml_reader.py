@@ -100,6 +100,19 @@ def test_a_duplicate_key_names_both_places(text, second, first):
     assert f"first in line {first[0]}" in problem.message
 
 
+def test_duplicate_keys_can_be_collected_and_the_first_value_counts():
+    duplicates = []
+    text = "x: &x {a: 1, a: 2}\nw: *x\nz:\n  b: {c: 1}\n  <<: {d: 1, d: 2}\n  b: 3\nz: 4\n"
+
+    assert read_documents(text, duplicates) == [{"x": {"a": 1}, "w": {"a": 1}, "z": {"b": {"c": 1}, "d": 1}}]
+    assert sorted((item.position.line, item.position.column) for item in duplicates) == [
+        (1, 14),
+        (5, 14),
+        (6, 3),
+        (7, 1),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "merged"),
     [
