@@ -13,6 +13,7 @@ from poolsmith.app.values_places import values_in
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.load.values_file import not_a_mapping
 from poolsmith.report.outcome import Outcome, Skipped
 from poolsmith.sources.pointer import join
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from poolsmith.model.value_finding import ValueFinding, ValuesJudgement
     from poolsmith.sources.source_file import SourceFile
 
-MOST_PER_FILE = 50
 _SECOND = 2
 UNKNOWN_RELEASE = "values: release unknown"
 
@@ -129,21 +129,15 @@ def _not_mappings(tree: CheckedTree, named: frozenset[str], paths: set[tuple[str
     told: set[str] = set()
     for document in tree.documents:
         if document.path in named and document.data is not None and not isinstance(document.data, dict):
-            what = "a list" if isinstance(document.data, list) else "a single value"
             paths.add((document.path, document.index))
             if document.path in told:
                 continue
             told.add(document.path)
-            yield diagnose(
-                reading.NOT_A_MAPPING,
-                f"the values are {what}, not a mapping",
-                document.source.locate("/0"),
-                help="start the file with a key of the chart: `driver:`",
-            )
+            yield not_a_mapping(document.data, document.source.locate("/0"))
 
 
 def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, told: Counter[str]) -> None:
-    from poolsmith.check.values.judge import judge_values
+    from poolsmith.check.values.judge import MOST_PER_FILE, judge_values
 
     path = found.document.path
     values, inner = found.values, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -90,7 +90,3 @@ def whole_file(path: str, note: str | None = None) -> Location:
 def sorted_unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """By file and place, worst first at one place; what is told twice is kept once."""
     return tuple(dict.fromkeys(sorted(diagnostics, key=lambda item: item.sort_key)))
-
-
-def with_status(diagnostic: Diagnostic, status: str) -> Diagnostic:
-    return replace(diagnostic, status=status)

@@ -50,12 +50,14 @@ def _one_mapping(shown: str, documents: list[Any]) -> dict[str, Any] | Diagnosti
     if values is None:
         return {}
     if not isinstance(values, dict):
-        what = "a list" if isinstance(values, list) else "a single value"
-        message = f"the values are {what}, not a mapping"
-        return diagnose(
-            reading.NOT_A_MAPPING, message, _at(shown, 1, 1), help="start the file with a key of the chart: `driver:`"
-        )
+        return not_a_mapping(values, _at(shown, 1, 1))
     return values
+
+
+def not_a_mapping(values: Any, location: Location) -> Diagnostic:
+    what = "a list" if isinstance(values, list) else "a single value"
+    message = f"the values are {what}, not a mapping"
+    return diagnose(reading.NOT_A_MAPPING, message, location, help="start the file with a key of the chart: `driver:`")
 
 
 def _at(shown: str, line: int, column: int) -> Location:

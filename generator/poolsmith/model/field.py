@@ -14,7 +14,6 @@ PREFIXED_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.
 ABSOLUTE_PATH = r"(/[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*|/\.[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)+"
 RELATIVE_PATH = r"([A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)(/[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)*"
 TOKEN = r"[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}"  # noqa: S105 - a version, kernel or product, no secret
-IMAGE_TAG = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"
 IMAGE = r"[a-z0-9][A-Za-z0-9.:_/@-]{0,254}"
 REGISTRY = r"[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._/-]*)?"
 TEXT = r"[^\x00-\x1f\x7f]{1,200}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.check.values.shown import dotted
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.model.value_finding import ValueFinding
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,18 +55,11 @@ def _applies(note: IgnoredValue, item: KnownValue, document: ValuesDocument) -> 
     if item.value in (None, "", {}) or (note.only is not None and item.value != note.only):
         return False
     defaults = document.release.line_defaults
-    if defaults is not None and item.value == _default(defaults, item.path):
+    if defaults is not None and item.value == value_at(defaults, item.path):
         return False
     if note.unless and document.partial:
         return False
     return not note.unless or any(document.effective(path) != wanted for path, wanted in note.unless)
-
-
-def _default(defaults: object, path: tuple[str, ...]) -> object:
-    node = defaults
-    for key in path:
-        node = node.get(key) if isinstance(node, dict) else None
-    return node
 
 
 def _way_out(note: IgnoredValue) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.check.values.shown import dotted, shorten
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.model.value_finding import ValueFinding
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,12 +47,10 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
 
 
 def _default(path: tuple[str, ...], document: ValuesDocument) -> list[Any]:
-    node: Any = document.release.defaults
-    if node is None:
+    if document.release.defaults is None:
         return _GPU_TAINT if path == _TOLERATIONS[0] else []
-    for key in path:
-        node = node.get(key) if isinstance(node, dict) else None
-    return node if isinstance(node, list) else []
+    default = value_at(document.release.defaults, path)
+    return default if isinstance(default, list) else []
 
 
 def _is_kept(entry: Any, given: list[Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.check.values.shown import dotted, fits, kind_of, named
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.model.value_finding import ValueFinding
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,17 +67,10 @@ def _list_help(key: str, entry: Any) -> str | None:
 def _subchart(document: ValuesDocument) -> Iterator[ValueFinding]:
     """The subchart's own defaults are known where the parent's values.yaml sets them."""
     for path, value in document.subchart:
-        default = _default(document.release.line_defaults, path)
+        default = value_at(document.release.line_defaults, path)
         declared = _type_of(default)
         if declared is not None and not fits(declared, value) and not (declared == "string" and fits("number", value)):
             yield _finding(path, value, declared)
-
-
-def _default(defaults: Any, path: tuple[str, ...]) -> Any:
-    node = defaults
-    for key in path:
-        node = node.get(key) if isinstance(node, dict) else None
-    return node
 
 
 def _type_of(default: Any) -> str | None:

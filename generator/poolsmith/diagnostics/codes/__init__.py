@@ -11,4 +11,3 @@ from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 
 CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEMA, *HYGIENE)
-READING_BY_NAME = {rule.name: rule for rule in READING}
