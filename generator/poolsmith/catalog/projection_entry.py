@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import covers
 
 _ROOT = "spec."
 
@@ -27,9 +27,9 @@ def projection_entry(
     `value_paths` is the recorded value map, `crds` maps a kind to its compact definition (`crd_entry`).
     """
     objects = [
-        _object(item, value_paths, crds[item["kind"]], [rule for rule in overlay["rules"] if _covers(rule, release)])
+        _object(item, value_paths, crds[item["kind"]], [rule for rule in overlay["rules"] if covers(rule, release)])
         for item in overlay["objects"]
-        if _covers(item, release)
+        if covers(item, release)
     ]
     return {
         "release": release,
@@ -38,7 +38,7 @@ def projection_entry(
         "refusals": [
             {key: value for key, value in item.items() if key not in ("since", "before")}
             for item in overlay["refusals"]
-            if _covers(item, release)
+            if covers(item, release)
         ],
         "objects": objects,
         "templated": [path for path in overlay["templated"] if path in value_paths],
@@ -108,10 +108,3 @@ def _restrict(rule: dict[str, Any], fields: dict[str, Any], blocks: dict[str, li
             fields[path] = {**body, "if": [*rule["if"], *body.get("if", [])]}
         else:
             blocks[path] = [*rule["if"], *blocks.get(path, [])]
-
-
-def _covers(item: dict[str, Any], release: str) -> bool:
-    key = version_key(release)
-    return ("since" not in item or version_key(item["since"]) <= key) and (
-        "before" not in item or key < version_key(item["before"])
-    )

@@ -6,9 +6,11 @@ An entry is made by `projection_entry`; `docs/projection.md` says how far it was
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.versions import covers
 
 ValuePath = tuple[str, ...]
 Condition = tuple[tuple[ValuePath, bool], ...]
@@ -87,17 +89,28 @@ def read_projection(release: str) -> Projection | None:
         release=release,
         source=entry["source"],
         chart=entry["chart"],
-        refusals=tuple(
-            Refusal(
-                message=item["message"],
-                conditions=_conditions(item["if"]),
-                recorded=item["recorded"],
-                without_api=item.get("withoutApi"),
-            )
-            for item in entry["refusals"]
-        ),
+        refusals=tuple(_refusal(item) for item in entry["refusals"]),
         objects=tuple(_object(item) for item in entry["objects"]),
         templated=tuple(_path(path) for path in entry["templated"]),
+    )
+
+
+def chart_refusals(release: str) -> tuple[Refusal, ...]:
+    """What the chart of any recorded tag refuses, also of one without an entry."""
+    return tuple(_refusal(item) for item in _refusals() if covers(item, release))
+
+
+@cache
+def _refusals() -> tuple[dict[str, Any], ...]:
+    return tuple(store.read_yaml("projection/overlay.yaml")["refusals"])
+
+
+def _refusal(item: dict[str, Any]) -> Refusal:
+    return Refusal(
+        message=item["message"],
+        conditions=_conditions(item["if"]),
+        recorded=item["recorded"],
+        without_api=item.get("withoutApi"),
     )
 
 

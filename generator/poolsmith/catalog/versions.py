@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _NUMBER = re.compile(r"\d+")
 
@@ -20,3 +24,11 @@ def minor_between(version: str, low: str, high: str) -> bool:
     """Whether the major.minor of `version` lies in a range, bounds included."""
     key = version_key(version)[:2]
     return version_key(low)[:2] <= key <= version_key(high)[:2]
+
+
+def covers(rule: Mapping[str, Any], release: str) -> bool:
+    """Whether a release lies in a rule's range: from `since` on, and before `before`; both may be absent."""
+    key = version_key(release)
+    return ("since" not in rule or version_key(rule["since"]) <= key) and (
+        "before" not in rule or key < version_key(rule["before"])
+    )

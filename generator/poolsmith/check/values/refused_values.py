@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from poolsmith.catalog import store
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.projections import chart_refusals
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.model.value_finding import ValueFinding
 
@@ -31,29 +29,11 @@ RULE = RuleInfo(
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if document.partial or document.release.line_defaults is None:
         return
-    key = version_key(document.release.tag)
-    for refusal in _refusals():
-        if "withoutApi" in refusal or key < version_key(refusal["since"]):
+    for refusal in chart_refusals(document.release.tag):
+        if refusal.without_api is not None or not all(
+            any(bool(document.effective(path)) is wanted for path, wanted in term) for term in refusal.conditions
+        ):
             continue
-        if "before" in refusal and key >= version_key(refusal["before"]):
-            continue
-        terms = [[_term(word) for word in term.split("|")] for term in refusal["if"]]
-        if not all(any(_holds(path, wanted, document) for path, wanted in term) for term in terms):
-            continue
-        own = [path for term in terms for path, _ in term if document.has(path)]
+        own = [path for term in refusal.conditions for path, _ in term if document.has(path)]
         if own:
-            yield ValueFinding(rule=RULE, path=own[0], message=f"the chart refuses this: {refusal['message']}")
-
-
-@cache
-def _refusals() -> tuple[dict[str, Any], ...]:
-    return tuple(store.read_yaml("projection/overlay.yaml")["refusals"])
-
-
-def _term(word: str) -> tuple[tuple[str, ...], bool]:
-    return tuple(word.removeprefix("!").split(".")), not word.startswith("!")
-
-
-def _holds(path: tuple[str, ...], wanted: bool, document: ValuesDocument) -> bool:
-    value: Any = document.effective(path)
-    return bool(value) is wanted
+            yield ValueFinding(rule=RULE, path=own[0], message=f"the chart refuses this: {refusal.message}")
