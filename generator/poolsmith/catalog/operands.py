@@ -1,0 +1,194 @@
+"""What a release's operator creates before it looks at the custom resources. Floor: catalog.
+
+An entry is made by `operand_entry`. Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
+time: whoever asks may change what it gets.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from poolsmith.catalog import store
+
+_API = {
+    "ServiceAccount": "v1",
+    "ConfigMap": "v1",
+    "Service": "v1",
+    "Role": "rbac.authorization.k8s.io/v1",
+    "ClusterRole": "rbac.authorization.k8s.io/v1",
+    "RoleBinding": "rbac.authorization.k8s.io/v1",
+    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1",
+    "RuntimeClass": "node.k8s.io/v1",
+    "ServiceMonitor": "monitoring.coreos.com/v1",
+    "DaemonSet": "apps/v1",
+    "Deployment": "apps/v1",
+}
+_CLUSTER_WIDE = ("RuntimeClass", "ClusterRole", "ClusterRoleBinding")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperandState:
+    """One step of the operator: what it creates, and the rule that switches it (see `operands.states`)."""
+
+    name: str
+    enabled: tuple[str, ...]
+    objects: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperandEntry:
+    """One release. `behaviour` names the ways in which releases differ that no manifest shows."""
+
+    release: str
+    source: str
+    behaviour: dict[str, Any]
+    states: tuple[OperandState, ...]
+
+
+def operand_releases() -> tuple[str, ...]:
+    """The releases whose operands are known, by name."""
+    return store.names("operands")
+
+
+@cache
+def read_operands(release: str) -> OperandEntry | None:
+    """The entry of a release, or None when the catalog has none."""
+    if release not in operand_releases():
+        return None
+    entry = store.read_json(f"operands/{release}.json")
+    return OperandEntry(
+        release=release,
+        source=entry["source"],
+        behaviour=entry["behaviour"],
+        states=tuple(
+            OperandState(name=state["name"], enabled=tuple(state["enabled"]), objects=tuple(state["objects"]))
+            for state in entry["states"]
+        ),
+    )
+
+
+def whole(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The Kubernetes object of a compact form, in `namespace` where its kind lives in one."""
+    kind = compact["kind"]
+    metadata: dict[str, Any] = {"name": compact["name"]}
+    if kind not in _CLUSTER_WIDE:
+        metadata["namespace"] = namespace
+    metadata |= {key: dict(compact[key]) for key in ("labels", "annotations") if key in compact}
+    body = _BODIES.get(kind, _plain)(compact, namespace)
+    return {"apiVersion": _API[kind], "kind": kind, "metadata": metadata, **body}
+
+
+def _plain(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    del namespace
+    return {
+        key: deepcopy(value) for key, value in compact.items() if key not in ("kind", "name", "labels", "annotations")
+    }
+
+
+def _role(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    del namespace
+    return {"rules": [_rule(words) for words in compact["rules"]]}
+
+
+def _rule(words: list[str]) -> dict[str, Any]:
+    groups, resources, verbs, *names = (word.split(",") for word in words)
+    rule = {"apiGroups": groups, "resources": resources, "verbs": verbs}
+    return rule | ({"resourceNames": names[0]} if names else {})
+
+
+def _binding(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    kind, _, name = compact["role"].partition("/")
+    return {
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+        "subjects": [
+            {
+                "kind": "ServiceAccount",
+                "name": subject.rpartition("/")[2],
+                "namespace": subject.rpartition("/")[0] or namespace,
+            }
+            for subject in compact["subjects"]
+        ],
+    }
+
+
+def _config_map(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    del namespace
+    return {"data": {key: f"<{size} chars>" for key, size in compact["keys"].items()}}
+
+
+def _daemon_set(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    del namespace
+    metadata = {
+        key: dict(compact[word])
+        for word, key in (("podLabels", "labels"), ("podAnnotations", "annotations"))
+        if word in compact
+    }
+    pod = deepcopy(compact["pod"])
+    if compact["init"]:
+        pod["initContainers"] = [_container(item) for item in compact["init"]]
+    pod["containers"] = [_container(item) for item in compact["containers"]]
+    pod["volumes"] = [{"name": name, **_volume(source)} for name, source in compact["volumes"].items()]
+    spec = {
+        "selector": {"matchLabels": dict(compact["selector"])},
+        "template": {"metadata": metadata, "spec": pod},
+    }
+    if "updateStrategy" in compact:
+        spec["updateStrategy"] = deepcopy(compact["updateStrategy"])
+    return {"spec": spec}
+
+
+def _volume(source: str | dict[str, Any]) -> dict[str, Any]:
+    if isinstance(source, dict):
+        return deepcopy(source)
+    if source == "emptyDir":
+        return {"emptyDir": {}}
+    place, _, kind = source.partition(" ")
+    if place.startswith("configMap:"):
+        mode = {"defaultMode": int(kind, 8)} if kind else {}
+        return {"configMap": {"name": place.removeprefix("configMap:"), **mode}}
+    return {"hostPath": {"path": place, **({"type": kind} if kind else {})}}
+
+
+def _container(compact: dict[str, Any]) -> dict[str, Any]:
+    container = {key: deepcopy(value) for key, value in compact.items() if key not in ("env", "mounts")}
+    if "env" in compact:
+        container["env"] = [_variable(words) for words in compact["env"]]
+    if "mounts" in compact:
+        container["volumeMounts"] = [_mount(text) for text in compact["mounts"]]
+    return container
+
+
+def _variable(words: list[Any]) -> dict[str, Any]:
+    name, *rest = words
+    match rest:
+        case [str(text)] if text.startswith("@"):
+            return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": text[1:]}}}
+        case [str(text)]:
+            return {"name": name, "value": text}
+        case [dict(source)]:
+            return {"name": name, "valueFrom": deepcopy(source)}
+    return {"name": name, "value": ""}
+
+
+def _mount(text: str) -> dict[str, Any]:
+    volume, path, access, *rest = text.split(":")
+    item: dict[str, Any] = {"name": volume, "mountPath": path}
+    if access == "ro":
+        item["readOnly"] = True
+    for key, word in zip(("mountPropagation", "subPath"), rest, strict=False):
+        if word:
+            item[key] = word
+    return item
+
+
+_BODIES = {
+    "Role": _role,
+    "ClusterRole": _role,
+    "RoleBinding": _binding,
+    "ClusterRoleBinding": _binding,
+    "ConfigMap": _config_map,
+    "DaemonSet": _daemon_set,
+}

@@ -1,0 +1,1 @@
+"""How a ClusterPolicy changes each operand that the operator creates. Floor: operands."""

@@ -1,0 +1,55 @@
+"""What the operating system decides about a driver container: folders for packages and certificates, subscriptions.
+
+Floor: operands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.operands.os_tag import OS_ID
+
+if TYPE_CHECKING:
+    from poolsmith.operands.context import Context
+
+
+def system_id(context: Context) -> str:
+    """The id that a release goes by: of the node that runs the operator, or of the first GPU node."""
+    if context.behaviour["osFacts"] == "gpu-node":
+        return context.gpu_nodes[0].labels.get(OS_ID, "")
+    if context.os_release is None:
+        raise NotModelled("/etc/os-release of the node that runs the operator, which this release goes by")
+    return context.os_release.get("ID", "")
+
+
+def package_folder(context: Context) -> str:
+    """Where a repository configuration goes. Raises OperatorError."""
+    return _folder("packageFolders", context)
+
+
+def certificate_folder(context: Context) -> str:
+    """Where certificates go. Raises OperatorError."""
+    return _folder("certificateFolders", context)
+
+
+def subscriptions(context: Context) -> list[tuple[str, str, str]]:
+    """Mount path, host path and hostPath type of each of the host's package subscriptions."""
+    known = context.behaviour["subscriptions"]
+    if context.behaviour["osFacts"] == "operator-node" and context.os_release is None:
+        return []
+    rule = known.get(system_id(context))
+    if rule is None or (rule["offCrio"] and context.runtime == "crio"):
+        return []
+    if not context.behaviour["subscriptionsWithRepoConfig"] and context.spec.text(
+        "driver", "repoConfig", "configMapName"
+    ):
+        return []
+    return [(inside, *source.split(" ", 1)) for inside, source in sorted(rule["paths"].items())]
+
+
+def _folder(kind: str, context: Context) -> str:
+    found: str | None = context.behaviour[kind].get(system_id(context))
+    if found is None:
+        raise OperatorError("distribution not supported")
+    return found

@@ -1,0 +1,138 @@
+"""The operands that set up what a node's GPUs are used for: MIG, passthrough, vGPU, Kata, confidential mode.
+
+Floor: operands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.operands.daemon_sets.component import (
+    CDI_HOOK,
+    hook_path,
+    inject_devices,
+    set_component,
+    set_own_env,
+    use_runtime_class,
+)
+from poolsmith.operands.daemon_sets.driver_manager import set_driver_manager
+from poolsmith.operands.daemon_sets.runtime_files import mount_runtime
+from poolsmith.operands.daemon_sets.validation import set_validation_containers
+from poolsmith.operands.kata_hash import kata_config_hash
+from poolsmith.operands.kube import Container, Pod, add_volume, containers_of, host_path, mount, pod_of, set_env
+
+if TYPE_CHECKING:
+    from poolsmith.operands.context import Context
+
+DEFAULT_MIG_CONFIG = "default-mig-parted-config"
+DEFAULT_GPU_CLIENTS = "default-gpu-clients"
+DEFAULT_VGPU_CONFIG = "default-vgpu-devices-config"
+_LAYOUTS = "mig-parted-config"
+_KATA_ARTIFACTS = "/opt/nvidia-gpu-operator/artifacts/runtimeclasses/"
+_KATA_HASH = "nvidia.com/kata-manager.last-applied-hash"
+
+
+def mig_manager(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    main = containers_of(pod)[0]
+    policy = context.spec
+    set_validation_containers(pod, context)
+    set_component(pod, main, "migManager", "MIG_MANAGER_IMAGE", context)
+    last = context.behaviour["ownVariablesWin"]
+    if not last:
+        set_own_env(main, "migManager", context)
+    use_runtime_class(pod, context)
+    inject_devices(daemon_set, main["name"], context)
+    _use_layouts(pod, main, policy.text("migManager", "config", "name"), context)
+    _use_config_map(pod, "gpu-clients", policy.text("migManager", "gpuClientsConfig", "name") or DEFAULT_GPU_CLIENTS)
+    if policy.enabled("cdi"):
+        set_env(main, "CDI_ENABLED", "true")
+        if policy.enabled("toolkit"):
+            set_env(main, CDI_HOOK, hook_path(context))
+    if last:
+        set_own_env(main, "migManager", context)
+
+
+def vfio_manager(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    main = containers_of(pod)[0]
+    set_driver_manager(pod, context.spec.at("vfioManager", "driverManager"), context)
+    set_component(pod, main, "vfioManager", "VFIO_MANAGER_IMAGE", context)
+    set_own_env(main, "vfioManager", context)
+
+
+def vgpu_device_manager(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    main = containers_of(pod)[0]
+    policy = context.spec
+    set_validation_containers(pod, context)
+    set_component(pod, main, "vgpuDeviceManager", "VGPU_DEVICE_MANAGER_IMAGE", context)
+    set_own_env(main, "vgpuDeviceManager", context)
+    _use_config_map(pod, "vgpu-config", policy.text("vgpuDeviceManager", "config", "name") or DEFAULT_VGPU_CONFIG)
+    set_env(main, "DEFAULT_VGPU_CONFIG", policy.text("vgpuDeviceManager", "config", "default") or "default")
+
+
+def sandbox_device_plugin(daemon_set: dict[str, Any], context: Context) -> None:
+    _passthrough_plugin(daemon_set, "sandboxDevicePlugin", "SANDBOX_DEVICE_PLUGIN_IMAGE", context)
+
+
+def kata_sandbox_device_plugin(daemon_set: dict[str, Any], context: Context) -> None:
+    _passthrough_plugin(daemon_set, "kataSandboxDevicePlugin", "KATA_SANDBOX_DEVICE_PLUGIN_IMAGE", context)
+
+
+def cc_manager(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    main = containers_of(pod)[0]
+    set_component(pod, main, "ccManager", "CC_MANAGER_IMAGE", context)
+    if mode := context.spec.text("ccManager", "defaultMode"):
+        set_env(main, "DEFAULT_CC_MODE", mode)
+    set_own_env(main, "ccManager", context)
+
+
+def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    main = containers_of(pod)[0]
+    set_component(pod, main, "kataManager", "KATA_MANAGER_IMAGE", context)
+    last = context.behaviour["ownVariablesWin"]
+    if not last:
+        set_own_env(main, "kataManager", context)
+    artifacts = context.spec.text("kataManager", "config", "artifactsDir") or _KATA_ARTIFACTS
+    set_env(main, "KATA_ARTIFACTS_DIR", artifacts)
+    mount(main, "kata-artifacts", artifacts)
+    add_volume(pod, "kata-artifacts", **host_path(artifacts, "DirectoryOrCreate"))
+    annotations = daemon_set["spec"]["template"]["metadata"].setdefault("annotations", {})
+    annotations[_KATA_HASH] = kata_config_hash(context.spec.at("kataManager", "config"))
+    if last:
+        set_own_env(main, "kataManager", context)
+    mount_runtime(pod, main, context, drop_in=False)
+
+
+def _passthrough_plugin(daemon_set: dict[str, Any], component: str, variable: str, context: Context) -> None:
+    pod = pod_of(daemon_set)
+    main = containers_of(pod)[0]
+    set_validation_containers(pod, context)
+    set_component(pod, main, component, variable, context)
+    set_own_env(main, component, context)
+
+
+def _use_layouts(pod: Pod, main: Container, name: str, context: Context) -> None:
+    """The user's MIG layouts, or the default ones, which newer releases only fall back on."""
+    own = name not in ("", DEFAULT_MIG_CONFIG)
+    volume = _use_config_map(pod, _LAYOUTS, name if own else DEFAULT_MIG_CONFIG)
+    if not context.behaviour["migFallback"]:
+        return
+    if own:
+        set_env(main, "CONFIG_FILE", f"/{_LAYOUTS}/config.yaml")
+        return
+    set_env(main, "DEFAULT_CONFIG_FILE", f"/{_LAYOUTS}/config-default.yaml")
+    if volume is not None:
+        volume["configMap"]["items"] = [{"key": "config.yaml", "path": "config-default.yaml"}]
+
+
+def _use_config_map(pod: Pod, part: str, name: str) -> dict[str, Any] | None:
+    for volume in pod.get("volumes", ()):
+        if part in volume["name"]:
+            volume["configMap"]["name"] = name
+            found: dict[str, Any] = volume
+            return found
+    return None

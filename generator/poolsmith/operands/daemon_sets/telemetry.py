@@ -1,0 +1,100 @@
+"""DCGM and its exporter. Floor: operands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.operands.daemon_sets.component import (
+    inject_devices,
+    set_component,
+    set_own_env,
+    use_host_network,
+    use_runtime_class,
+)
+from poolsmith.operands.daemon_sets.validation import set_validation_containers
+from poolsmith.operands.kube import (
+    Container,
+    Pod,
+    add_volume,
+    containers_of,
+    env_of,
+    host_path,
+    mount,
+    pod_of,
+    set_env,
+)
+
+if TYPE_CHECKING:
+    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.context import Context
+
+_ENGINE = "DCGM_REMOTE_HOSTENGINE_INFO"
+_METRICS = "dcgm-metrics.csv"
+_METRICS_PATH = f"/etc/dcgm-exporter/{_METRICS}"
+_JOB_MAPPING = "/var/lib/dcgm-exporter/job-mapping"
+
+
+def dcgm(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    main = containers_of(pod)[0]
+    set_validation_containers(pod, context)
+    set_component(pod, main, "dcgm", "DCGM_IMAGE", context)
+    set_own_env(main, "dcgm", context)
+    inject_devices(daemon_set, main["name"], context)
+    use_runtime_class(pod, context)
+
+
+def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    main = containers_of(pod)[0]
+    policy = context.spec
+    set_validation_containers(pod, context)
+    set_component(pod, main, "dcgmExporter", "DCGM_EXPORTER_IMAGE", context)
+    if context.behaviour["dcgmExporterVariables"] == "first":
+        set_own_env(main, "dcgmExporter", context)
+    if policy.enabled("dcgm"):
+        set_env(main, _ENGINE, "nvidia-dcgm:5555")
+    elif env_of(main, _ENGINE).startswith("localhost"):
+        use_host_network(pod)
+    inject_devices(daemon_set, main["name"], context)
+    use_runtime_class(pod, context)
+    if policy.flag("dcgmExporter", "hostPID"):
+        pod["hostPID"] = True
+    if reads_pods(policy) and context.behaviour["podMetadata"]:
+        _label_with_pods(pod, main, policy)
+    if context.behaviour["hpcJobMapping"] and policy.flag("dcgmExporter", "hpcJobMapping", "enabled"):
+        _map_jobs(pod, main, policy.text("dcgmExporter", "hpcJobMapping", "directory") or _JOB_MAPPING)
+    if name := policy.text("dcgmExporter", "config", "name"):
+        _use_metrics(pod, main, name)
+    if annotations := policy.at("dcgmExporter", "annotations"):
+        metadata = daemon_set["metadata"]
+        metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
+    if context.behaviour["dcgmExporterVariables"] == "last":
+        set_own_env(main, "dcgmExporter", context)
+
+
+def reads_pods(policy: Policy) -> bool:
+    """Whether metrics carry pod labels or uids, for which the exporter reads pods across the cluster."""
+    return policy.flag("dcgmExporter", "enablePodLabels") or policy.flag("dcgmExporter", "enablePodUID")
+
+
+def _label_with_pods(pod: Pod, main: Container, policy: Policy) -> None:
+    pod["automountServiceAccountToken"] = True
+    if policy.flag("dcgmExporter", "enablePodLabels"):
+        set_env(main, "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS", "true")
+    if policy.flag("dcgmExporter", "enablePodUID"):
+        set_env(main, "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_UID", "true")
+    if allowed := policy.at("dcgmExporter") and policy.spec["dcgmExporter"].get("podLabelAllowlistRegex"):
+        set_env(main, "DCGM_EXPORTER_KUBERNETES_POD_LABEL_ALLOWLIST_REGEX", ",".join(allowed))
+
+
+def _map_jobs(pod: Pod, main: Container, folder: str) -> None:
+    set_env(main, "DCGM_HPC_JOB_MAPPING_DIR", folder)
+    mount(main, "hpc-job-mapping", folder, read_only=True)
+    add_volume(pod, "hpc-job-mapping", **host_path(folder, "DirectoryOrCreate"))
+
+
+def _use_metrics(pod: Pod, main: Container, name: str) -> None:
+    mount(main, "metrics-config", _METRICS_PATH, read_only=True, sub_path=_METRICS)
+    add_volume(pod, "metrics-config", configMap={"name": name, "items": [{"key": _METRICS, "path": _METRICS}]})
+    set_env(main, "DCGM_EXPORTER_COLLECTORS", _METRICS_PATH)

@@ -1,0 +1,200 @@
+"""The operator's steps for a ClusterPolicy: what each creates, and what stops them. Floor: operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.operands import whole
+from poolsmith.operands.daemon_sets.driver import kernels
+from poolsmith.operands.daemon_sets.managers import DEFAULT_GPU_CLIENTS, DEFAULT_MIG_CONFIG, DEFAULT_VGPU_CONFIG
+from poolsmith.operands.daemon_sets.table import change
+from poolsmith.operands.daemon_sets.telemetry import reads_pods
+from poolsmith.operands.kube import NotModelled, OperatorError
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.operands import OperandState
+    from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.context import Context
+
+_DRIVERS = ("state-driver", "state-vgpu-manager")
+_DRIVER_DAEMON_SET = "nvidia-driver-daemonset"
+_KATA = "state-kata-manager"
+_POD_READER = "nvidia-dcgm-exporter-read-pods"
+_DEFAULTS = {
+    DEFAULT_MIG_CONFIG: ("migManager", "config"),
+    DEFAULT_GPU_CLIENTS: ("migManager", "gpuClientsConfig"),
+    DEFAULT_VGPU_CONFIG: ("vgpuDeviceManager", "config"),
+}
+
+
+@dataclass(slots=True)
+class Created:
+    """What the steps came to: objects, and the step that failed with the operator's words."""
+
+    objects: list[KubernetesObject] = field(default_factory=list)
+    failed: str | None = None
+    error: str = ""
+    unready: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+
+def is_enabled(state: OperandState, policy: Policy) -> bool:
+    """Whether every word of the state's rule holds."""
+    return all(_holds(word, policy) for word in state.enabled)
+
+
+def create_all(context: Context) -> Created:
+    """Every step in order; the first error stops them, what was created stays."""
+    created = Created()
+    for state in context.entry.states:
+        if state.name in _DRIVERS and context.spec.delegates_drivers:
+            continue
+        try:
+            if is_enabled(state, context.spec):
+                _create(state, context, created)
+            elif state.name == _KATA and context.behaviour["kataClasses"] and context.spec.enabled("kataManager"):
+                created.objects.extend(_kata_classes(state, context))
+        except OperatorError as error:
+            created.failed, created.error = state.name, str(error)
+            break
+        except NotModelled as error:
+            created.unknown.append(f"{state.name}: {error}")
+    return created
+
+
+def _holds(word: str, policy: Policy) -> bool:
+    if word in ("always", "never"):
+        return word == "always"
+    if word == "no-nri":
+        return not policy.nri
+    if word.startswith("mode="):
+        return policy.sandbox_mode == word.removeprefix("mode=")
+    return policy.enabled(word)
+
+
+def _create(state: OperandState, context: Context, created: Created) -> None:
+    for compact in state.objects:
+        if _is_left_out(compact, state, context, created):
+            continue
+        if compact["kind"] == "DaemonSet":
+            if context.gpu_nodes:
+                created.objects.extend(_daemon_sets(compact, context))
+        elif compact["kind"] != "RuntimeClass":
+            created.objects.append(_plain(compact, context))
+        elif state.name == _KATA:
+            created.objects.extend(_kata_classes(state, context))
+        else:
+            created.objects.extend(_runtime_class(compact, context))
+
+
+def _is_left_out(compact: dict[str, Any], state: OperandState, context: Context, created: Created) -> bool:
+    policy = context.spec
+    kind, name = compact["kind"], compact["name"]
+    if kind == "ConfigMap" and name in _DEFAULTS:
+        own = policy.text(*_DEFAULTS[name], "name")
+        return own not in ("", name)
+    if name == _POD_READER:
+        return not reads_pods(policy)
+    if kind == "ServiceMonitor":
+        return _leaves_out_monitor(state, context, created)
+    return False
+
+
+def _leaves_out_monitor(state: OperandState, context: Context, created: Created) -> bool:
+    if state.name != "state-dcgm-exporter":
+        return not context.service_monitors
+    if not context.spec.flag("dcgmExporter", "serviceMonitor", "enabled"):
+        return True
+    if not context.service_monitors:
+        if not context.behaviour["monitorsWithoutCrd"]:
+            created.unready.append(state.name)
+        return True
+    return False
+
+
+def _daemon_sets(compact: dict[str, Any], context: Context) -> list[KubernetesObject]:
+    """One DaemonSet, or one for each kernel when drivers are precompiled."""
+    if compact["name"] != _DRIVER_DAEMON_SET or not context.spec.precompiled:
+        return [_daemon_set(compact, context)]
+    made, errors = [], []
+    for kernel in kernels(context):
+        try:
+            made.append(_daemon_set(compact, replace(context, kernel=kernel)))
+        except OperatorError as error:
+            errors.append(f"failed to handle Precompiled Driver Daemonset for version {kernel}: {error}")
+    if errors:
+        raise OperatorError(f"unable to deploy precompiled driver daemonsets [{' '.join(errors)}]")
+    return made
+
+
+def _daemon_set(compact: dict[str, Any], context: Context) -> KubernetesObject:
+    made = whole(compact, context.namespace)
+    change(made, context)
+    return made
+
+
+def _runtime_class(compact: dict[str, Any], context: Context) -> list[KubernetesObject]:
+    """The nvidia class under the name that the user chose; its companions only with CDI."""
+    made = whole(compact, context.namespace)
+    if not compact["name"]:
+        made["metadata"]["name"] = made["handler"] = context.spec.runtime_class
+    elif not context.spec.enabled("cdi"):
+        return []
+    return [made]
+
+
+def _kata_classes(state: OperandState, context: Context) -> list[KubernetesObject]:
+    template = next(item for item in state.objects if item["kind"] == "RuntimeClass")
+    asked = context.spec.at("kataManager", "config").get("runtimeClasses") or ()
+    return [_kata_class(whole(template, context.namespace), item, context.spec) for item in asked]
+
+
+def _kata_class(template: KubernetesObject, item: dict[str, Any], policy: Policy) -> KubernetesObject:
+    name = item["name"]
+    if name == policy.text("operator", "runtimeClass"):
+        raise OperatorError(
+            f"error creating kata runtimeclass '{name}' as it conflicts with the runtimeclass used for the "
+            "gpu-operator operand pods itself"
+        )
+    selector = {**template["scheduling"]["nodeSelector"], **(item.get("nodeSelector") or {})}
+    return {
+        **template,
+        "metadata": {**template["metadata"], "name": name},
+        "handler": name,
+        "scheduling": {"nodeSelector": selector},
+    }
+
+
+def _plain(compact: dict[str, Any], context: Context) -> KubernetesObject:
+    made = whole(compact, context.namespace)
+    if compact["name"] == "nvidia-kata-manager-config":
+        made["data"] = {"config.yaml": "<configuration of the Kata manager>"}
+    if made["kind"] == "Service" and compact["name"] == "nvidia-dcgm-exporter":
+        service = context.spec.at("dcgmExporter", "service")
+        for key in ("type", "internalTrafficPolicy"):
+            if service.get(key):
+                made["spec"][key] = service[key]
+    if made["kind"] == "ServiceMonitor":
+        _set_monitor(made, context)
+    return made
+
+
+def _set_monitor(made: KubernetesObject, context: Context) -> None:
+    selector = made["spec"].get("namespaceSelector", {})
+    if "matchNames" in selector:
+        selector["matchNames"] = [context.namespace]
+    if made["metadata"]["name"] != "nvidia-dcgm-exporter":
+        return
+    spec = context.spec.at("dcgmExporter", "serviceMonitor")
+    endpoint = made["spec"]["endpoints"][0]
+    for key in ("interval", "scrapeTimeout"):
+        if spec.get(key):
+            endpoint[key] = spec[key]
+    if "honorLabels" in spec:
+        endpoint["honorLabels"] = spec["honorLabels"]
+    if spec.get("relabelings"):
+        endpoint["relabelings"] = spec["relabelings"]
+    if spec.get("additionalLabels"):
+        made["metadata"].setdefault("labels", {}).update(spec["additionalLabels"])
