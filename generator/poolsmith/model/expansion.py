@@ -57,7 +57,7 @@ class Expansion:
     """The steady state that a release's operator reaches.
 
     `unknown` says what was not modelled: where it is not empty, nothing else may be taken for the whole truth.
-    `errors` are the operator's own, after `<Kind>/<name>: `.
+    `errors` are the operator's own, after `<Kind>/<name>: `. `notes` say where a live operator may come out otherwise.
     """
 
     release: str
@@ -69,6 +69,7 @@ class Expansion:
     conditions: tuple[ResourceCondition, ...] = ()
     errors: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def object_order(item: KubernetesObject) -> tuple[str, str, str]:

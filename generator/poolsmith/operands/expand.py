@@ -72,7 +72,7 @@ def _expand_policy(entry: OperandEntry, policy: Policy, state: ClusterState) -> 
         release=entry.release,
         node_labels={node.name: node.labels for node in nodes},
         namespace_labels=dict.fromkeys(_POD_SECURITY, "privileged") if policy.enabled("psa") else {},
-        unknown=_unpredictable(context),
+        notes=_unpredictable(context),
     )
     try:
         _look_around(context)
@@ -86,7 +86,7 @@ def _expand_policy(entry: OperandEntry, policy: Policy, state: ClusterState) -> 
         runtime=context.runtime,
         conditions=(_condition(created, context),),
         errors=(f"ClusterPolicy/{policy.name}: {created.error}",) if created.failed else (),
-        unknown=(*settled.unknown, *created.unknown),
+        unknown=tuple(created.unknown),
     )
 
 

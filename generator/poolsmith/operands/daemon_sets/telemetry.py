@@ -14,6 +14,7 @@ from poolsmith.operands.daemon_sets.component import (
 from poolsmith.operands.daemon_sets.validation import set_validation_containers
 from poolsmith.operands.kube import (
     Container,
+    NotModelled,
     Pod,
     add_volume,
     containers_of,
@@ -50,8 +51,11 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
     policy = context.spec
     set_validation_containers(pod, context)
     set_component(pod, main, "dcgmExporter", "DCGM_EXPORTER_IMAGE", context)
-    if context.behaviour["dcgmExporterVariables"] == "first":
+    variables = context.behaviour["dcgmExporterVariables"]
+    if variables == "first":
         set_own_env(main, "dcgmExporter", context)
+    elif variables == "unknown" and policy.at("dcgmExporter").get("env"):
+        raise NotModelled("whether dcgmExporter.env has an effect in this release")
     if policy.enabled("dcgm"):
         set_env(main, _ENGINE, "nvidia-dcgm:5555")
     elif env_of(main, _ENGINE).startswith("localhost"):
@@ -69,7 +73,7 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
     if annotations := policy.at("dcgmExporter", "annotations"):
         metadata = daemon_set["metadata"]
         metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
-    if context.behaviour["dcgmExporterVariables"] == "last":
+    if variables == "last":
         set_own_env(main, "dcgmExporter", context)
 
 
