@@ -17,6 +17,7 @@ VERBS = {
     "generate": "generate",
     "check": "check",
     "template": "template",
+    "expand": "expand",
     "explain": "explain",
     "rules": "rules",
     "schema": "schema",

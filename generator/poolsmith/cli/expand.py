@@ -1,0 +1,128 @@
+"""poolsmith expand. Floor: cli."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.cli.exit_codes import Exit
+from poolsmith.cli.terminal import write
+from poolsmith.diagnostics.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from poolsmith.app.expand import ExpandResult
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command("expand")
+@click.option("--release", required=True, metavar="TAG", help="Release of the gpu-operator, as v26.3.3.")
+@click.option(
+    "-f", "--values", multiple=True, type=_FILE, help="Values file of the chart; repeatable, later ones on top."
+)
+@click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="One value more, as Helm reads it.")
+@click.option(
+    "--resources",
+    multiple=True,
+    type=_FILE,
+    help="ClusterPolicy, NVIDIADriver or GPUCluster objects, beside those that the chart renders; repeatable.",
+)
+@click.option(
+    "--nodes",
+    multiple=True,
+    required=True,
+    type=_FILE,
+    help="Nodes: `kubectl get nodes -o yaml`, or a list of {name, labels, runtime}; repeatable.",
+)
+@click.option("--namespace", default="gpu-operator", show_default=True, help="Namespace of the operator.")
+@click.option("--objects", multiple=True, type=_FILE, help="What exists besides, as ConfigMaps; repeatable.")
+@click.option(
+    "--api-versions",
+    multiple=True,
+    metavar="API",
+    help="API that the cluster serves, as resource.k8s.io/v1/DeviceClass; repeatable.",
+)
+@click.option(
+    "--os-release", type=_FILE, help="/etc/os-release of the node that runs the operator; matters up to v25.10."
+)
+@click.option("--service-monitor-crd", is_flag=True, help="The cluster has the ServiceMonitor definition.")
+@click.option("--strict", is_flag=True, help="What is unknown is an error.")
+@click.option(
+    "--format", "output_format", type=click.Choice(("yaml", "json")), default="yaml", show_default=True, help="Form."
+)
+def command(
+    release: str,
+    values: tuple[Path, ...],
+    settings: tuple[str, ...],
+    resources: tuple[Path, ...],
+    nodes: tuple[Path, ...],
+    namespace: str,
+    objects: tuple[Path, ...],
+    api_versions: tuple[str, ...],
+    os_release: Path | None,
+    service_monitor_crd: bool,
+    strict: bool,
+    output_format: str,
+) -> int:
+    """Print what the operator creates at run time, without a cluster.
+
+    Only objects that the operator makes are shown: not its own Deployment, feature discovery and the rest that the
+    chart installs. Conditions of the custom resources, errors and what is unknown are told on standard error.
+    """
+    from poolsmith.app.expand import expand, expand_json, expand_yaml
+    from poolsmith.app.expand_input import ExpandRequest
+
+    request = ExpandRequest(
+        nodes=nodes,
+        values=values,
+        settings=settings,
+        resources=resources,
+        objects=objects,
+        namespace=namespace,
+        os_release=os_release,
+        service_monitors=service_monitor_crd,
+        api_versions=frozenset(api for word in api_versions for api in word.split(",")),
+    )
+    result = expand(release, request)
+    if output_format == "json":
+        write(expand_json(result))
+    else:
+        write(expand_yaml(result))
+        _tell_result(result)
+    _tell(f"note: {note}" for note in (*result.notes, *result.expansion.notes))
+    failed = result.failed or (strict and result.expansion.unknown)
+    return Exit.FINDINGS if failed else Exit.CLEAN
+
+
+def _tell_result(result: ExpandResult) -> None:
+    from poolsmith.report.outcome import Outcome
+    from poolsmith.report.text import format_text
+
+    if result.diagnostics:
+        _write(format_text(Outcome(diagnostics=result.diagnostics, checked=result.checked)))
+    for item in result.expansion.conditions:
+        words = [f"{item.kind}/{item.name}: {item.state or 'no state'}"]
+        words += [f"{held['type']}: {held['message']}" for held in item.conditions if _matters(held)]
+        _tell(["; ".join(words)])
+    _tell(f"the chart renders nothing: {text}" for text in result.chart_errors)
+    _tell(f"error: {text}" for text in (*result.refused, *result.expansion.errors))
+    _tell(f"unknown: {text}" for text in result.expansion.unknown)
+
+
+def _matters(condition: Mapping[str, str]) -> bool:
+    return condition.get("status") == "True" and condition.get("type") != "Ready" and bool(condition.get("message"))
+
+
+def _tell(lines: Iterable[str]) -> None:
+    _write("".join(f"poolsmith: {printable(line)}\n" for line in lines))
+
+
+def _write(text: str) -> None:
+    """To standard error: standard output holds the objects and nothing else."""
+    encoding = sys.stderr.encoding or "utf-8"
+    sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
