@@ -1,0 +1,175 @@
+"""Make a release's GPUCluster entry from objects that the operator's own tests render. Floor: catalog.
+
+Facts only, in a compact form. What the tests' resource put there (namespace, images, resources, tolerations, further
+variables) is taken out; what is rendered in one case and not in another is kept with the field that makes it appear.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.operand_entry import behaviour_of, operand_entry
+from poolsmith.catalog.versions import covers
+from poolsmith.diagnostics import PoolsmithError
+from poolsmith.sources.yaml_reader import read_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DEVICE_CLASS = re.compile(
+    r"device\.driver == '(?P<driver>[^']+)' && device\.attributes\['(?P=driver)'\]\.type == '(?P<type>\w+)'"
+    r"(?: && device\.attributes\['(?P=driver)'\]\.id == (?P<id>\d+))?"
+)
+_USER = re.compile(r'request\.userInfo\.username == "system:serviceaccount:(?P<namespace>[^:]+):(?P<name>[^"]+)"')
+_WORKLOADS = ("DaemonSet", "Deployment")
+
+
+def gpu_cluster_entry(
+    *, release: str, source: str, files: Mapping[str, bytes], overlay: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The entry of one release. `files` maps the names that the overlay uses to texts.
+
+    Raises PoolsmithError for a rendered object that has no compact form.
+    """
+    sample = overlay["sample"]
+    states = []
+    for state in overlay["states"]:
+        if not covers(state, release):
+            continue
+        base = _objects(files[state["base"]], sample)
+        for key, condition in state.get("only", {}).items():
+            base[key]["when"] = condition
+        for condition, name in state.get("with", {}).items():
+            _add_variant(base, _objects(files[name], sample), condition)
+        states.append({"name": state["name"], "objects": list(base.values())})
+    behaviour = behaviour_of(overlay["behaviour"], release)
+    return {"release": release, "source": source, "behaviour": behaviour, "states": states}
+
+
+def _objects(text: bytes, sample: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Compact forms by `<kind>/<name>`, in the order rendered."""
+    documents = [document for document in read_documents(text.decode("utf-8")) if document]
+    return {f"{item['kind']}/{item['metadata']['name']}": _compact(item, sample) for item in documents}
+
+
+def _compact(document: dict[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
+    kind = document["kind"]
+    if kind in _OWN_KINDS:
+        return {"kind": kind, "name": document["metadata"]["name"], **_OWN_KINDS[kind](document)}
+    if kind in _WORKLOADS:
+        document = _without_sample(document, sample)
+    for subject in document.get("subjects", ()):
+        if subject.get("namespace") == sample["namespace"]:
+            del subject["namespace"]
+    compact = _as_operand({**document, "kind": "DaemonSet"} if kind == "Deployment" else document)
+    return compact if kind != "Deployment" else compact | {"kind": kind, "replicas": document["spec"]["replicas"]}
+
+
+def _as_operand(document: dict[str, Any]) -> dict[str, Any]:
+    """The form that objects of a ClusterPolicy have in their entry; JSON is YAML too."""
+    entry = operand_entry(
+        release="",
+        source="",
+        files={"one/object": json.dumps(document).encode()},
+        overlay={"states": [{"name": "one", "enabled": []}], "behaviour": {}},
+    )
+    compact: dict[str, Any] = entry["states"][0]["objects"][0]
+    return compact
+
+
+def _without_sample(document: dict[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
+    """A workload as it would be rendered for a resource that says nothing."""
+    pod = document["spec"]["template"]["spec"]
+    kept = [item for item in pod.pop("tolerations", ()) if item.get("key") != sample["toleration"]]
+    if kept:
+        pod["tolerations"] = kept
+    for container in (*pod.get("initContainers", ()), *pod["containers"]):
+        for key in ("image", "imagePullPolicy"):
+            container.pop(key, None)
+        claims = container.pop("resources", {}).get("claims")
+        if claims:
+            container["resources"] = {"claims": claims}
+        if "env" in container:
+            container["env"] = [
+                {"name": variable["name"], "value": "FILLED_BY_OPERATOR"}
+                if variable["name"] in sample["filled"]
+                else variable
+                for variable in container["env"]
+                if variable["name"] not in sample["variables"]
+            ]
+    return document
+
+
+def _add_variant(base: dict[str, dict[str, Any]], variant: dict[str, dict[str, Any]], condition: str) -> None:
+    """Note in `base` what a variant has besides it."""
+    for key, item in variant.items():
+        if key not in base:
+            base[key] = item | {"when": condition}
+        elif item["kind"] in _WORKLOADS:
+            more = _more(base[key], item)
+            if more:
+                base[key].setdefault("with", {})[condition] = more
+
+
+def _more(base: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
+    """Containers, mounts of containers and volumes that only the variant has."""
+    known = {container["name"]: container for container in base["containers"]}
+    mounts = {
+        container["name"]: added
+        for container in variant["containers"]
+        if container["name"] in known
+        and (added := [text for text in container["mounts"] if text not in known[container["name"]]["mounts"]])
+    }
+    parts = {
+        "containers": [container for container in variant["containers"] if container["name"] not in known],
+        "mounts": mounts,
+        "volumes": {name: volume for name, volume in variant["volumes"].items() if name not in base["volumes"]},
+    }
+    return {key: part for key, part in parts.items() if part}
+
+
+def _device_class(document: dict[str, Any]) -> dict[str, Any]:
+    """Its one rule names a driver, the type of its devices and at most one of them by number."""
+    (selector,) = document["spec"]["selectors"]
+    found = _DEVICE_CLASS.fullmatch(selector["cel"]["expression"])
+    if found is None:
+        raise PoolsmithError(f"the selector of DeviceClass {document['metadata']['name']} has no compact form")
+    return {key: value for key, value in found.groupdict().items() if value is not None}
+
+
+def _claim_template(document: dict[str, Any]) -> dict[str, Any]:
+    return {"requests": {item["name"]: item["exactly"] for item in document["spec"]["spec"]["devices"]["requests"]}}
+
+
+def _admission_policy(document: dict[str, Any]) -> dict[str, Any]:
+    """Whom it restricts and on what. Expressions and messages are lengths only."""
+    spec = document["spec"]
+    (condition,) = spec["matchConditions"]
+    user = _USER.fullmatch(condition["expression"])
+    if user is None:
+        raise PoolsmithError(f"the condition of {document['metadata']['name']} has no compact form")
+    return {
+        "failurePolicy": spec["failurePolicy"],
+        "rules": [
+            [",".join(rule[key]) for key in ("apiGroups", "apiVersions", "operations", "resources")]
+            for rule in spec["matchConstraints"]["resourceRules"]
+        ],
+        "condition": condition["name"],
+        "serviceAccount": user["name"],
+        "variables": {item["name"]: len(item["expression"]) for item in spec["variables"]},
+        "validations": [{key: len(text) for key, text in item.items()} for item in spec["validations"]],
+    }
+
+
+def _admission_binding(document: dict[str, Any]) -> dict[str, Any]:
+    return {"policy": document["spec"]["policyName"], "actions": document["spec"]["validationActions"]}
+
+
+_OWN_KINDS = {
+    "DeviceClass": _device_class,
+    "ResourceClaimTemplate": _claim_template,
+    "ValidatingAdmissionPolicy": _admission_policy,
+    "ValidatingAdmissionPolicyBinding": _admission_binding,
+}
