@@ -1,0 +1,44 @@
+"""What a release's operator creates for an NVIDIADriver. Floor: catalog.
+
+An entry is made by `nvidia_driver_entry`; its objects are unfolded afresh each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from poolsmith.catalog import store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NvidiaDriverEntry:
+    """One release: compact forms as in `catalog.operands`.
+
+    `rules` are those of the Role and the ClusterRole, `config_maps` the keys of ConfigMaps with their sizes,
+    `daemon_sets` that of `driver` and that of `vgpu-host-manager`, each with every container that it may have.
+    """
+
+    release: str
+    source: str
+    behaviour: dict[str, Any]
+    rules: dict[str, list[list[str]]]
+    config_maps: dict[str, dict[str, int]]
+    daemon_sets: dict[str, dict[str, Any]]
+
+
+@cache
+def read_nvidia_drivers(release: str) -> NvidiaDriverEntry | None:
+    """The entry of a release, or None when the catalog has none."""
+    if release not in store.names("nvidia_driver"):
+        return None
+    entry = store.read_json(f"nvidia_driver/{release}.json")
+    return NvidiaDriverEntry(
+        release=release,
+        source=entry["source"],
+        behaviour=entry["behaviour"],
+        rules=entry["rules"],
+        config_maps=entry["configMaps"],
+        daemon_sets=entry["daemonSets"],
+    )

@@ -1,0 +1,154 @@
+"""What a release's operator makes of all NVIDIADriver objects of a cluster. Floor: operands.
+
+Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go and internal/state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
+from poolsmith.model.expansion import KubernetesObject, ResourceCondition, in_order, object_order
+from poolsmith.operands.conditions import not_ready, ready
+from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.operands.nvidia_driver.checks import check
+from poolsmith.operands.nvidia_driver.node_pools import node_pools
+from poolsmith.operands.nvidia_driver.objects import pool_objects
+from poolsmith.operands.nvidia_driver.request import Request
+from poolsmith.operands.nvidia_driver.resource import KIND, NvidiaDriver, in_name_order
+from poolsmith.operands.nvidia_driver.selectors import SeveralDefaultsError, check_overlap, check_owners, check_selector
+from poolsmith.operands.os_tag import OS_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from poolsmith.operands.context import Context
+
+_READY = "All resources have been successfully reconciled"
+_FAILED = "ReconcileFailed"
+_CONFLICT = "ConflictingNodeSelector"
+_SYNCING = "Error syncing state state-driver: failed to create k8s objects from manifests: "
+_OPENSHIFT = ("rhcos", "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverExpansion:
+    """As in `model.expansion.Expansion`, for NVIDIADriver objects only."""
+
+    objects: tuple[KubernetesObject, ...] = ()
+    conditions: tuple[ResourceCondition, ...] = ()
+    errors: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def expand_drivers(
+    context: Context,
+    drivers: Sequence[Mapping[str, Any]],
+    *,
+    gpu_cluster: bool = False,
+    operator_environment: Mapping[str, str] | None = None,
+) -> DriverExpansion:
+    """Each resource by itself, in the order of their names; raises nothing for any of them.
+
+    Resources are as the API server stores them, nodes carry their labels, the owner's among them. `gpu_cluster`:
+    there is a GPUCluster. `operator_environment` holds the operator's own variables; None: as it was installed.
+    """
+    ordered = tuple(in_name_order(drivers))
+    entry = read_nvidia_drivers(context.entry.release)
+    if entry is None:
+        unknown = (f"{KIND}/{driver.name}: what release {context.entry.release} makes of it" for driver in ordered)
+        return DriverExpansion(unknown=tuple(unknown))
+    request = Request(
+        context=context, entry=entry, drivers=ordered, gpu_cluster=gpu_cluster, environment=operator_environment
+    )
+    objects: dict[tuple[str, str, str], KubernetesObject] = {}
+    conditions: list[ResourceCondition] = []
+    unknown_ones: list[str] = []
+    for driver in ordered:
+        try:
+            made, condition = _expand(driver, request)
+        except NotModelled as error:
+            unknown_ones.append(f"{KIND}/{driver.name}: {error}")
+        else:
+            objects |= {object_order(item): item for item in made}
+            conditions.append(condition)
+    return DriverExpansion(
+        objects=in_order(objects.values()),
+        conditions=tuple(conditions),
+        errors=tuple(_errors(request)),
+        unknown=tuple(unknown_ones),
+    )
+
+
+def _errors(request: Request) -> list[str]:
+    """What the controller returns as an error; all others stand in conditions only."""
+    if _is_served(request):
+        return []
+    return [
+        f"{KIND}/{driver.name}: {_missing(request)}" for driver in request.drivers if not _is_skipped(driver, request)
+    ]
+
+
+def _expand(driver: NvidiaDriver, request: Request) -> tuple[list[KubernetesObject], ResourceCondition]:
+    """Raises NotModelled."""
+    if _is_skipped(driver, request):
+        return [], ResourceCondition(kind=KIND, name=driver.name, state="")
+    if not _is_served(request):
+        return [], not_ready(KIND, driver.name, _FAILED, _missing(request))
+    if _is_disabled(request):
+        message = "useNvidiaDriverCRD is not enabled in ClusterPolicy"
+        return [], not_ready(KIND, driver.name, "Reconciled", message, state="disabled")
+    reason, prefix = _CONFLICT, ""
+    try:
+        _check_selectors(driver, request)
+        reason = _FAILED
+        check(driver, request.context, request.behaviour)
+        prefix = _SYNCING
+        made = _objects(driver, request)
+    except SeveralDefaultsError as error:
+        return [], not_ready(KIND, driver.name, _FAILED, str(error))
+    except OperatorError as error:
+        return [], not_ready(KIND, driver.name, reason, f"{prefix}{error}")
+    return made, ready(KIND, driver.name, "Reconciled", _READY)
+
+
+def _is_skipped(driver: NvidiaDriver, request: Request) -> bool:
+    return driver.deleted and bool(request.behaviour["skipsDeleted"])
+
+
+def _is_served(request: Request) -> bool:
+    return request.context.policy is not None or (request.gpu_cluster and "GPUCluster" in request.behaviour["clusters"])
+
+
+def _missing(request: Request) -> str:
+    return f"no {' or '.join(request.behaviour['clusters'])} object found in the cluster"
+
+
+def _is_disabled(request: Request) -> bool:
+    """Raises NotModelled."""
+    policy = request.context.policy
+    if policy is None:
+        return False
+    if request.gpu_cluster:
+        raise NotModelled("a GPUCluster beside a ClusterPolicy")
+    return request.behaviour["needsDelegation"] and not policy.delegates_drivers
+
+
+def _check_selectors(driver: NvidiaDriver, request: Request) -> None:
+    """Raises OperatorError."""
+    if request.behaviour["owners"]:
+        check_selector(driver)
+        check_owners(request.drivers, request.context.nodes)
+    else:
+        check_overlap(driver, request.drivers, request.context.nodes)
+
+
+def _objects(driver: NvidiaDriver, request: Request) -> list[KubernetesObject]:
+    """Raises OperatorError, NotModelled."""
+    nodes = request.context.nodes
+    system, version = _OPENSHIFT
+    if any(version in node.labels or node.labels.get(OS_ID) == system for node in nodes):
+        raise NotModelled("drivers on OpenShift")
+    pools = node_pools(driver, nodes, request.entry)
+    return [item for pool in pools for item in pool_objects(driver, pool, request)]

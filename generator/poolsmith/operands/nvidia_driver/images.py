@@ -1,0 +1,133 @@
+"""The images of a driver pod. Floor: operands.
+
+Source: NVIDIA/gpu-operator:api/nvidia/v1alpha1/nvidiadriver_types.go, internal/image, internal/state/driver.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.charts import read_chart
+from poolsmith.operands.image_path import DIGEST, image_path
+from poolsmith.operands.kube import NotModelled, OperatorError, containers_of, pod_of
+from poolsmith.operands.nvidia_driver.image_reference import check_reference
+from poolsmith.sources.nested import value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.operands.nvidia_driver.node_pools import NodePool
+    from poolsmith.operands.nvidia_driver.request import Request
+    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
+
+_MANAGER = "DRIVER_MANAGER_IMAGE"
+_OPERATOR = "gpu-operator"
+_CHART = "gpu-operator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Images:
+    """Those of modules are empty where the module is off."""
+
+    driver: str
+    manager: str
+    gds: str = ""
+    gdrcopy: str = ""
+
+
+def images_of(driver: NvidiaDriver, pool: NodePool, request: Request) -> Images:
+    """Raises OperatorError, with what the operator was about to construct."""
+    partly = request.behaviour["partialImages"]
+    what = "driver spec: failed to get driver image path"
+    try:
+        own = _driver_image(driver, pool, partly)
+        what = "driver spec: failed to construct image path for driver manager"
+        manager = _manager_image(driver, request, partly)
+        what = "GDS spec"
+        gds = _module_image(driver, "gds", pool, partly)
+        what = "GDRCopy spec"
+        gdrcopy = _module_image(driver, "gdrcopy", pool, partly)
+    except OperatorError as error:
+        raise OperatorError(f"failed to construct {what}: {error}") from None
+    return Images(driver=own, manager=manager, gds=gds, gdrcopy=gdrcopy)
+
+
+def _driver_image(driver: NvidiaDriver, pool: NodePool, partly: str) -> str:
+    if not driver.precompiled:
+        return _for_system(driver.spec, pool.os_tag, partly)
+    image = _stated(driver.spec, partly)
+    if DIGEST in image:
+        raise OperatorError("specifying image digest is not supported when precompiled is enabled")
+    return _checked(f"{image}-{pool.kernel}-{pool.os_tag}")
+
+
+def _module_image(driver: NvidiaDriver, module: str, pool: NodePool, partly: str) -> str:
+    if not driver.flag(module, "enabled"):
+        return ""
+    return _for_system(driver.at(module), pool.os_tag, partly)
+
+
+def _for_system(spec: Mapping[str, Any], os_tag: str, partly: str) -> str:
+    """Images are built for one operating system each, unless a digest says which one it is."""
+    image = _stated(spec, partly)
+    return _checked(image if DIGEST in image else f"{image}-{os_tag}")
+
+
+def _stated(spec: Mapping[str, Any], partly: str) -> str:
+    try:
+        return _path(spec, "", partly)
+    except OperatorError as error:
+        raise OperatorError(f"failed to get image path from crd: {error}") from None
+
+
+def _checked(image: str) -> str:
+    try:
+        check_reference(image)
+    except OperatorError as error:
+        raise OperatorError(f"failed to parse driver image path: {error}") from None
+    return image
+
+
+def _path(spec: Mapping[str, Any], variable: str, partly: str) -> str:
+    repository, image, version = (str(spec.get(key) or "") for key in ("repository", "image", "version"))
+    if partly == "refused" and (repository or version) and not (repository and image and version):
+        raise OperatorError(
+            "invalid image specification: repository, image and version must all be set "
+            f"(repository={repository}, image={image}, version={version})"
+        )
+    return image_path(spec, variable, kind="CR")
+
+
+def _manager_image(driver: NvidiaDriver, request: Request, partly: str) -> str:
+    """That of the resource, else the one that the operator was installed with."""
+    spec = driver.at("manager")
+    if any(spec.get(key) for key in ("repository", "image", "version")):
+        return _path(spec, _MANAGER, partly)
+    return _installed_image(request)
+
+
+def _installed_image(request: Request) -> str:
+    """Told, or in the operator's Deployment; else in the ClusterPolicy, which the chart makes from the same values."""
+    context = request.context
+    if request.environment is not None:
+        return request.environment.get(_MANAGER) or image_path({}, _MANAGER, kind="CR")
+    operator = context.existing("Deployment", _OPERATOR)
+    if operator is not None:
+        return _variable_of(operator)
+    spec = {} if context.policy is None else context.policy.at("driver", "manager")
+    if all(spec.get(key) for key in ("repository", "image", "version")):
+        return image_path(spec, _MANAGER)
+    chart = read_chart(_CHART, context.entry.release)
+    default = None if chart is None else value_at(chart.defaults, ("driver", "manager"), None)
+    if not isinstance(default, dict):
+        raise NotModelled("the driver manager's image that the operator was installed with")
+    return image_path(default, _MANAGER)
+
+
+def _variable_of(operator: dict[str, Any]) -> str:
+    for container in containers_of(pod_of(operator)):
+        for variable in container.get("env") or ():
+            if variable["name"] == _MANAGER and variable.get("value"):
+                return str(variable["value"])
+    raise NotModelled(f"an operator without {_MANAGER}")

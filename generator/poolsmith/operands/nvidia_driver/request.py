@@ -1,0 +1,29 @@
+"""What all NVIDIADriver objects of a cluster are expanded with. Floor: operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
+    from poolsmith.operands.context import Context
+    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """`drivers` are in the order of their names. `environment` holds the operator's own variables; None: not told."""
+
+    context: Context
+    entry: NvidiaDriverEntry
+    drivers: tuple[NvidiaDriver, ...]
+    gpu_cluster: bool = False
+    environment: Mapping[str, str] | None = None
+
+    @property
+    def behaviour(self) -> Mapping[str, Any]:
+        return self.entry.behaviour

@@ -1,0 +1,83 @@
+"""Node selectors of several NVIDIADriver objects that exclude each other. Floor: operands.
+
+Source: NVIDIA/gpu-operator:internal/validator/validator.go and, from v26.7.0, internal/nvidiadriver/nvidiadriver.go.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from poolsmith.operands.kube import OperatorError
+from poolsmith.operands.node_labels import DRIVER_OWNER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from poolsmith.model.expansion import Node
+    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
+
+
+class SeveralDefaultsError(OperatorError):
+    """More than one NVIDIADriver wants to serve every node that is left."""
+
+
+def matches(node: Node, selector: Mapping[str, str]) -> bool:
+    return all(node.labels.get(key) == value for key, value in selector.items())
+
+
+def check_overlap(driver: NvidiaDriver, drivers: Iterable[NvidiaDriver], nodes: Sequence[Node]) -> None:
+    """One node that two resources select makes all of them fail. Raises OperatorError."""
+    taken: set[str] = set()
+    for other in drivers:
+        chosen = {node.name for node in nodes if matches(node, other.selector)}
+        if taken & chosen:
+            raise OperatorError(
+                f"conflicting NVIDIADriver NodeSelectors found for resource: {driver.name}, "
+                f"nodeSelector: {_as_go_map(driver.own_selector)}"
+            )
+        taken |= chosen
+
+
+def check_owners(drivers: Sequence[NvidiaDriver], nodes: Sequence[Node]) -> None:
+    """One default at most, and one owner at most besides it. Raises OperatorError."""
+    for driver in drivers:
+        check_selector(driver)
+    defaults(drivers)
+    others = [driver for driver in drivers if not driver.is_default]
+    for node in nodes:
+        owner_among(others, node)
+
+
+def check_selector(driver: NvidiaDriver) -> None:
+    """A selector that a release with owners takes. Raises OperatorError."""
+    stated = driver.own_selector
+    if driver.is_default and stated:
+        raise OperatorError(f'default NVIDIADriver "{driver.name}" cannot use nodeSelector')
+    if DRIVER_OWNER in stated:
+        raise OperatorError(f'NVIDIADriver "{driver.name}" nodeSelector cannot use reserved label "{DRIVER_OWNER}"')
+
+
+def defaults(drivers: Iterable[NvidiaDriver]) -> list[NvidiaDriver]:
+    """The default, if there is one. Raises SeveralDefaultsError."""
+    found = [driver for driver in drivers if driver.is_default and not driver.deleted]
+    if len(found) > 1:
+        raise SeveralDefaultsError(f"multiple default NVIDIADrivers found: {_names(found)}")
+    return found
+
+
+def owner_among(drivers: Iterable[NvidiaDriver], node: Node) -> NvidiaDriver | None:
+    """The one that selects a node, if any does. Raises OperatorError."""
+    found = [driver for driver in drivers if matches(node, driver.selector)]
+    if len(found) > 1:
+        raise OperatorError(f"multiple NVIDIADrivers match the same node {node.name}: {_names(found)}")
+    return found[0] if found else None
+
+
+def _names(drivers: Iterable[NvidiaDriver]) -> str:
+    return f"[{' '.join(sorted(driver.name for driver in drivers))}]"
+
+
+def _as_go_map(selector: Mapping[str, str]) -> str:
+    pairs = (f"{json.dumps(key)}:{json.dumps(value)}" for key, value in sorted(selector.items()))
+    return f"map[{' '.join(pairs)}]"
