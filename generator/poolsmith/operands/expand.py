@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.operands import OperandEntry, read_operands
 from poolsmith.model.expansion import ClusterState, Expansion, Node, ResourceCondition, in_order
 from poolsmith.operands.cluster_policy import Policy
-from poolsmith.operands.conditions import not_ready, ready
-from poolsmith.operands.container_runtime import detect_runtime, is_ambiguous
-from poolsmith.operands.context import Context
-from poolsmith.operands.daemon_sets.driver import kernels
+from poolsmith.operands.conditions import not_ready
+from poolsmith.operands.container_runtime import detect_runtime
+from poolsmith.operands.context import GPU_PRESENT, Context
+from poolsmith.operands.gpu_cluster.conditions import policy_conflict
+from poolsmith.operands.gpu_cluster.expansion import expand_gpu_cluster
+from poolsmith.operands.gpu_cluster.labels import gpu_cluster_labels
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.node_labels import UPGRADE_ANNOTATION, labels_after, upgrades_driver
-from poolsmith.operands.os_tag import OS_ID, OS_VERSION, cluster_os_tag
-from poolsmith.operands.states import Created, create_all
+from poolsmith.operands.node_labels import DRIVER_OWNER, UPGRADE_ANNOTATION, labels_after, upgrades_driver
+from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
+from poolsmith.operands.policy_expansion import expand_policy, refusal
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Sequence
 
     from poolsmith.model.expansion import KubernetesObject
 
-_POD_SECURITY = tuple(f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "audit", "warn"))
-_NFD = "feature.node.kubernetes.io/"
-_READY = "ClusterPolicy is ready as all resources have been successfully reconciled"
-_NO_GPU = "No GPU node found, watching for new nodes to join the cluster."
+_LABELLING = "NodeLabeling/cluster"
 
 
 def expand(release: str, state: ClusterState) -> Expansion:
@@ -36,153 +36,180 @@ def expand(release: str, state: ClusterState) -> Expansion:
     entry = read_operands(release)
     if entry is None:
         return Expansion(release=release, unknown=(f"the operands of release {release}",))
-    policies = sorted(_of_kind(state, "ClusterPolicy"), key=lambda item: item["metadata"]["name"])
-    if not policies:
+    resources = _Resources(state)
+    if resources.policy is None and not (resources.gpu_cluster or resources.drivers):
         return Expansion(release=release)
-    policy = Policy(policies[0], cdi_by_default=entry.behaviour["cdiByDefault"])
-    expansion = _expand_policy(entry, policy, state)
-    ignored = tuple(
-        ResourceCondition(kind="ClusterPolicy", name=item["metadata"]["name"], state="") for item in policies[1:]
-    )
-    return replace(expansion, conditions=(*expansion.conditions, *ignored))
-
-
-def _expand_policy(entry: OperandEntry, policy: Policy, state: ClusterState) -> Expansion:
-    try:
-        _validate(policy, entry.behaviour)
-    except OperatorError as error:
-        return Expansion(
-            release=entry.release, conditions=(_failed(policy, str(error)),), errors=(_line(policy, error),)
+    policy = _policy(resources.policy, entry)
+    if policy is not None and resources.gpu_cluster is not None:
+        return _conflict(entry, state, resources)
+    nodes, errors = _labelled(entry, policy, resources, state)
+    context = _context(entry, policy, nodes, state)
+    parts = [
+        Expansion(
+            release=release,
+            runtime=context.runtime if policy is not None else "",
+            node_labels={node.name: node.labels for node in nodes},
+            node_annotations=_annotations(context, resources, conflict=bool(errors)),
+            errors=errors,
         )
-    nodes = tuple(
-        replace(node, labels=labels_after(node, policy, entry.behaviour))
-        for node in sorted(state.nodes, key=lambda node: node.name)
+    ]
+    if policy is not None:
+        parts.append(expand_policy(policy, context))
+    if resources.drivers:
+        parts.append(_drivers(context, resources))
+    if resources.gpu_cluster is not None:
+        parts.append(_gpu_cluster(context, resources, state))
+    parts.append(Expansion(release=release, conditions=resources.ignored))
+    return _together(parts)
+
+
+class _Resources:
+    """The custom resources of a cluster. Of several ClusterPolicies the operator takes the first by name."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self.drivers = _of_kind(state, "NVIDIADriver")
+        policies, gpu_clusters = _of_kind(state, "ClusterPolicy"), _of_kind(state, "GPUCluster")
+        self.policy = next(iter(policies), None)
+        self.gpu_cluster = next(iter(gpu_clusters), None)
+        self.ignored = tuple(
+            ResourceCondition(kind=item["kind"], name=item["metadata"]["name"], state="")
+            for item in (*policies[1:], *gpu_clusters[1:])
+        )
+
+
+def _of_kind(state: ClusterState, kind: str) -> list[KubernetesObject]:
+    return sorted(
+        (item for item in state.resources if item["kind"] == kind), key=lambda item: str(item["metadata"]["name"])
     )
-    context = Context(
+
+
+def _policy(resource: KubernetesObject | None, entry: OperandEntry) -> Policy | None:
+    return None if resource is None else Policy(resource, cdi_by_default=entry.behaviour["cdiByDefault"])
+
+
+def _labelled(
+    entry: OperandEntry, policy: Policy | None, resources: _Resources, state: ClusterState
+) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+    """The nodes as the operator leaves them, by name, and what stopped it from telling drivers apart."""
+    nodes = sorted(state.nodes, key=lambda node: node.name)
+    if policy is not None:
+        if refusal(policy, entry.behaviour) is not None:
+            return tuple(nodes), ()
+        nodes = [replace(node, labels=labels_after(node, policy, entry.behaviour)) for node in nodes]
+    elif resources.gpu_cluster is not None:
+        cluster = resources.gpu_cluster
+        nodes = [
+            replace(node, labels=gpu_cluster_labels(cluster, node.labels, release=entry.release)) for node in nodes
+        ]
+    if not entry.behaviour["driverOwners"] or (policy is not None and not policy.delegates_drivers):
+        return tuple(nodes), ()
+    if policy is None and resources.gpu_cluster is None:
+        return tuple(nodes), ()
+    try:
+        owners = assign_owners(resources.drivers, nodes)
+    except OperatorError as error:
+        return tuple(nodes), (f"{_LABELLING}: failed to assign NVIDIADriver owners to nodes: {error}",)
+    return tuple(_with_owner(node, owners) for node in nodes), ()
+
+
+def _with_owner(node: Node, owners: dict[str, str | None]) -> Node:
+    labels = {key: value for key, value in node.labels.items() if key != DRIVER_OWNER or node.name not in owners}
+    owner = owners.get(node.name)
+    return replace(node, labels=labels | ({DRIVER_OWNER: owner} if owner else {}))
+
+
+def _context(entry: OperandEntry, policy: Policy | None, nodes: tuple[Node, ...], state: ClusterState) -> Context:
+    return Context(
         entry=entry,
         policy=policy,
         nodes=nodes,
-        runtime=detect_runtime([node for node in nodes if node.labels.get("nvidia.com/gpu.present") == "true"]),
+        runtime=detect_runtime([node for node in nodes if node.labels.get(GPU_PRESENT) == "true"]),
         namespace=state.namespace,
         os_release=state.os_release,
         objects=state.objects,
         service_monitors=state.service_monitors,
     )
-    settled = Expansion(
-        release=entry.release,
-        node_labels={node.name: node.labels for node in nodes},
-        namespace_labels=dict.fromkeys(_POD_SECURITY, "privileged") if policy.enabled("psa") else {},
-        notes=_unpredictable(context),
-    )
-    try:
-        _look_around(context)
-    except OperatorError as error:
-        return replace(settled, conditions=(_failed(policy, str(error)),), errors=(_line(policy, error),))
-    created = create_all(context)
-    return replace(
-        settled,
-        objects=in_order(_owned(item, policy) for item in created.objects),
-        node_annotations={node.name: _annotations(node, context) for node in nodes},
-        runtime=context.runtime,
-        conditions=(_condition(created, context),),
-        errors=(f"ClusterPolicy/{policy.name}: {created.error}",) if created.failed else (),
-        unknown=tuple(created.unknown),
-    )
 
 
-def _of_kind(state: ClusterState, kind: str) -> list[KubernetesObject]:
-    return [item for item in state.resources if item["kind"] == kind]
-
-
-def _validate(policy: Policy, behaviour: Mapping[str, Any]) -> None:
-    """What the operator refuses before it looks at any node."""
-    if behaviour["nri"] == "none" or not policy.nri:
-        return
-    for component, title, checked in (
-        ("cdi", "CDI", True),
-        ("toolkit", "the Container Toolkit", behaviour["nriNeedsToolkit"]),
-    ):
-        if checked and not policy.enabled(component):
-            raise OperatorError(
-                f"error validating clusterpolicy: the NRI Plugin cannot be enabled when {title} is disabled"
-            )
-
-
-def _look_around(context: Context) -> None:
-    """What the operator has to know of the nodes before its first step."""
-    if not context.gpu_nodes:
-        return
-    if context.behaviour["osTag"] == "of-first-node-or-error":
-        try:
-            cluster_os_tag(context)
-        except OperatorError as error:
-            raise OperatorError(f"failed to retrieve GPU node OS tag: {error}") from None
-    if context.spec.enabled("driver") and context.spec.precompiled:
-        kernels(context)
-
-
-def _unpredictable(context: Context) -> tuple[str, ...]:
-    """What depends on the order in which a live operator happens to list nodes."""
-    found = []
-    if is_ambiguous(context.gpu_nodes):
-        found.append("the container runtime: cri-o beside docker without containerd; the node listed last decides")
-    policy = context.spec
-    systems = {(node.labels.get(OS_ID), node.labels.get(OS_VERSION)) for node in context.gpu_nodes}
-    if len(systems) > 1 and policy.enabled("driver") and not policy.delegates_drivers:
-        found.append(
-            "the driver image: nodes of several operating systems under one ClusterPolicy; any of them decides"
-        )
-    return tuple(found)
-
-
-def _annotations(node: Node, context: Context) -> dict[str, str]:
-    annotations = dict(node.annotations)
-    if node not in context.gpu_nodes:
+def _annotations(context: Context, resources: _Resources, *, conflict: bool) -> dict[str, dict[str, str]]:
+    """Which nodes the operator may upgrade the driver of."""
+    annotations = {node.name: dict(node.annotations) for node in context.nodes}
+    policy, behaviour = context.policy, context.behaviour
+    if conflict:
         return annotations
-    annotations.pop(UPGRADE_ANNOTATION, None)
-    if upgrades_driver(context.spec, context.behaviour):
-        annotations[UPGRADE_ANNOTATION] = "true"
+    by_driver = behaviour["autoUpgrade"] == "driver-object" and (
+        policy is None or (policy.delegates_drivers and not policy.sandboxes)
+    )
+    upgraded = {
+        str(driver["metadata"]["name"]): value_at(driver, ("spec", "upgradePolicy", "autoUpgrade"), missing=True)
+        for driver in resources.drivers
+    }
+    for node in context.gpu_nodes:
+        owner = node.labels.get(DRIVER_OWNER)
+        if by_driver and owner not in upgraded:
+            continue
+        annotations[node.name].pop(UPGRADE_ANNOTATION, None)
+        if upgraded[str(owner)] if by_driver else policy is not None and upgrades_driver(policy, behaviour):
+            annotations[node.name][UPGRADE_ANNOTATION] = "true"
     return annotations
 
 
-def _condition(created: Created, context: Context) -> ResourceCondition:
-    policy = context.spec
-    if created.failed:
-        message = f"Failed to reconcile {created.failed}: {created.error}"
-        return not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message)
-    if created.unready:
-        message = f"ClusterPolicy is not ready, states not ready: [{' '.join(created.unready)}]"
-        return not_ready("ClusterPolicy", policy.name, "OperandNotReady", message)
-    if not any(key.startswith(_NFD) for node in context.nodes for key in node.labels):
-        return ready("ClusterPolicy", policy.name, "NFDLabelsMissing", "No NFD labels found")
-    if not context.gpu_nodes:
-        return ready("ClusterPolicy", policy.name, "NoGPUNodes", _NO_GPU)
-    return ready("ClusterPolicy", policy.name, "Reconciled", _READY)
+def _drivers(context: Context, resources: _Resources) -> Expansion:
+    made = expand_drivers(context, resources.drivers, gpu_cluster=resources.gpu_cluster is not None)
+    return Expansion(
+        release=context.entry.release,
+        objects=made.objects,
+        conditions=made.conditions,
+        errors=made.errors,
+        unknown=made.unknown,
+    )
 
 
-def _failed(policy: Policy, message: str) -> ResourceCondition:
-    """Before the first step: the state stays unset."""
-    return not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message, state="")
+def _gpu_cluster(context: Context, resources: _Resources, state: ClusterState) -> Expansion:
+    assert resources.gpu_cluster is not None, "asked for only where there is one"
+    made = expand_gpu_cluster(context, resources.gpu_cluster, resources.drivers, api_versions=state.api_versions)
+    return Expansion(
+        release=context.entry.release,
+        objects=made.objects,
+        namespace_labels=made.namespace_labels,
+        conditions=made.conditions,
+        errors=made.errors,
+        unknown=made.unknown,
+        notes=made.notes,
+    )
 
 
-def _line(policy: Policy, error: OperatorError) -> str:
-    return f"ClusterPolicy/{policy.name}: {error}"
+def _conflict(entry: OperandEntry, state: ClusterState, resources: _Resources) -> Expansion:
+    """A ClusterPolicy beside a GPUCluster: the operator does nothing for either."""
+    policy = _policy(resources.policy, entry)
+    assert policy is not None, "asked for only where there are both"
+    assert resources.gpu_cluster is not None, "asked for only where there are both"
+    context = _context(entry, policy, tuple(sorted(state.nodes, key=lambda node: node.name)), state)
+    message = policy_conflict(resources.gpu_cluster)
+    condition = not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message, state="")
+    parts = [
+        Expansion(release=entry.release, conditions=(condition,), errors=(f"ClusterPolicy/{policy.name}: {message}",)),
+        _gpu_cluster(context, resources, state),
+    ]
+    return _together([*parts, _drivers(context, resources)] if resources.drivers else parts)
 
 
-def _owned(item: KubernetesObject, policy: Policy) -> KubernetesObject:
-    """The object with its owner, by which Kubernetes removes it together with the ClusterPolicy."""
-    item["metadata"]["ownerReferences"] = [owner_reference(policy.resource)]
-    return item
+def _together(parts: Sequence[Expansion]) -> Expansion:
+    """One expansion of several; where two bring the same object, the later one counts."""
+
+    def all_of(name: str) -> tuple[Any, ...]:
+        return tuple(dict.fromkeys(item for part in parts for item in getattr(part, name)))
+
+    return replace(
+        parts[0],
+        objects=in_order(item for part in parts for item in part.objects),
+        namespace_labels=_merged(part.namespace_labels for part in parts),
+        conditions=tuple(item for part in parts for item in part.conditions),
+        errors=all_of("errors"),
+        unknown=all_of("unknown"),
+        notes=all_of("notes"),
+    )
 
 
-def owner_reference(resource: Mapping[str, Any]) -> dict[str, Any]:
-    """The reference that a controller puts into what it creates."""
-    metadata = resource["metadata"]
-    return {
-        "apiVersion": resource["apiVersion"],
-        "kind": resource["kind"],
-        "name": metadata["name"],
-        **({"uid": metadata["uid"]} if "uid" in metadata else {}),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+def _merged(mappings: Iterable[Any]) -> dict[str, str]:
+    return {key: value for mapping in mappings for key, value in mapping.items()}

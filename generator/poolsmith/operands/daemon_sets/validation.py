@@ -124,7 +124,8 @@ def _set_part(pod: Pod, container: Container, part: str, context: Context) -> No
 
 def node_status_exporter(daemon_set: dict[str, Any], context: Context) -> None:
     pod = pod_of(daemon_set)
-    set_validation_containers(pod, context)
+    if context.behaviour["validatorSecretsEverywhere"]:
+        set_validation_containers(pod, context)
     main = containers_of(pod)[0]
     set_component(pod, main, "nodeStatusExporter", VALIDATOR, context)
     set_own_env(main, "nodeStatusExporter", context)

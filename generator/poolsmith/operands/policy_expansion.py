@@ -1,0 +1,122 @@
+"""From a ClusterPolicy to what the operator creates for it. Floor: operands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.model.expansion import Expansion, ResourceCondition, in_order
+from poolsmith.operands.conditions import not_ready, ready
+from poolsmith.operands.container_runtime import is_ambiguous
+from poolsmith.operands.daemon_sets.driver import kernels
+from poolsmith.operands.kube import OperatorError
+from poolsmith.operands.os_tag import OS_ID, OS_VERSION, cluster_os_tag
+from poolsmith.operands.owner import owner_reference
+from poolsmith.operands.states import Created, create_all
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.context import Context
+
+_POD_SECURITY = tuple(f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "audit", "warn"))
+_NFD = "feature.node.kubernetes.io/"
+_READY = "ClusterPolicy is ready as all resources have been successfully reconciled"
+_NO_GPU = "No GPU node found, watching for new nodes to join the cluster."
+
+
+def refusal(policy: Policy, behaviour: Mapping[str, Any]) -> str | None:
+    """What the operator refuses before it looks at any node."""
+    if behaviour["nri"] == "none" or not policy.nri:
+        return None
+    for component, title, checked in (
+        ("cdi", "CDI", True),
+        ("toolkit", "the Container Toolkit", behaviour["nriNeedsToolkit"]),
+    ):
+        if checked and not policy.enabled(component):
+            return f"error validating clusterpolicy: the NRI Plugin cannot be enabled when {title} is disabled"
+    return None
+
+
+def expand_policy(policy: Policy, context: Context) -> Expansion:
+    """Nodes are labelled already."""
+    release = context.entry.release
+    refused = refusal(policy, context.behaviour)
+    if refused is not None:
+        return Expansion(release=release, conditions=(_failed(policy, refused),), errors=(_line(policy, refused),))
+    settled = Expansion(
+        release=release,
+        namespace_labels=dict.fromkeys(_POD_SECURITY, "privileged") if policy.enabled("psa") else {},
+        notes=_unpredictable(context),
+    )
+    try:
+        _look_around(context)
+    except OperatorError as error:
+        return replace(settled, conditions=(_failed(policy, str(error)),), errors=(_line(policy, error),))
+    created = create_all(context)
+    return replace(
+        settled,
+        objects=in_order(_owned(item, policy) for item in created.objects),
+        conditions=(_condition(created, context),),
+        errors=(f"ClusterPolicy/{policy.name}: {created.error}",) if created.failed else (),
+        unknown=tuple(created.unknown),
+    )
+
+
+def _look_around(context: Context) -> None:
+    """What the operator has to know of the nodes before its first step."""
+    if not context.gpu_nodes:
+        return
+    if context.behaviour["osTag"] == "of-first-node-or-error":
+        try:
+            cluster_os_tag(context)
+        except OperatorError as error:
+            raise OperatorError(f"failed to retrieve GPU node OS tag: {error}") from None
+    if context.spec.enabled("driver") and context.spec.precompiled:
+        kernels(context)
+
+
+def _unpredictable(context: Context) -> tuple[str, ...]:
+    """What depends on the order in which a live operator happens to list nodes."""
+    found = []
+    if is_ambiguous(context.gpu_nodes):
+        found.append("the container runtime: cri-o beside docker without containerd; the node listed last decides")
+    policy = context.spec
+    systems = {(node.labels.get(OS_ID), node.labels.get(OS_VERSION)) for node in context.gpu_nodes}
+    if len(systems) > 1 and policy.enabled("driver") and not policy.delegates_drivers:
+        found.append(
+            "the driver image: nodes of several operating systems under one ClusterPolicy; any of them decides"
+        )
+    return tuple(found)
+
+
+def _condition(created: Created, context: Context) -> ResourceCondition:
+    policy = context.spec
+    if created.failed:
+        message = f"Failed to reconcile {created.failed}: {created.error}"
+        return not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message)
+    if created.unready:
+        message = f"ClusterPolicy is not ready, states not ready: [{' '.join(created.unready)}]"
+        return not_ready("ClusterPolicy", policy.name, "OperandNotReady", message)
+    if not any(key.startswith(_NFD) for node in context.nodes for key in node.labels):
+        return ready("ClusterPolicy", policy.name, "NFDLabelsMissing", "No NFD labels found")
+    if not context.gpu_nodes:
+        return ready("ClusterPolicy", policy.name, "NoGPUNodes", _NO_GPU)
+    return ready("ClusterPolicy", policy.name, "Reconciled", _READY)
+
+
+def _failed(policy: Policy, message: str) -> ResourceCondition:
+    """Before the first step: the state stays unset."""
+    return not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message, state="")
+
+
+def _line(policy: Policy, error: OperatorError | str) -> str:
+    return f"ClusterPolicy/{policy.name}: {error}"
+
+
+def _owned(item: KubernetesObject, policy: Policy) -> KubernetesObject:
+    """The object with its owner, by which Kubernetes removes it together with the ClusterPolicy."""
+    item["metadata"]["ownerReferences"] = [owner_reference(policy.resource)]
+    return item
