@@ -1,0 +1,1 @@
+"""The privileges of workloads, read from Kubernetes objects. Floor: operands."""
