@@ -79,6 +79,7 @@ def test_no_path_can_be_taken_for_another_privilege(path, expected):
         ({"capabilities": {"add": ["", "CAP_", None, 1]}}, []),
         ({"seLinuxOptions": {"type": "a:b"}}, ["selinux:a%3Ab"]),
         ({"seLinuxOptions": {"type": ""}}, []),
+        ({"seLinuxOptions": {"type": "nonResourceURLs"}}, ["selinux:nonResourceURLs"]),
         ({"runAsUser": False}, []),
         ({"runAsUser": "0"}, []),
         ({"privileged": "true"}, []),

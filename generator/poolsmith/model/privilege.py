@@ -51,7 +51,7 @@ class Privilege:
             raise PrivilegeError(f"{_form(self.name)}; arguments given: {len(self.arguments)}")
         if readers:
             canonical = tuple(read(text) for read, text in zip(readers, self.arguments, strict=True))
-            if canonical[0] == NON_RESOURCE:
+            if self.name == "rbac" and canonical[0] == NON_RESOURCE:
                 canonical = (NON_RESOURCE, _server_path(canonical[1]), *canonical[2:])
             object.__setattr__(self, "arguments", canonical)
 
