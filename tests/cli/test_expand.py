@@ -204,6 +204,24 @@ def test_the_system_of_the_node_that_runs_the_operator(run):
     assert "/run/secrets/etc-pki-entitlement" not in mounts("ID=ubuntu\nVERSION_ID=22.04\n")
 
 
+def test_what_is_unknown_is_said_and_fails_on_demand(run):
+    flags = ("-f", "values.yaml", "--set", "dcgmExporter.env[0].name=A,dcgmExporter.env[0].value=b")
+    result = run(*flags, release="v25.3.4")
+    body = json.loads(run(*flags, "--format", "json", release="v25.3.4").out)
+
+    assert (result.code, run(*flags, "--strict", release="v25.3.4").code) == (0, 1)
+    assert f"poolsmith: unknown: {body['unknown'][0]}\n" in result.err
+    assert ("DaemonSet", "nvidia-dcgm-exporter") not in by_name(body["objects"])
+
+
+def test_an_outcome_that_a_live_operator_may_reach_otherwise_is_a_note(run):
+    other = NODES.replace("gpu-1", "gpu-2").replace('"22.04"', '"24.04"').split("- name: cpu-1", maxsplit=1)[0]
+    result = run("-f", "values.yaml", "--nodes", "nodes.yaml", "--nodes", "more.yaml", files={"more.yaml": other})
+
+    assert result.code == 0
+    assert "poolsmith: note: the driver image: " in result.err
+
+
 def test_nothing_to_expand_is_said(run):
     files = {"own.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: own}\n"}
     result = run("--resources", "own.yaml", files=files)

@@ -1,7 +1,8 @@
 """An expansion in the form in which the operator's own runs were recorded, and what differs between two of them.
 
-Not compared, because the recording does not hold it: the hash at the end of an NVIDIADriver's DaemonSet name, empty
-maps and lists against absent ones, the order of rules and verbs in a role, the namespace of what lives in none.
+Not compared, because the recording does not hold it: empty maps and lists against absent ones, the order of rules and
+verbs in a role, the namespace of what lives in none. NVIDIADriver names end in a hash of the resource's uid: they are
+the same, because the expansion is given the recorded uids.
 """
 
 from __future__ import annotations
@@ -273,7 +274,6 @@ _ORDERED = ("containers", "initContainers", "volumes", "mounts")
 
 def _comparable(form):
     form = _bare(json.loads(json.dumps(form)))
-    form["workloads"] = _without_hashes(form.get("workloads", []))
     for role in form.get("rbac", []):
         if role["kind"] in CLUSTER_WIDE:
             role.pop("namespace", None)
@@ -290,23 +290,6 @@ def _comparable(form):
         for item in form.get("conditions", ())
     }
     return form
-
-
-def _without_hashes(workloads):
-    """NVIDIADriver objects by name and place in the order of their node selectors, instead of by a hash of the uid."""
-    seen = {}
-    for item in sorted(workloads, key=lambda item: (item["name"].rpartition("-")[0], _text(item.get("nodeSelector")))):
-        kind, _, owner = item.get("owner", "").partition("/")
-        if kind != "NVIDIADriver" or item["kind"] != "DaemonSet":
-            continue
-        old, prefix = item["name"], item["name"].rpartition("-")[0]
-        number = seen[prefix, owner] = seen.get((prefix, owner), 0) + 1
-        new = f"{prefix}-<hash {number} of {owner}>"
-        for mapping in (item, item.get("labels"), item.get("podLabels"), item.get("selector", {}).get("matchLabels")):
-            for key, value in (mapping or {}).items():
-                if value == old:
-                    mapping[key] = new
-    return workloads
 
 
 def _bare(value):
