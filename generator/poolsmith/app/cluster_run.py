@@ -12,12 +12,14 @@ from poolsmith.app.values_check import judge_stack_values
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
 from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics.codes.compatibility import OPERATOR_ERROR
 from poolsmith.load.cluster import LoadedCluster, load_cluster
 from poolsmith.render.tree import file_bytes, render_cluster
 from poolsmith.resolve.pipeline import resolve_cluster
 from poolsmith.sources.output_tree import read_files
 
 if TYPE_CHECKING:
+    from poolsmith.app.prediction import Prediction
     from poolsmith.app.project import Project
     from poolsmith.load.fleet import ClusterFiles
     from poolsmith.model.manifest import ManifestTree
@@ -34,6 +36,7 @@ class ClusterRun:
     plan: ClusterPlan | None
     tree: ManifestTree | None
     files: dict[str, bytes] | None
+    prediction: Prediction | None
     diagnostics: tuple[Diagnostic, ...]
 
     @property
@@ -45,17 +48,37 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     """Load, resolve and render. Never touches the output."""
     loaded = load_cluster(project.tree, files, project.bases)
     diagnostics = list(loaded.problems)
-    plan = tree = content = None
+    plan = tree = content = prediction = None
     on_sound_bases = project.unsound_bases.isdisjoint(loaded.used_bases)
     if on_sound_bases and not any(item.severity is Severity.ERROR for item in diagnostics):
         resolved = resolve_cluster(loaded, project.catalog, judge_stack_values)
         diagnostics.extend(resolved.diagnostics)
         plan = resolved.plan
     if plan is not None:
-        tree = render_cluster(plan)
+        prediction = project.predictions.of(plan, loaded)
+        tree = render_cluster(plan, prediction.predicted())
         content = file_bytes(tree)
         content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=loaded.inputs, files=content)
-    return ClusterRun(loaded=loaded, plan=plan, tree=tree, files=content, diagnostics=tuple(diagnostics))
+        diagnostics.extend(_operator_errors(prediction, loaded))
+    return ClusterRun(
+        loaded=loaded,
+        plan=plan,
+        tree=tree,
+        files=content,
+        prediction=prediction,
+        diagnostics=tuple(diagnostics),
+    )
+
+
+def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
+    """What the chart or the operator would refuse of the plan."""
+    file = loaded.file
+    if file is None:
+        return []
+    return [
+        diagnose(OPERATOR_ERROR, error, file.locate("/spec/stack"), subject=loaded.name)
+        for error in prediction.installation.errors
+    ]
 
 
 def compare(project: Project, folder: str, generated: dict[str, bytes], name: str) -> Comparison | Diagnostic:

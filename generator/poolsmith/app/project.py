@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.app.prediction import Predictions
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import NoInputError, UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
@@ -53,6 +54,10 @@ class Project:
         """Names of bases whose own files have mistakes; what extends them can't be judged."""
         paths = {problem.primary.span.path for problem in self.bases.problems}
         return frozenset(name for name, file in self.bases.files.items() if file.path in paths)
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        return Predictions(self.catalog)
 
     @property
     def clusters_folder(self) -> Path:

@@ -6,7 +6,6 @@ time: whoever asks may change what it gets.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog import store
 from poolsmith.catalog.operands import whole
 from poolsmith.catalog.versions import version_key
+from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,10 +92,10 @@ def _whole(compact: dict[str, Any], place: Placement, holds: Callable[[str], boo
 
 def _workload(compact: dict[str, Any], namespace: str, holds: Callable[[str], bool]) -> dict[str, Any]:
     """A Deployment unfolds like a DaemonSet."""
-    rest = deepcopy({key: value for key, value in compact.items() if key not in ("when", "with", "replicas")})
+    rest = copied({key: value for key, value in compact.items() if key not in ("when", "with", "replicas")})
     for condition, more in compact.get("with", {}).items():
         if holds(condition):
-            _add(rest, deepcopy(more))
+            _add(rest, copied(more))
     workload = whole({**rest, "kind": "DaemonSet"}, namespace)
     workload["kind"] = compact["kind"]
     if "replicas" in compact:
@@ -125,7 +125,7 @@ def _device_class(compact: dict[str, Any], place: Placement) -> dict[str, Any]:
 
 def _claim_template(compact: dict[str, Any], place: Placement) -> dict[str, Any]:
     requests = [
-        {"name": name, **(deepcopy(request) if place.flat else {"exactly": deepcopy(request)})}
+        {"name": name, **(copied(request) if place.flat else {"exactly": copied(request)})}
         for name, request in compact["requests"].items()
     ]
     return {"apiVersion": _dra_api(place), "spec": {"spec": {"devices": {"requests": requests}}}}

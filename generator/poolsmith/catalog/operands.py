@@ -6,12 +6,12 @@ time: whoever asks may change what it gets.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.sources.nested import copied
 
 _API = {
     "ServiceAccount": "v1",
@@ -84,7 +84,7 @@ def whole(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
 def _plain(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
     del namespace
     return {
-        key: deepcopy(value) for key, value in compact.items() if key not in ("kind", "name", "labels", "annotations")
+        key: copied(value) for key, value in compact.items() if key not in ("kind", "name", "labels", "annotations")
     }
 
 
@@ -126,7 +126,7 @@ def _daemon_set(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
         for word, key in (("podLabels", "labels"), ("podAnnotations", "annotations"))
         if word in compact
     }
-    pod = deepcopy(compact["pod"])
+    pod = copied(compact["pod"])
     if compact["init"]:
         pod["initContainers"] = [_container(item) for item in compact["init"]]
     pod["containers"] = [_container(item) for item in compact["containers"]]
@@ -136,13 +136,13 @@ def _daemon_set(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
         "template": {"metadata": metadata, "spec": pod},
     }
     if "updateStrategy" in compact:
-        spec["updateStrategy"] = deepcopy(compact["updateStrategy"])
+        spec["updateStrategy"] = copied(compact["updateStrategy"])
     return {"spec": spec}
 
 
 def _volume(source: str | dict[str, Any]) -> dict[str, Any]:
     if isinstance(source, dict):
-        return deepcopy(source)
+        return dict(copied(source))
     if source == "emptyDir":
         return {"emptyDir": {}}
     place, _, kind = source.partition(" ")
@@ -153,7 +153,7 @@ def _volume(source: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _container(compact: dict[str, Any]) -> dict[str, Any]:
-    container = {key: deepcopy(value) for key, value in compact.items() if key not in ("env", "mounts")}
+    container = {key: copied(value) for key, value in compact.items() if key not in ("env", "mounts")}
     if "env" in compact:
         container["env"] = [_variable(words) for words in compact["env"]]
     if "mounts" in compact:
@@ -169,7 +169,7 @@ def _variable(words: list[Any]) -> dict[str, Any]:
         case [str(text)]:
             return {"name": name, "value": text}
         case [dict(source)]:
-            return {"name": name, "valueFrom": deepcopy(source)}
+            return {"name": name, "valueFrom": copied(source)}
     return {"name": name, "value": ""}
 
 
@@ -178,10 +178,7 @@ def _mount(text: str) -> dict[str, Any]:
     item: dict[str, Any] = {"name": volume, "mountPath": path}
     if access == "ro":
         item["readOnly"] = True
-    for key, word in zip(("mountPropagation", "subPath"), rest, strict=False):
-        if word:
-            item[key] = word
-    return item
+    return item | {key: word for key, word in zip(("mountPropagation", "subPath"), rest, strict=False) if word}
 
 
 _BODIES = {

@@ -80,6 +80,7 @@ def projected_releases() -> tuple[str, ...]:
     return store.names("projection")
 
 
+@cache
 def read_projection(release: str) -> Projection | None:
     """The entry of a release, or None when the catalog has none."""
     if release not in projected_releases():

@@ -10,7 +10,16 @@ from typing import Any
 from poolsmith.sources.yaml_reader import read_documents
 
 DATA = Path(__file__).parent / "data"
-_GENERATION = ("*.yaml", "charts/*/*.json")
+_GENERATION = (
+    "*.yaml",
+    "charts/*/*.json",
+    "chart_workloads/*",
+    "crds/*.json",
+    "gpu_cluster/*",
+    "nvidia_driver/*",
+    "operands/*",
+    "projection/*",
+)
 
 
 def read_yaml(name: str) -> dict[str, Any]:

@@ -18,6 +18,8 @@ VERBS = {
     "check": "check",
     "template": "template",
     "expand": "expand",
+    "ledger": "ledger",
+    "images": "images",
     "explain": "explain",
     "rules": "rules",
     "schema": "schema",

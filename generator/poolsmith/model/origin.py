@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from poolsmith.sources.pointer import split
+
 
 @dataclass(frozen=True, slots=True)
 class FromProfile:
@@ -49,3 +51,12 @@ def profile_inputs(origin: Origin) -> tuple[FromProfile, ...]:
     if isinstance(origin, Derived):
         return tuple(dict.fromkeys(line for part in origin.inputs for line in profile_inputs(part)))
     return ()
+
+
+def shown_origin(origin: str) -> str:
+    """The text of an origin for people: of a profile line the file and the dotted field.
+
+    No line number: it would change with every edit above it.
+    """
+    path, mark, pointer = origin.partition("#/")
+    return f"{path}: {'.'.join(split(f'/{pointer}'))}" if mark else origin

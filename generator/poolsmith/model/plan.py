@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.model.cluster import Cluster, DriverMode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from poolsmith.model.driver import KernelModuleType, UpgradePolicy
     from poolsmith.model.node_pool import NodePool, Taint
     from poolsmith.model.origin import Origin
@@ -29,6 +31,17 @@ class ValueSetting:
     @property
     def dotted(self) -> str:
         return ".".join(self.path)
+
+
+def values_tree(settings: Iterable[ValueSetting]) -> dict[str, Any]:
+    """The settings as one mapping, keys in order."""
+    tree: dict[str, Any] = {}
+    for setting in sorted(settings, key=lambda item: item.path):
+        node = tree
+        for key in setting.path[:-1]:
+            node = node.setdefault(key, {})
+        node[setting.path[-1]] = setting.value
+    return tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ Rules in CEL are not run here.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.crd_prune import check_spec
+from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from poolsmith.catalog.crds import CustomResource
@@ -29,7 +29,7 @@ def admit(resource: dict[str, Any], definition: CustomResource) -> Admitted:
     spec = resource.get("spec")
     findings = check_spec(spec, definition.schema)
     schema = definition.schema["properties"]["spec"]
-    stored = {key: copy.deepcopy(value) for key, value in resource.items() if key not in ("spec", "status")}
+    stored = {key: copied(value) for key, value in resource.items() if key not in ("spec", "status")}
     if spec is not None:
         stored["spec"] = _stored(spec, schema)
     return Admitted(resource=stored, pruned=tuple(findings.pruned), violations=tuple(findings.violations))
@@ -54,12 +54,12 @@ def _stored_object(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, A
         child = properties.get(key, others if isinstance(others, dict) else None)
         if child is None:
             if keeps:
-                result[key] = copy.deepcopy(item)
+                result[key] = copied(item)
         elif item is not None or child.get("nullable"):
             result[key] = _stored(item, child)
         elif key not in properties:
             result[key] = None
     for key, child in properties.items():
         if key not in result and "default" in child:
-            result[key] = _stored(copy.deepcopy(child["default"]), child)
+            result[key] = _stored(copied(child["default"]), child)
     return result

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.go_template import TemplateError, is_true, look_up, plain
+from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from poolsmith.catalog.projections import Projection
@@ -57,4 +57,4 @@ def _add(labels: dict[str, Any], values: dict[str, Any], path: tuple[str, ...]) 
         return
     if not isinstance(own, dict):
         raise TemplateError(f"at <.Values.{'.'.join(path)}>: the labels are not a map, and what is rendered is no YAML")
-    labels |= copy.deepcopy(own)
+    labels |= copied(own)

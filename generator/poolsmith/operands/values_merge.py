@@ -6,8 +6,9 @@ is a value like any other, and later files win.
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +27,7 @@ def merge_over_defaults(defaults: dict[str, Any], values: dict[str, Any]) -> dic
     result: dict[str, Any] = {}
     for key, default in defaults.items():
         if key not in values:
-            result[key] = copy.deepcopy(default)
+            result[key] = copied(default)
             continue
         value = values[key]
         if value is None:
@@ -34,10 +35,10 @@ def merge_over_defaults(defaults: dict[str, Any], values: dict[str, Any]) -> dic
         if isinstance(default, dict) and isinstance(value, dict):
             result[key] = merge_over_defaults(default, value)
         else:
-            result[key] = copy.deepcopy(value)
+            result[key] = copied(value)
     for key, value in values.items():
         if key not in defaults:
-            result[key] = copy.deepcopy(value)
+            result[key] = copied(value)
     return result
 
 
@@ -48,5 +49,5 @@ def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
         if isinstance(under, dict) and isinstance(value, dict):
             result[key] = _over(under, value)
         else:
-            result[key] = copy.deepcopy(value)
+            result[key] = copied(value)
     return result

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.model.manifest import Manifest
 from poolsmith.model.origin import Derived, FromCatalog, FromProfile, Origin, profile_inputs
+from poolsmith.model.plan import values_tree
 from poolsmith.sources.pointer import join, split
 
 if TYPE_CHECKING:
@@ -18,15 +19,8 @@ _LINES_SHOWN = 6
 
 def values_file(path: str, settings: tuple[ValueSetting, ...], header: tuple[str, ...]) -> Manifest:
     """A values file; keys sorted, comments say where each value comes from."""
-    tree: dict[str, Any] = {}
-    comments: dict[str, tuple[str, ...]] = {}
-    for setting in sorted(settings, key=lambda item: item.path):
-        node = tree
-        for key in setting.path[:-1]:
-            node = node.setdefault(key, {})
-        node[setting.path[-1]] = setting.value
-        comments[join("", *setting.path)] = reason(setting.origin)
-    return Manifest(path=path, documents=(tree,), header=header, comments=comments, applied=False)
+    comments = {join("", *setting.path): reason(setting.origin) for setting in settings}
+    return Manifest(path=path, documents=(values_tree(settings),), header=header, comments=comments, applied=False)
 
 
 def reason(origin: Origin) -> tuple[str, ...]:

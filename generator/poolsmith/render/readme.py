@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.printable import printable
 from poolsmith.model.cluster import Engine, StackKind
+from poolsmith.model.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.model.manifest import Manifest
 from poolsmith.model.origin import profile_inputs
 from poolsmith.sources.pointer import split
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from poolsmith.model.plan import ClusterPlan, PoolPlan
+    from poolsmith.model.workload_ledger import ClusterLedger
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 _TEMPLATES = Path(__file__).parent / "templates"
+
+
+_PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "none that is known"}
 
 
 class _Markdown(str):
@@ -28,9 +33,11 @@ class _Markdown(str):
     __slots__ = ()
 
 
-def render_readme(plan: ClusterPlan) -> Manifest:
+def render_readme(plan: ClusterPlan, ledger: ClusterLedger) -> Manifest:
     text = _template("cluster-readme.md")(
         plan=plan,
+        ledger=ledger,
+        pools_of=lambda workload: [_PLACES.get(pool, pool) for pool in workload.pools],
         spec=plan.cluster.spec,
         operator=plan.cluster.spec.stack.kind is StackKind.OPERATOR,
         argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,

@@ -1,4 +1,4 @@
-"""A look below the keys of nested mappings. Floor: sources."""
+"""A look below the keys of nested mappings, and copies of them. Floor: sources."""
 
 from __future__ import annotations
 
@@ -18,3 +18,15 @@ def value_at(node: Any, path: Iterable[str], missing: Any = None) -> Any:
             return missing
         node = node[key]
     return node
+
+
+def copied(value: Any) -> Any:
+    """A tree of mappings, lists and scalars, as it is read from YAML or JSON, with nothing shared.
+
+    Several times as fast as the general copy, which looks for cycles and for classes.
+    """
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value

@@ -217,6 +217,12 @@ FIELD_WITHOUT_EFFECT = RuleInfo(
     bad="delivery: {engine: flux, project: gpu}\n",
     good="delivery: {engine: argocd, project: gpu}\n",
 )
+OPERATOR_ERROR = RuleInfo(
+    code="PSM258",
+    name="operator-error",
+    what="The chart would render nothing, or the operator would report an error, for what the profiles come to.",
+    why="The cluster would stay as it is, or half done, and only the status of a custom resource would tell.",
+)
 
 COMPATIBILITY = (
     UNKNOWN_RELEASE,
@@ -252,4 +258,5 @@ COMPATIBILITY = (
     MIRROR_INCOMPLETE,
     DELIVERY_SOURCE,
     FIELD_WITHOUT_EFFECT,
+    OPERATOR_ERROR,
 )

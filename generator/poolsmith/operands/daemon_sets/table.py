@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from poolsmith.operands.context import Context
-from poolsmith.operands.daemon_sets.common import finish, prepare
 from poolsmith.operands.daemon_sets.device_plugin import device_plugin, gpu_feature_discovery, mps_control_daemon
 from poolsmith.operands.daemon_sets.driver import driver
+from poolsmith.operands.daemon_sets.every_daemon_set import finish, prepare
 from poolsmith.operands.daemon_sets.managers import (
     cc_manager,
     kata_manager,

@@ -6,7 +6,6 @@ Source: NVIDIA/gpu-operator@v26.7.0:internal/state/dcgm_exporter.go, manifests/s
 from __future__ import annotations
 
 import posixpath
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.gpu_cluster.claimants import rendered
@@ -20,6 +19,7 @@ from poolsmith.operands.gpu_cluster.pod_settings import (
     set_image,
 )
 from poolsmith.operands.kube import add_volume, containers_of, host_path, mount, move_host_path, pod_of, set_env
+from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -143,7 +143,7 @@ def _service_monitor(service: dict[str, Any], monitor: Mapping[str, Any]) -> dic
 def _relabeling(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Without the empty fields that the operator drops when it writes it anew."""
     return {
-        key: deepcopy(value)
+        key: copied(value)
         for key, value in rule.items()
         if value is not None and (value or key not in _DROPPED_WHEN_EMPTY)
     }

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _READY = "All resources have been successfully reconciled"
 _FAILED = "ReconcileFailed"
 _CONFLICT = "ConflictingNodeSelector"
+_NO_POLICY = "no ClusterPolicy object found in the cluster"
 _SYNCING = "Error syncing state state-driver: failed to create k8s objects from manifests: "
 _OPENSHIFT = ("rhcos", "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION")
 
@@ -83,19 +84,15 @@ def expand_drivers(
 
 def _errors(request: Request) -> list[str]:
     """What the controller returns as an error; all others stand in conditions only."""
-    if _is_served(request):
-        return []
-    return [
-        f"{KIND}/{driver.name}: {_missing(request)}" for driver in request.drivers if not _is_skipped(driver, request)
-    ]
+    return [f"{KIND}/{driver.name}: {_NO_POLICY}" for driver in request.drivers] if _lacks_policy(request) else []
 
 
 def _expand(driver: NvidiaDriver, request: Request) -> tuple[list[KubernetesObject], ResourceCondition]:
     """Raises NotModelled."""
     if _is_skipped(driver, request):
         return [], ResourceCondition(kind=KIND, name=driver.name, state="")
-    if not _is_served(request):
-        return [], not_ready(KIND, driver.name, _FAILED, _missing(request))
+    if _lacks_policy(request):
+        return [], not_ready(KIND, driver.name, _FAILED, _NO_POLICY)
     if _is_disabled(request):
         message = "useNvidiaDriverCRD is not enabled in ClusterPolicy"
         return [], not_ready(KIND, driver.name, "Reconciled", message, state="disabled")
@@ -117,22 +114,18 @@ def _is_skipped(driver: NvidiaDriver, request: Request) -> bool:
     return driver.deleted and bool(request.behaviour["skipsDeleted"])
 
 
-def _is_served(request: Request) -> bool:
-    return request.context.policy is not None or (request.gpu_cluster and "GPUCluster" in request.behaviour["clusters"])
-
-
-def _missing(request: Request) -> str:
-    return f"no {' or '.join(request.behaviour['clusters'])} object found in the cluster"
+def _lacks_policy(request: Request) -> bool:
+    return request.context.policy is None and bool(request.behaviour["needsPolicy"])
 
 
 def _is_disabled(request: Request) -> bool:
     """Raises NotModelled."""
     policy = request.context.policy
-    if policy is None:
+    if policy is None or policy.delegates_drivers or not request.behaviour["needsDelegation"]:
         return False
     if request.gpu_cluster:
-        raise NotModelled("a GPUCluster beside a ClusterPolicy")
-    return request.behaviour["needsDelegation"] and not policy.delegates_drivers
+        raise NotModelled("a ClusterPolicy with a driver of its own beside a GPUCluster")
+    return True
 
 
 def _check_selectors(driver: NvidiaDriver, request: Request) -> None:

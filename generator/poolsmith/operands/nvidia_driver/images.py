@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.charts import read_chart
 from poolsmith.operands.image_path import DIGEST, image_path
-from poolsmith.operands.kube import NotModelled, OperatorError, containers_of, pod_of
+from poolsmith.operands.kube import NotModelled, OperatorError
 from poolsmith.operands.nvidia_driver.image_reference import check_reference
 from poolsmith.sources.nested import value_at
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _MANAGER = "DRIVER_MANAGER_IMAGE"
 _OPERATOR = "gpu-operator"
 _CHART = "gpu-operator"
+_CONTAINERS = ("spec", "template", "spec", "containers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +127,12 @@ def _installed_image(request: Request) -> str:
 
 
 def _variable_of(operator: dict[str, Any]) -> str:
-    for container in containers_of(pod_of(operator)):
-        for variable in container.get("env") or ():
-            if variable["name"] == _MANAGER and variable.get("value"):
+    for container in _mappings(value_at(operator, _CONTAINERS)):
+        for variable in _mappings(container.get("env")):
+            if variable.get("name") == _MANAGER and variable.get("value"):
                 return str(variable["value"])
     raise NotModelled(f"an operator without {_MANAGER}")
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
     from poolsmith.model.expansion import KubernetesObject
-    from poolsmith.operands.context import Context
     from poolsmith.operands.nvidia_driver.node_pools import NodePool
     from poolsmith.operands.nvidia_driver.request import Request
     from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
@@ -30,7 +29,7 @@ def pool_objects(driver: NvidiaDriver, pool: NodePool, request: Request) -> list
     images = images_of(driver, pool, request)
     files = files_of(driver, pool, request)
     pods = daemon_set(
-        driver, pool, images, files, entry=entry, namespace=context.namespace, host_root=_host_root(context)
+        driver, pool, images, files, entry=entry, namespace=context.namespace, host_root=_host_root(request)
     )
     made = [
         *permissions(account_name(driver, pool), entry, context.namespace),
@@ -59,8 +58,9 @@ def scripts(pods: KubernetesObject, entry: NvidiaDriverEntry, namespace: str) ->
     ]
 
 
-def _host_root(context: Context) -> str:
-    return "/" if context.policy is None else context.policy.text("hostPaths", "rootFS") or "/"
+def _host_root(request: Request) -> str:
+    policy = None if request.gpu_cluster else request.context.policy
+    return "/" if policy is None else policy.text("hostPaths", "rootFS") or "/"
 
 
 def _owned(item: KubernetesObject, resource: Mapping[str, Any]) -> KubernetesObject:

@@ -23,13 +23,12 @@ class NvidiaDriver:
 
     @property
     def name(self) -> str:
-        name: str = self.resource["metadata"]["name"]
-        return name
+        return str(self.resource["metadata"]["name"])
 
     @property
     def identity(self) -> str:
         """Its uid, or its name: a stable stand-in where no API server has given one yet."""
-        return self.resource["metadata"].get("uid") or self.name
+        return str(self.resource["metadata"].get("uid") or self.name)
 
     @property
     def deleted(self) -> bool:

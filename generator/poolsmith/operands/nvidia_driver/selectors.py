@@ -40,13 +40,18 @@ def check_overlap(driver: NvidiaDriver, drivers: Iterable[NvidiaDriver], nodes: 
 
 
 def check_owners(drivers: Sequence[NvidiaDriver], nodes: Sequence[Node]) -> None:
-    """One default at most, and one owner at most besides it. Raises OperatorError."""
+    """One default at most, and one owner at most besides it; the first two that meet are told. Raises OperatorError."""
     for driver in drivers:
         check_selector(driver)
     defaults(drivers)
-    others = [driver for driver in drivers if not driver.is_default]
-    for node in nodes:
-        owner_among(others, node)
+    owners: dict[str, NvidiaDriver] = {}
+    for driver in drivers:
+        for node in nodes:
+            if driver.is_default or not matches(node, driver.selector):
+                continue
+            if node.name in owners:
+                raise _several(node, (owners[node.name], driver))
+            owners[node.name] = driver
 
 
 def check_selector(driver: NvidiaDriver) -> None:
@@ -70,8 +75,12 @@ def owner_among(drivers: Iterable[NvidiaDriver], node: Node) -> NvidiaDriver | N
     """The one that selects a node, if any does. Raises OperatorError."""
     found = [driver for driver in drivers if matches(node, driver.selector)]
     if len(found) > 1:
-        raise OperatorError(f"multiple NVIDIADrivers match the same node {node.name}: {_names(found)}")
+        raise _several(node, found)
     return found[0] if found else None
+
+
+def _several(node: Node, drivers: Iterable[NvidiaDriver]) -> OperatorError:
+    return OperatorError(f"multiple NVIDIADrivers match the same node {node.name}: {_names(drivers)}")
 
 
 def _names(drivers: Iterable[NvidiaDriver]) -> str:

@@ -78,7 +78,8 @@ def _add_config_map(files: Files, name: str, folder: str, request: Request) -> N
     found = request.context.existing("ConfigMap", name)
     if found is None:
         raise OperatorError(f'configmaps "{name}" not found')
-    keys = sorted(found.get("data") or {})
+    data = found.get("data")
+    keys = sorted(map(str, data)) if isinstance(data, dict) else []
     _add_items(files, plain(name), {"configMap": {"name": name}}, [(key, posixpath.join(folder, key)) for key in keys])
     if not keys:
         files.volumes[-1:] = [{"name": name}] if request.behaviour["emptyConfigMaps"] == "without-source" else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.kube import (
@@ -16,6 +15,7 @@ from poolsmith.operands.kube import (
     set_env,
     volume_named,
 )
+from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context
@@ -33,9 +33,9 @@ def prepare(daemon_set: dict[str, Any], context: Context) -> None:
     if common.get("priorityClassName"):
         pod["priorityClassName"] = common["priorityClassName"]
     if common.get("tolerations"):
-        pod["tolerations"] = deepcopy(common["tolerations"])
+        pod["tolerations"] = copied(common["tolerations"])
     if common.get("podSecurityContext") is not None:
-        pod["securityContext"] = deepcopy(common["podSecurityContext"])
+        pod["securityContext"] = copied(common["podSecurityContext"])
     _move_host_root(pod, context.spec.text("hostPaths", "rootFS"))
     _move_driver_folder(pod, context.spec.text("hostPaths", "driverInstallDir"))
 

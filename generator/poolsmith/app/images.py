@@ -1,0 +1,63 @@
+"""Use case: every image that the nodes of a project's clusters will pull. Floor: app."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.app.cluster_run import run_cluster
+from poolsmith.app.project import open_project
+from poolsmith.diagnostics import Diagnostic, Severity, sorted_unique
+from poolsmith.render.prediction import image_entry
+from poolsmith.sources.yaml_writer import emit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from poolsmith.model.image_use import ImageUse
+
+
+@dataclass(frozen=True, slots=True)
+class ImagesResult:
+    """Images by cluster, and per cluster what is unknown; or what is wrong with the profiles."""
+
+    clusters: tuple[tuple[str, tuple[ImageUse, ...]], ...] = ()
+    unknown: tuple[tuple[str, str], ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def images(root: Path, clusters: Sequence[str]) -> ImagesResult:
+    """Raises UsageError, NoInputError."""
+    project = open_project(root)
+    runs = [run_cluster(project, files) for files in project.select(clusters)]
+    errors = sorted_unique(item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR)
+    predicted = [(run.loaded.name, run.prediction) for run in runs if run.prediction is not None]
+    return ImagesResult(
+        clusters=tuple((name, prediction.images()) for name, prediction in predicted),
+        unknown=tuple((name, text) for name, prediction in predicted for text in prediction.unknown),
+        diagnostics=errors,
+    )
+
+
+def images_text(result: ImagesResult) -> str:
+    """Each image once, one a line."""
+    return "".join(f"{image}\n" for image in sorted({use.image for _, uses in result.clusters for use in uses}))
+
+
+def images_json(result: ImagesResult) -> str:
+    """The machine-readable list, version 1."""
+    return json.dumps(_body(result), indent=2, ensure_ascii=False) + "\n"
+
+
+def images_yaml(result: ImagesResult) -> str:
+    return emit(_body(result))
+
+
+def _body(result: ImagesResult) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "clusters": [{"cluster": name, "images": [image_entry(use) for use in uses]} for name, uses in result.clusters],
+        "unknown": [{"cluster": name, "what": text} for name, text in result.unknown],
+    }

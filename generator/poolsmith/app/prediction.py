@@ -1,0 +1,146 @@
+"""What a cluster's plan comes to: its installation, and the ledger of it. Floor: app.
+
+Clusters that are installed alike share the work; where the lines of their profiles stand does not matter for it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.model.origin import FromProfile
+from poolsmith.model.workload_ledger import ClusterLedger
+from poolsmith.operands.images import image_uses
+from poolsmith.operands.installation import InstallationInput, install, installation_input
+from poolsmith.operands.origins import Origins
+from poolsmith.operands.pool_nodes import pool_nodes
+from poolsmith.operands.privileges.build import ledger_of
+from poolsmith.operands.workload_ledger import by_workload
+from poolsmith.render.prediction import workloads_text
+from poolsmith.render.tree import Predicted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.catalog import Catalog
+    from poolsmith.catalog.charts import Chart
+    from poolsmith.load.cluster import LoadedCluster
+    from poolsmith.model.image_use import ImageUse
+    from poolsmith.model.installation import Installation
+    from poolsmith.model.ledger import Ledger, LedgerLine
+    from poolsmith.model.plan import ClusterPlan
+
+_REMEMBERED = 32
+"""Installations that are kept; a fleet of many unlike clusters must not grow without bound."""
+
+
+@dataclass(slots=True)
+class Shared:
+    """What clusters with the same input share."""
+
+    given: InstallationInput
+    installation: Installation
+    ledger: Ledger
+    _text: str | None = None
+
+    def text(self) -> str:
+        """expected/workloads.yaml without its header."""
+        if self._text is None:
+            self._text = workloads_text(self.installation.objects)
+        return self._text
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One cluster's. `ledger` has no origins yet; `origins` tells them."""
+
+    plan: ClusterPlan
+    shared: Shared
+    origins: Origins
+
+    @property
+    def installation(self) -> Installation:
+        return self.shared.installation
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.shared.ledger
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        return (*self.installation.unknown, *self.ledger.unknown)
+
+    def origins_of(self, line: LedgerLine) -> tuple[str, ...]:
+        """What brings a line about, nearest first."""
+        return self.origins.of_line(f"{line.namespace}/{line.workload}", line.container, line.privilege, line.pool)
+
+    def cluster_ledger(self) -> ClusterLedger:
+        return ClusterLedger(
+            cluster=self.plan.name,
+            release=self.installation.release,
+            workloads=by_workload(self.ledger, self.installation, self.origins),
+            unknown=self.unknown,
+            errors=self.installation.errors,
+            notes=self.installation.notes,
+        )
+
+    def images(self) -> tuple[ImageUse, ...]:
+        landing: dict[str, tuple[str, ...]] = {}
+        for line in self.ledger.lines:
+            key = f"{line.namespace}/{line.workload}"
+            if line.pool not in landing.get(key, ()):
+                landing[key] = (*landing.get(key, ()), line.pool)
+        systems = {pool.name: f"{pool.profile.spec.os.id} {pool.profile.spec.os.version}" for pool in self.plan.pools}
+        return image_uses(self.installation, landing, systems)
+
+    def predicted(self) -> Predicted:
+        """For the generated files."""
+        return Predicted(ledger=self.cluster_ledger(), images=self.images(), workloads=self.shared.text())
+
+
+class Predictions:
+    """Remembers the last installations by what they follow from."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._known: OrderedDict[str, Shared] = OrderedDict()
+
+    def of(self, plan: ClusterPlan, loaded: LoadedCluster) -> Prediction:
+        chart = self._chart(plan)
+        given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
+        shared = self._shared(given)
+        made = {item.key: item for item in shared.installation.made}
+        return Prediction(plan, shared, Origins(plan, chart, made, _locate(loaded)))
+
+    def with_values(self, prediction: Prediction, values: dict[str, Any]) -> Shared:
+        """The same cluster, with other values of the operator's chart."""
+        return self._shared(replace(prediction.shared.given, values=values))
+
+    def _chart(self, plan: ClusterPlan) -> Chart | None:
+        if plan.chart is None:
+            return None
+        return self._catalog.chart(plan.chart.name, plan.cluster.spec.stack.release)
+
+    def _shared(self, given: InstallationInput) -> Shared:
+        found = self._known.get(given.key)
+        if found is None:
+            installation = install(given)
+            ledger = ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
+            found = self._known[given.key] = Shared(given, installation, ledger)
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        self._known.move_to_end(given.key)
+        return found
+
+
+def _locate(loaded: LoadedCluster) -> Callable[[str, str], FromProfile | None]:
+    layers = {item.pool.name: item.layers for item in loaded.pools}
+
+    def locate(pool: str, pointer: str) -> FromProfile | None:
+        if pool not in layers:
+            return None
+        file = layers[pool].owner(pointer)
+        return FromProfile(file.path, pointer) if file.has(pointer) else None
+
+    return locate

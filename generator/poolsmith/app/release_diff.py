@@ -1,0 +1,98 @@
+"""Use case: what a default installation may do more, and less, with another release. Floor: app."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.app.ledger import changes_json
+from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.operands import operand_releases
+from poolsmith.catalog.versions import version_key
+from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.model.expansion import Node
+from poolsmith.model.ledger import Ledger
+from poolsmith.model.ledger_delta import LedgerDelta, delta
+from poolsmith.operands.installation import InstallationInput, install
+from poolsmith.operands.privileges.build import ledger_of
+from poolsmith.operands.set_flag import SetError, apply_set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from poolsmith.app.ledger import LedgerFilter
+
+_CHART = "gpu-operator"
+_LABELS = {
+    "kubernetes.io/arch": "amd64",
+    "kubernetes.io/os": "linux",
+    "feature.node.kubernetes.io/pci-10de.present": "true",
+    "feature.node.kubernetes.io/kernel-version.full": "5.15.0-105-generic",
+    "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
+    "feature.node.kubernetes.io/system-os_release.VERSION_ID": "22.04",
+    "feature.node.kubernetes.io/system-os_release.VERSION_ID.major": "22",
+    "feature.node.kubernetes.io/system-os_release.VERSION_ID.minor": "04",
+}
+_NODES = {
+    "container": {
+        "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
+        "nvidia.com/mig.capable": "true",
+        "nvidia.com/mps.capable": "true",
+    },
+    "vm-passthrough": {"nvidia.com/gpu.workload.config": "vm-passthrough"},
+    "vm-vgpu": {"nvidia.com/gpu.workload.config": "vm-vgpu"},
+}
+"""A node of each workload, with all that operands are scheduled by."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseDiff:
+    """The changes of the ledger; `unknown` is what can't be told of one of the two."""
+
+    before: str
+    after: str
+    changes: LedgerDelta
+    unknown: tuple[str, ...] = ()
+
+
+def release_diff(before: str, after: str, chosen: LedgerFilter, settings: Sequence[str] = ()) -> ReleaseDiff:
+    """Of `settings` on top of each chart's defaults. Raises UsageError for a release that is not known."""
+    values: dict[str, Any] = {}
+    for setting in settings:
+        try:
+            apply_set(values, setting)
+        except SetError as error:
+            raise UsageError(f"--set {setting}: {error}") from None
+    (old, old_unknown), (new, new_unknown) = (_ledger(release, values, chosen) for release in (before, after))
+    return ReleaseDiff(before, after, delta(old, new), tuple(dict.fromkeys((*old_unknown, *new_unknown))))
+
+
+def release_diff_json(result: ReleaseDiff) -> str:
+    """The machine-readable difference, version 1."""
+    body = {
+        "version": 1,
+        "from": result.before,
+        "to": result.after,
+        "changes": changes_json(result.changes),
+        "unknown": list(result.unknown),
+    }
+    return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+
+
+def _ledger(release: str, values: dict[str, Any], chosen: LedgerFilter) -> tuple[Ledger, tuple[str, ...]]:
+    chart = read_chart(_CHART, release)
+    if release not in operand_releases() or chart is None:
+        known = sorted(operand_releases(), key=version_key, reverse=True)
+        raise UsageError(f"the operands of release `{release}` are not in the catalog; {did_you_mean(release, known)}")
+    nodes = tuple(
+        Node(name=name, labels=_LABELS | labels, runtime="containerd://2.1.4") for name, labels in _NODES.items()
+    )
+    given = InstallationInput(release=release, namespace=_CHART, nodes=nodes, values=values, chart=chart)
+    installation = install(given)
+    if installation.errors:
+        raise UsageError(f"{release}: {installation.errors[0]}")
+    ledger = ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
+    kept = Ledger(tuple(filter(chosen.keeps, ledger.lines)), ledger.unknown)
+    return kept, tuple(f"{release}: {item}" for item in (*installation.unknown, *ledger.unknown))

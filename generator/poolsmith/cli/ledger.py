@@ -1,0 +1,123 @@
+"""poolsmith ledger. Floor: cli."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.cli import options
+from poolsmith.cli.exit_codes import Exit
+from poolsmith.cli.main import TOOL
+from poolsmith.cli.terminal import print_outcome, write
+from poolsmith.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.app.ledger import LedgerFilter, LedgerView
+
+
+@click.command("ledger")
+@options.root
+@options.clusters
+@click.option("--pool", "pools", multiple=True, metavar="NAME", help="Only this pool, in detail; repeatable.")
+@click.option(
+    "--workload",
+    "workloads",
+    multiple=True,
+    metavar="NAME",
+    help="Only this workload, as nvidia-mig-manager or DaemonSet/nvidia-mig-manager; repeatable.",
+)
+@click.option("--reach", metavar="REACH", help="Only what reaches at least that far, as node-root.")
+@click.option(
+    "--holds",
+    metavar="PRIVILEGE",
+    help="Only what includes this privilege, as host-path:/:rw:none or rbac:core/nodes:patch@cluster.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="What would be gained and lost with this value of the operator's chart; repeatable.",
+)
+@click.option(
+    "--release-diff",
+    nargs=2,
+    metavar="FROM TO",
+    help="What a default installation gains and loses between two releases; needs no project. With --set, for both.",
+)
+@click.option(
+    "--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
+)
+def command(
+    root: Path,
+    clusters: tuple[str, ...],
+    pools: tuple[str, ...],
+    workloads: tuple[str, ...],
+    reach: str | None,
+    holds: str | None,
+    settings: tuple[str, ...],
+    release_diff: tuple[str, str] | None,
+    output_format: str,
+) -> int:
+    """Print who may do what to the nodes and to the cluster, and which line of a profile brings it about.
+
+    A table of workloads and pools, worst first; with --reach or --holds, who holds it; with --pool or --workload,
+    each privilege.
+    """
+    from poolsmith.app.ledger import LedgerFilter, ledger, ledger_json, parse_privilege, parse_reach
+
+    chosen = LedgerFilter(
+        pools=pools,
+        workloads=workloads,
+        reach=None if reach is None else parse_reach(reach),
+        holds=None if holds is None else parse_privilege(holds),
+    )
+    if release_diff is not None:
+        if clusters:
+            raise UsageError("--release-diff compares default installations; it takes no --cluster")
+        return _release_diff(release_diff, chosen, settings, output_format)
+    result = ledger(root, clusters, chosen, settings)
+    if result.diagnostics:
+        from poolsmith.report.outcome import Outcome
+
+        print_outcome(Outcome(diagnostics=result.diagnostics), output_format="text", color=None, tool=TOOL)
+    elif output_format == "json":
+        write(ledger_json(result))
+    else:
+        write("\n".join(_view(view, chosen, settings) for view in result.views))
+    return Exit.FINDINGS if result.failed else Exit.CLEAN
+
+
+def _release_diff(tags: tuple[str, str], chosen: LedgerFilter, settings: tuple[str, ...], output_format: str) -> int:
+    from poolsmith.app.release_diff import release_diff, release_diff_json
+    from poolsmith.report.ledger_text import changes_text
+
+    result = release_diff(*tags, chosen, settings)
+    if output_format == "json":
+        write(release_diff_json(result))
+    else:
+        write(f"a default installation, {tags[0]} to {tags[1]}\n{changes_text(result.changes)}")
+        write("".join(f"unknown: {item}\n" for item in result.unknown))
+    return Exit.CLEAN
+
+
+def _view(view: LedgerView, chosen: LedgerFilter, settings: tuple[str, ...]) -> str:
+    from poolsmith.report.ledger_text import changes_text, ledger_answer, ledger_details, ledger_table, printable_lines
+
+    title = f"{view.cluster}  {view.release}"
+    if view.changes is not None:
+        body = changes_text(view.changes)
+        title += f"  with {', '.join(settings)}"
+    elif not view.lines:
+        body = "nothing\n"
+    elif chosen.pools or chosen.workloads:
+        body = ledger_details(view.lines)
+    elif chosen.narrows:
+        body = ledger_answer(view.lines)
+    else:
+        body = ledger_table(view.lines, view.pools)
+    told = [f"unknown: {item}" for item in view.unknown] + [f"error: {item}" for item in view.errors]
+    return printable_lines([title]) + body + printable_lines([*told, *(f"note: {item}" for item in view.notes)])

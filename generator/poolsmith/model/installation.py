@@ -1,0 +1,71 @@
+"""All that stands in a cluster once a plan is applied and its operator has settled. Floor: model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from poolsmith.model.expansion import object_order
+
+if TYPE_CHECKING:
+    from poolsmith.model.expansion import KubernetesObject, Node
+
+
+class Maker(StrEnum):
+    """Who creates an object."""
+
+    POOLSMITH = "poolsmith"
+    CHART = "chart"
+    HOOK = "chart hook"
+    OPERATOR = "operator"
+    OPERAND = "operand"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A whole Kubernetes object, and who creates it.
+
+    `through` names the chart, the unit or the custom resource; of what an operand starts, it is the operand's key.
+    """
+
+    body: KubernetesObject
+    maker: Maker
+    through: str
+
+    @property
+    def name(self) -> str:
+        return str(self.body["metadata"]["name"])
+
+    @property
+    def workload(self) -> str:
+        return f"{self.body['kind']}/{self.name}"
+
+    @property
+    def key(self) -> str:
+        """Namespace, kind and name; nothing else in the cluster has all three."""
+        return f"{self.body['metadata'].get('namespace', '')}/{self.workload}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """One cluster in its steady state. `nodes` are one for each pool, with the pool's name and all labels.
+
+    `errors` are what the chart or the operator would report, `unknown` what could not be evaluated: where it is not
+    empty, there may be more than `made`.
+    """
+
+    release: str
+    nodes: tuple[Node, ...] = ()
+    made: tuple[Made, ...] = ()
+    errors: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def objects(self) -> tuple[KubernetesObject, ...]:
+        return tuple(item.body for item in self.made)
+
+
+def in_made_order(made: list[Made]) -> tuple[Made, ...]:
+    return tuple(sorted(made, key=lambda item: object_order(item.body)))

@@ -1,0 +1,1 @@
+"""What Helm charts install beside custom resources, as Helm would render it. Floor: operands."""

@@ -1,0 +1,200 @@
+"""From a cluster's plan to all that will stand in the cluster. Floor: operands.
+
+Committed by poolsmith, rendered by charts, created by the operator, started by operands: each with who makes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.crds import read_crds
+from poolsmith.catalog.projections import read_projection
+from poolsmith.model.expansion import ClusterState
+from poolsmith.model.installation import Installation, Made, Maker, in_made_order
+from poolsmith.model.plan import values_tree
+from poolsmith.operands.admission import admit
+from poolsmith.operands.chart_config_maps import chart_config_maps
+from poolsmith.operands.chart_workloads.operator_chart import operator_chart_objects
+from poolsmith.operands.chart_workloads.stack import stack_objects
+from poolsmith.operands.child_pods import children, unknown_children
+from poolsmith.operands.expand import expand
+from poolsmith.operands.project import HelmRelease, project
+from poolsmith.operands.values_merge import merge_over_defaults
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.charts import Chart
+    from poolsmith.model.expansion import KubernetesObject, Node, ResourceCondition
+    from poolsmith.model.plan import ClusterPlan, UnitPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallationInput:
+    """All that an installation follows from; two clusters with the same input have the same one.
+
+    `values` are what differs from the defaults of `chart`, the operator's; without it there is no operator.
+    """
+
+    release: str
+    namespace: str
+    nodes: tuple[Node, ...]
+    values: dict[str, Any] = field(default_factory=dict)
+    resources: tuple[KubernetesObject, ...] = ()
+    units: tuple[UnitPlan, ...] = ()
+    chart: Chart | None = None
+    committed: tuple[KubernetesObject, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The same for two inputs that are equal, wherever their values were written."""
+        parts = (
+            self.release,
+            self.namespace,
+            self.nodes,
+            self.values,
+            self.resources,
+            self.chart and (self.chart.name, self.chart.release),
+            self.committed,
+            [_unit_key(unit) for unit in self.units],
+        )
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart | None) -> InstallationInput:
+    """`chart` is the catalog's entry of the chart that the plan installs."""
+    drivers = tuple(
+        {
+            "apiVersion": "nvidia.com/v1alpha1",
+            "kind": "NVIDIADriver",
+            "metadata": {"name": item.name},
+            "spec": item.spec,
+        }
+        for item in plan.driver_objects
+    )
+    return InstallationInput(
+        release=plan.cluster.spec.stack.release,
+        namespace=plan.namespace,
+        nodes=nodes,
+        values=values_tree(plan.values),
+        resources=drivers,
+        units=plan.units,
+        chart=chart,
+        committed=tuple(item.body for item in plan.config_maps),
+    )
+
+
+def install(given: InstallationInput) -> Installation:
+    """The steady state. Raises nothing: what can't be evaluated is in `unknown`."""
+    building = _Building(given)
+    if given.chart is not None:
+        building.add_operator(given.chart)
+    for unit in given.units:
+        building.add_unit(unit)
+    building.add_children()
+    return building.installation()
+
+
+class _Building:
+    """Collects what the steps bring."""
+
+    def __init__(self, given: InstallationInput) -> None:
+        self.given = given
+        self.made: list[Made] = []
+        self.errors: list[str] = []
+        self.unknown: list[str] = []
+        self.notes: list[str] = []
+        self.node_labels: dict[str, Any] = {node.name: node.labels for node in given.nodes}
+
+    def add_operator(self, chart: Chart) -> None:
+        given = self.given
+        projection = read_projection(given.release)
+        if projection is None:
+            self.unknown.append(f"the custom resources that the chart of release {given.release} renders")
+            return
+        projected = project(projection, chart.defaults, given.values, HelmRelease(name=chart.name))
+        if projected.errors:
+            self.errors.extend(f"the chart renders nothing: {error}" for error in projected.errors)
+            return
+        definitions = read_crds(given.release)
+        resources = tuple(
+            admit(resource, definitions[resource["kind"]]).resource
+            for resource in (*projected.objects, *given.resources)
+            if resource["kind"] in definitions
+        )
+        merged = merge_over_defaults(chart.defaults, given.values)
+        workloads = operator_chart_objects(given.release, merged, given.namespace, chart.name)
+        through = f"{chart.name} {given.release}"
+        self.made.extend(Made(item, Maker.CHART, through) for item in workloads.objects)
+        self.made.extend(Made(item, Maker.HOOK, through) for item in workloads.hooks)
+        self.unknown.extend(workloads.unknown)
+        config_maps = chart_config_maps(given.release, merged, given.namespace)
+        self._add_expansion((*config_maps, *given.committed), resources)
+
+    def _add_expansion(self, existing: tuple[KubernetesObject, ...], resources: tuple[KubernetesObject, ...]) -> None:
+        given = self.given
+        state = ClusterState(
+            nodes=given.nodes,
+            resources=resources,
+            objects=existing,
+            namespace=given.namespace,
+            service_monitors=True,
+        )
+        expansion = expand(given.release, state)
+        self.made.extend(Made(item, Maker.OPERATOR, _owner(item)) for item in expansion.objects)
+        self.errors.extend((*expansion.errors, *map(_failure, filter(_has_failed, expansion.conditions))))
+        self.unknown.extend(expansion.unknown)
+        self.notes.extend(expansion.notes)
+        self.node_labels |= {name: labels for name, labels in expansion.node_labels.items() if name in self.node_labels}
+
+    def add_unit(self, unit: UnitPlan) -> None:
+        self.made.extend(Made(item.body, Maker.POOLSMITH, unit.title) for item in unit.objects)
+        if unit.source is not None:
+            self.unknown.append(f"what {unit.source.repository} at {unit.source.revision} brings, for {unit.title}")
+        if unit.chart is not None:
+            through = f"{unit.chart.name} {unit.chart.version}"
+            found = stack_objects(unit.chart.name, unit.chart.version, values_tree(unit.values), unit.namespace)
+            self.made.extend(Made(item, Maker.CHART, through) for item in found.objects)
+            self.made.extend(Made(item, Maker.HOOK, through) for item in found.hooks)
+            self.unknown.extend(found.unknown)
+
+    def add_children(self) -> None:
+        """Pods that an operand starts itself, through the API server."""
+        objects = [item.body for item in self.made]
+        keys = {item.workload: item.key for item in self.made}
+        for child in children(self.given.release, objects):
+            self.made.append(Made(child.pod, Maker.OPERAND, keys[child.parent]))
+        self.unknown.extend(unknown_children(self.given.release, objects))
+
+    def installation(self) -> Installation:
+        given = self.given
+        nodes = tuple(replace(node, labels=self.node_labels[node.name]) for node in given.nodes)
+        return Installation(
+            release=given.release,
+            nodes=nodes,
+            made=in_made_order(self.made),
+            errors=tuple(dict.fromkeys(self.errors)),
+            unknown=tuple(dict.fromkeys(self.unknown)),
+            notes=tuple(dict.fromkeys(self.notes)),
+        )
+
+
+def _unit_key(unit: UnitPlan) -> tuple[Any, ...]:
+    values = [(setting.path, setting.value) for setting in unit.values]
+    return unit.name, unit.namespace, unit.title, [item.body for item in unit.objects], values, unit.chart, unit.source
+
+
+def _has_failed(condition: ResourceCondition) -> bool:
+    return condition.state != "ready" and any(item["message"] for item in condition.conditions)
+
+
+def _failure(condition: ResourceCondition) -> str:
+    message = next(item["message"] for item in condition.conditions if item["message"])
+    return f"{condition.kind}/{condition.name}: {message}"
+
+
+def _owner(item: KubernetesObject) -> str:
+    """The custom resource for which the operator makes an object."""
+    for owner in item["metadata"].get("ownerReferences", ()):
+        return f"{owner['kind']}/{owner['name']}"
+    return "operator"

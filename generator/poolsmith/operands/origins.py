@@ -1,0 +1,210 @@
+"""Why a privilege is there: the profile line or the chart default that switches it on. Floor: operands.
+
+An origin is `<file>#<pointer>` for a line of a profile, `chart default <path>: <value>` for a value that nobody set,
+or the name of an object through which the privilege came: a chart, a custom resource, a workload.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.operands import read_operands
+from poolsmith.catalog.switches import read_switches
+from poolsmith.model.installation import Maker
+from poolsmith.model.origin import profile_inputs
+from poolsmith.operands.privileges.pod_privileges import mapping, pod_template_of
+from poolsmith.sources.nested import MISSING, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from poolsmith.catalog.charts import Chart
+    from poolsmith.catalog.switches import Switches, ValuePath
+    from poolsmith.model.installation import Made
+    from poolsmith.model.origin import FromProfile
+    from poolsmith.model.plan import ClusterPlan
+    from poolsmith.model.privilege import Privilege
+
+    Locate = Callable[[str, str], FromProfile | None]
+    """A pool's line at a pointer: in its profile or in one of its bases; None where nobody wrote it."""
+
+_OPERATOR_SWITCH = "/spec/stack/release"
+_SPECIAL = {"sandboxWorkloads": ("sandboxWorkloads", "enabled"), "no-nri": ("cdi", "nriPluginEnabled")}
+
+
+@dataclass(slots=True)
+class Origins:
+    """Looks origins up for one cluster; `chart` is the operator's, None where there is no operator."""
+
+    plan: ClusterPlan
+    chart: Chart | None
+    made: Mapping[str, Made]
+    """By their keys."""
+    locate: Locate
+    switches: Switches = field(default_factory=read_switches)
+    _workloads: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _paths: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+
+    def of_workload(self, key: str) -> tuple[str, ...]:
+        """Why a workload exists at all, then through what."""
+        if key not in self._workloads:
+            self._workloads[key] = tuple(dict.fromkeys(self._of_workload(self.made[key])))
+        return self._workloads[key]
+
+    def of_pool(self, key: str, pool: str) -> tuple[str, ...]:
+        """What in the pool's own profile gets the workload there."""
+        made = self.made[key]
+        pod = mapping(mapping(pod_template_of(made.body)).get("spec"))
+        pointers = [
+            *self.switches.of_workload(made.name).pool,
+            *(item for label in mapping(pod.get("nodeSelector")) for item in self.switches.labels.get(label, ())),
+        ]
+        return self._lines(pool, pointers)
+
+    def of_container(self, container: str, pool: str) -> tuple[str, ...]:
+        """What brings the container into a workload that would be there without it."""
+        switch = self.switches.containers.get(container)
+        if switch is None:
+            return ()
+        return self._lines(pool, switch.pool) or tuple(self._values(switch.values[:1]))
+
+    def of_privilege(self, key: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
+        """What sets this one privilege, where it is a value's doing."""
+        if privilege.name == "host-path":
+            return self._of_path(privilege.arguments[0], pool)
+        name = self.switches.privileges.get(privilege.name)
+        if name is None:
+            return ()
+        component = self._component(self.made[key])
+        path = (component or "", name)
+        return tuple(self._values([path])) if self._merged(path) is True else ()
+
+    def of_line(self, key: str, container: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
+        """All of them, what is nearest to the privilege first."""
+        found = (
+            *self.of_privilege(key, privilege, pool),
+            *self.of_container(container, pool),
+            *self.of_pool(key, pool),
+            *self.of_workload(key),
+        )
+        return tuple(dict.fromkeys(found))
+
+    def _of_workload(self, made: Made) -> Iterator[str]:
+        match made.maker:
+            case Maker.POOLSMITH:
+                yield from self._of_unit(made)
+            case Maker.OPERAND:
+                yield from self.of_workload(made.through)
+            case Maker.CHART | Maker.HOOK:
+                values = self.switches.of_workload(made.name).values
+                yield from self._values(values[:1]) if values and self.chart is not None else [self._stack()]
+            case Maker.OPERATOR:
+                yield from self._of_operand(made)
+        yield self.made[made.through].workload if made.maker is Maker.OPERAND else made.through
+
+    def _of_unit(self, made: Made) -> Iterator[str]:
+        for unit in self.plan.units:
+            for item in unit.objects:
+                if item.body is made.body or item.body == made.body:
+                    yield from map(str, profile_inputs(item.origin))
+
+    def _of_operand(self, made: Made) -> Iterator[str]:
+        if made.through.startswith("NVIDIADriver/"):
+            name = made.through.partition("/")[2]
+            for item in self.plan.driver_objects:
+                if item.name == name:
+                    yield from self._lines(item.pool, ("/spec/driver/source",))
+                    yield from map(str, profile_inputs(item.origin))
+            return
+        paths = [path for word in self._rule(made) if (path := _path(word)) is not None]
+        yield from self._values(paths) if paths else [self._stack()]
+
+    def _stack(self) -> str:
+        return f"{self.plan.cluster.path}#{_OPERATOR_SWITCH}"
+
+    def _rule(self, made: Made) -> tuple[str, ...]:
+        """The words of the operator's step that creates the object."""
+        entry = read_operands(self.plan.cluster.spec.stack.release)
+        for state in entry.states if entry is not None else ():
+            for item in state.objects:
+                if item["kind"] == made.body["kind"] and item["name"] and made.name.startswith(item["name"]):
+                    exact = made.name == item["name"]
+                    if exact or item["name"] == "nvidia-driver-daemonset":
+                        return state.enabled
+        return ()
+
+    def _component(self, made: Made) -> str | None:
+        """The component of the ClusterPolicy that an operand belongs to."""
+        words = [word for word in self._rule(made) if _path(word) is not None and word not in _SPECIAL]
+        return words[-1] if words else None
+
+    def _of_path(self, path: str, pool: str) -> tuple[str, ...]:
+        if (path, pool) not in self._paths:
+            self._paths[path, pool] = self._find_path(path, pool)
+        return self._paths[path, pool]
+
+    def _find_path(self, path: str, pool: str) -> tuple[str, ...]:
+        for switch in self.switches.paths:
+            value = self._merged(switch)
+            if isinstance(value, str) and _is_in(path, value):
+                return tuple(self._values([switch]))
+        for switch in self.switches.variables:
+            values = self._merged(switch)
+            for item in values if isinstance(values, list) else ():
+                if isinstance(item, dict) and _is_in(path, _folder(item.get("value"))):
+                    return tuple(self._values([switch]))
+        for folder, pointers in self.switches.folders:
+            if _is_in(path, folder):
+                return self._lines(pool, pointers)
+        return ()
+
+    def _values(self, paths: Iterable[ValuePath]) -> Iterator[str]:
+        """For each value the profile lines that set it, or the chart's default."""
+        for path in paths:
+            settings = [item for item in self.plan.values if _is_same_branch(item.path, path)]
+            lines = [str(line) for setting in settings for line in profile_inputs(setting.origin)]
+            if lines:
+                yield from lines
+            elif settings:
+                yield from (str(setting.origin) for setting in settings)
+            else:
+                default = self.chart.default(path) if self.chart is not None else None
+                yield f"chart default {'.'.join(path)}: {json.dumps(default)}"
+
+    def _merged(self, path: ValuePath) -> Any:
+        for setting in self.plan.values:
+            if path[: len(setting.path)] == setting.path:
+                found = value_at(setting.value, path[len(setting.path) :], MISSING)
+                if found is not MISSING:
+                    return found
+        return self.chart.default(path) if self.chart is not None else None
+
+    def _lines(self, pool: str, pointers: Iterable[str]) -> tuple[str, ...]:
+        found = (self.locate(pool, pointer) for pointer in pointers)
+        return tuple(dict.fromkeys(str(line) for line in found if line is not None))
+
+
+def _path(word: str) -> ValuePath | None:
+    """The value behind a word of a step's rule."""
+    if word in ("always", "never"):
+        return None
+    if word.startswith("mode="):
+        return ("sandboxWorkloads", "mode")
+    return _SPECIAL.get(word, (word, "enabled"))
+
+
+def _is_same_branch(one: ValuePath, other: ValuePath) -> bool:
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]
+
+
+def _is_in(path: str, folder: str) -> bool:
+    """The root of the file system holds everything, and so is only meant itself."""
+    return path == folder or (folder not in ("", "/") and path.startswith(folder.rstrip("/") + "/"))
+
+
+def _folder(value: Any) -> str:
+    text = value if isinstance(value, str) and value.startswith("/") else ""
+    return text.rpartition("/")[0] if text.count("/") > 1 else text

@@ -1,0 +1,70 @@
+"""A pool's nodes as the operator will see them: one stands for all, and has the name of the pool. Floor: operands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.model.expansion import Node
+from poolsmith.model.node_pool import Nic, Workload
+from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_MAJOR, OS_VERSION
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.gpus import GpuEntry, Gpus
+    from poolsmith.model.plan import ClusterPlan, PoolPlan
+
+UNKNOWN_KERNEL = "not-declared"
+"""In the place of a kernel release that the profile does not declare: nodes carry the label, whatever its value."""
+_GPU = "feature.node.kubernetes.io/pci-10de.present"
+_MELLANOX = "feature.node.kubernetes.io/pci-15b3.present"
+_OS_MINOR = f"{OS_VERSION}.minor"
+
+
+def pool_nodes(plan: ClusterPlan, gpus: Gpus) -> tuple[Node, ...]:
+    """In the order of the pools."""
+    return tuple(_node(pool, gpus.find(pool.profile.spec.gpu.product)) for pool in plan.pools)
+
+
+def _node(pool: PoolPlan, gpu: GpuEntry | None) -> Node:
+    spec = pool.profile.spec
+    labels = {
+        "kubernetes.io/arch": spec.arch.value,
+        "kubernetes.io/hostname": pool.name,
+        "kubernetes.io/os": "linux",
+        _GPU: "true",
+        KERNEL: spec.kernel.release or UNKNOWN_KERNEL,
+        OS_ID: spec.os.id,
+        OS_VERSION: spec.os.version,
+    }
+    major, dot, rest = spec.os.version.partition(".")
+    labels[OS_MAJOR] = major
+    if dot:
+        labels[_OS_MINOR] = rest.partition(".")[0]
+    if spec.nic is Nic.MELLANOX:
+        labels[_MELLANOX] = "true"
+    if spec.workload is Workload.CONTAINER:
+        labels |= _discovered(pool, gpu)
+    labels |= {label.key: label.value for label in pool.labels}
+    return Node(
+        name=pool.name,
+        labels=dict(sorted(labels.items())),
+        runtime=f"{spec.runtime.name}://{spec.runtime.version or ''}",
+        taints=tuple(_taints(pool)),
+    )
+
+
+def _discovered(pool: PoolPlan, gpu: GpuEntry | None) -> dict[str, str]:
+    """What GPU feature discovery finds, as far as something is scheduled by it."""
+    product = gpu.product if gpu is not None else pool.profile.spec.gpu.product
+    labels = {"nvidia.com/gpu.product": product.replace(" ", "-")}
+    if gpu is not None and isinstance(gpu.mig, bool):
+        labels["nvidia.com/mig.capable"] = str(gpu.mig).lower()
+    if pool.profile.spec.sharing.mps is not None:
+        labels["nvidia.com/mps.capable"] = "true"
+    return labels
+
+
+def _taints(pool: PoolPlan) -> list[dict[str, str]]:
+    return [
+        {"key": taint.key, **({"value": taint.value} if taint.value else {}), "effect": taint.effect.value}
+        for taint in pool.taints
+    ]

@@ -1,0 +1,74 @@
+"""A ledger's lines gathered by workload, each with why it is there. Floor: operands."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from poolsmith.model.workload_ledger import ContainerLedger, HeldPrivilege, WorkloadLedger
+from poolsmith.operands.privileges.pod_privileges import mapping, pod_template_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.model.installation import Installation
+    from poolsmith.model.ledger import Ledger, LedgerLine
+    from poolsmith.operands.origins import Origins
+
+
+def by_workload(ledger: Ledger, installation: Installation, origins: Origins) -> tuple[WorkloadLedger, ...]:
+    """By namespace, kind and name. What a workload holds is the same on all of its pools, and read on the first."""
+    made = {item.key: item for item in installation.made}
+    pools: dict[str, list[str]] = {}
+    lines: dict[str, list[LedgerLine]] = {}
+    for line in ledger.lines:
+        key = f"{line.namespace}/{line.workload}"
+        on = pools.setdefault(key, [])
+        if not on or on[-1] != line.pool:
+            on.append(line.pool)
+        if len(on) == 1:
+            lines.setdefault(key, []).append(line)
+    return tuple(
+        WorkloadLedger(
+            namespace=lines[key][0].namespace,
+            workload=lines[key][0].workload,
+            account=_account(made[key].body),
+            maker=made[key].maker.value,
+            through=made[key].through,
+            origins=origins.of_workload(key),
+            pools=tuple(pools[key]),
+            pool_origins=tuple((pool, found) for pool in pools[key] if (found := origins.of_pool(key, pool))),
+            containers=_containers(key, lines[key], tuple(pools[key]), origins),
+        )
+        for key in sorted(lines)
+    )
+
+
+def _containers(
+    key: str, lines: list[LedgerLine], pools: tuple[str, ...], origins: Origins
+) -> tuple[ContainerLedger, ...]:
+    return tuple(
+        ContainerLedger(
+            name=name,
+            origins=_of_all(origins.of_container(name, pool) for pool in pools),
+            held=tuple(
+                HeldPrivilege(
+                    line.privilege,
+                    line.reach,
+                    _of_all(origins.of_privilege(key, line.privilege, pool) for pool in pools),
+                )
+                for line in group
+            ),
+        )
+        for name, group in groupby(lines, lambda line: line.container)
+    )
+
+
+def _of_all(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(origin for origins in found for origin in origins))
+
+
+def _account(workload: KubernetesObject) -> str:
+    pod = mapping(mapping(pod_template_of(workload)).get("spec"))
+    return word(pod.get("serviceAccountName")) or "default"

@@ -1,0 +1,230 @@
+"""Ledgers and their changes as tables for a terminal. Floor: report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.printable import printable
+from poolsmith.model.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
+from poolsmith.model.ledger_delta import Change, ChangeKind, LedgerDelta
+from poolsmith.model.privilege import Privilege, privilege
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from poolsmith.model.reach import Reach
+
+_PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "no known node"}
+_SIGNS = {
+    ChangeKind.ADDED: "+",
+    ChangeKind.WIDENED: "^",
+    ChangeKind.MOVED: ">",
+    ChangeKind.NARROWED: "v",
+    ChangeKind.REMOVED: "-",
+}
+_LEGEND = "+ gained, - lost, ^ wider than before, v narrower, > on other pools"
+_REACH_WIDTH = 15
+
+
+@dataclass(slots=True)
+class _Workload:
+    """The lines of one workload: what they have in common, and on which pools."""
+
+    name: str
+    namespace: str
+    lines: list[LedgerLine] = field(default_factory=list)
+
+    @property
+    def reach(self) -> Reach:
+        return min(line.reach for line in self.lines)
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(line.pool for line in self.lines))
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """What brings the whole workload to some pool: the origins that all of its lines there share."""
+        found: dict[str, None] = {}
+        for _, lines in groupby(self.lines, lambda line: line.pool):
+            here = list(lines)
+            shared = set(here[0].origins).intersection(*(line.origins for line in here))
+            found.update(dict.fromkeys(origin for origin in here[0].origins if origin in shared))
+        return tuple(found)
+
+
+def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str]) -> str:
+    """Workloads, worst first, and the pools where they run."""
+    numbers = {pool: str(index) for index, pool in enumerate(pools, 1)}
+    workloads = _workloads(lines)
+    marks_width = max(sum(len(number) + 1 for number in numbers.values()), len(_PLACES[NO_KNOWN_NODE]) + 1)
+    name_width = max((len(item.name) for item in workloads), default=0) + 2
+    out = ["pools: " + "  ".join(f"{number} {pool}" for pool, number in numbers.items()) + "\n", "\n"]
+    header = "".join(f"{number} " for number in numbers.values()).ljust(marks_width)
+    out.append(f"{'REACH':{_REACH_WIDTH}}{header} {'WORKLOAD':{name_width}}BROUGHT BY\n")
+    for item in workloads:
+        marks = _marks(item.pools, numbers).ljust(marks_width)
+        out.append(f"{item.reach!s:{_REACH_WIDTH}}{marks} {item.name:{name_width}}{_first(item)}".rstrip() + "\n")
+    return printable_lines(out)
+
+
+def ledger_answer(lines: Sequence[LedgerLine]) -> str:
+    """One line for each holder of a privilege: where it runs, and the first thing that brings it about."""
+    rows = [
+        (str(reach), f"{item.name}{f' {container}' if container else ''}", text, _where(item.pools), _first(item))
+        for item in _workloads(lines)
+        for container, held in groupby(_on_first_pool(item), lambda line: line.container)
+        for text, reach, _ in _rows((line.privilege, line.reach, ()) for line in held)
+    ]
+    header = ("REACH", "WHO", "PRIVILEGE", "ON", "BROUGHT BY")
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    return printable_lines(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *rows)
+    )
+
+
+def ledger_details(lines: Sequence[LedgerLine]) -> str:
+    """Each workload with what it holds, and what brings it about."""
+    out: list[str] = []
+    for item in _workloads(lines):
+        out.append(f"{item.reach!s:{_REACH_WIDTH}}{item.name}{_in(item.namespace)} on {_where(item.pools)}\n")
+        origins = item.origins
+        out.extend(
+            f"{'':{_REACH_WIDTH}}{'brought by ' if not index else '           '}{origin}\n"
+            for index, origin in enumerate(origins)
+        )
+        out.extend(_held(item, origins))
+        out.append("\n")
+    return printable_lines(out)
+
+
+def changes_text(changes: LedgerDelta) -> str:
+    """What is gained and lost, workload by workload."""
+    if not changes.changes:
+        return "no privilege changes\n"
+    out = [f"{_LEGEND}\n"]
+    ordered = sorted(changes.changes, key=lambda item: (item.namespace, item.workload))
+    for (namespace, workload), group in groupby(ordered, lambda item: (item.namespace, item.workload)):
+        out.extend(("\n", f"{workload}{_in(namespace)}\n"))
+        out.extend(_changed(list(group)))
+    return printable_lines(out)
+
+
+def printable_lines(lines: Iterable[str]) -> str:
+    return "".join(f"{printable(line.removesuffix(chr(10)))}\n" for line in lines)
+
+
+def _workloads(lines: Iterable[LedgerLine]) -> list[_Workload]:
+    """Worst first, then by name."""
+    found: dict[tuple[str, str], _Workload] = {}
+    for line in lines:
+        key = (line.namespace, line.workload)
+        found.setdefault(key, _Workload(line.workload, line.namespace)).lines.append(line)
+    return sorted(found.values(), key=lambda item: (item.reach, item.name, item.namespace))
+
+
+def _marks(pools: tuple[str, ...], numbers: dict[str, str]) -> str:
+    """A mark below the number of each pool."""
+    for place, words in _PLACES.items():
+        if place in pools:
+            return words
+    return "".join(("x" if pool in pools else ".").ljust(len(number) + 1) for pool, number in numbers.items())
+
+
+def _held(item: _Workload, origins: tuple[str, ...]) -> Iterator[str]:
+    """The container's name once, then a line for each privilege; on the first pool, for all are alike."""
+    for container, group in groupby(_on_first_pool(item), lambda line: line.container):
+        rows = _rows((line.privilege, line.reach, _more(line, item, origins)) for line in group)
+        for index, (text, reach, why) in enumerate(rows):
+            name = (container or "(pod)") if not index else ""
+            because = f"  from {'; '.join(why)}" if why else ""
+            yield f"  {reach!s:{_REACH_WIDTH}}{name:28} {text}{because}\n"
+
+
+def _on_first_pool(item: _Workload) -> list[LedgerLine]:
+    return [line for line in item.lines if line.pool == item.lines[0].pool]
+
+
+def _first(item: _Workload) -> str:
+    """The line of a profile that is nearest, else whatever comes first."""
+    written = (origin for origin in item.origins if origin.startswith("profiles/"))
+    return next(written, item.origins[0] if item.origins else "")
+
+
+def _more(line: LedgerLine, item: _Workload, origins: tuple[str, ...]) -> tuple[str, ...]:
+    """What brings about this privilege alone, on any of the pools."""
+    same = (other for other in item.lines if (other.container, other.privilege) == (line.container, line.privilege))
+    return tuple(dict.fromkeys(origin for other in same for origin in other.origins if origin not in origins))
+
+
+def _rows(
+    held: Iterable[tuple[Privilege, Reach, tuple[str, ...]]],
+) -> list[tuple[str, Reach, tuple[str, ...]]]:
+    """Verbs that reach equally far in one row, worst rows first."""
+    verbs: dict[tuple[object, ...], list[str]] = {}
+    rows: dict[tuple[object, ...], tuple[Privilege, Reach, tuple[str, ...]]] = {}
+    for token, reach, why in held:
+        key: tuple[object, ...] = (token, reach, why)
+        if token.name == "rbac":
+            group, resource, verb, scope, name = token.arguments
+            key = (group, resource, scope, name, reach, why)
+            verbs.setdefault(key, []).append(verb)
+        rows.setdefault(key, (token, reach, why))
+    found = [(_with_verbs(token, verbs.get(key)), reach, why) for key, (token, reach, why) in rows.items()]
+    return sorted(found, key=lambda row: row[1])
+
+
+def _with_verbs(token: Privilege, verbs: list[str] | None) -> str:
+    if verbs is None:
+        return str(token)
+    group, resource, _, scope, name = token.arguments
+    return str(privilege("rbac", group, resource, ",".join(verbs), scope, name))
+
+
+def _changed(changes: list[Change]) -> Iterator[str]:
+    """Signs, privileges, and where; verbs of one kind of right in one line."""
+    groups: dict[tuple[object, ...], list[Change]] = {}
+    for change in changes:
+        token = change.new or change.old
+        assert token is not None, "a change has an old or a new privilege"
+        key: tuple[object, ...] = (
+            change.kind,
+            change.container,
+            change.pools_before,
+            change.pools_after,
+            str(change.old),
+            str(change.new),
+        )
+        if token.name == "rbac" and change.kind not in (ChangeKind.WIDENED, ChangeKind.NARROWED):
+            group, resource, _, scope, name = token.arguments
+            key = (*key[:4], change.reach, group, resource, scope, name)
+        groups.setdefault(key, []).append(change)
+    for group_of_changes in groups.values():
+        yield _change_line(group_of_changes)
+
+
+def _change_line(changes: list[Change]) -> str:
+    first = changes[0]
+    token = first.new or first.old
+    assert token is not None, "a change has an old or a new privilege"
+    verbs = [held.arguments[2] for change in changes if (held := change.new or change.old) and held.name == "rbac"]
+    text = _with_verbs(token, verbs if len(verbs) > 1 else None)
+    if first.old is not None and first.new is not None and first.old != first.new:
+        text = f"{first.new} (was {first.old})"
+    where = f"on {_where(first.pools_after or first.pools_before)}"
+    if first.kind is ChangeKind.MOVED:
+        gone = f"no longer on {_where(first.pools_before)}" if first.pools_before else ""
+        come = f"now on {_where(first.pools_after)}" if first.pools_after else ""
+        where = ", ".join(part for part in (come, gone) if part)
+    return f"  {_SIGNS[first.kind]} {first.reach!s:{_REACH_WIDTH}}{first.container or '(pod)':28} {text}  {where}\n"
+
+
+def _where(pools: Sequence[str]) -> str:
+    return ", ".join(_PLACES.get(pool, pool) for pool in pools)
+
+
+def _in(namespace: str) -> str:
+    return f" in {namespace}" if namespace else ""
