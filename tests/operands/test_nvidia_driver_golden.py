@@ -23,12 +23,12 @@ from poolsmith.catalog.operands import read_operands
 from poolsmith.diagnostics import PoolsmithError
 from poolsmith.operands.context import Context
 from poolsmith.operands.nvidia_driver.daemon_set import daemon_set
+from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 from poolsmith.operands.nvidia_driver.images import Images
 from poolsmith.operands.nvidia_driver.names import account_name, daemon_set_name
 from poolsmith.operands.nvidia_driver.node_pools import NodePool
 from poolsmith.operands.nvidia_driver.objects import permissions, scripts
 from poolsmith.operands.nvidia_driver.request import Request
-from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
 from poolsmith.operands.nvidia_driver.volumes import Files, files_of
 
 TAGS = store.names("nvidia_driver")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from poolsmith.operands.context import Context
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 _IDENTIFIER = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
 _VERSION = re.compile(

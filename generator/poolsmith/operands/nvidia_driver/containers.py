@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from poolsmith.operands.kube import Container, Pod
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.images import Images
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
 
 _MAIN = "nvidia-driver-ctr"
 _MANAGER = "k8s-driver-manager"

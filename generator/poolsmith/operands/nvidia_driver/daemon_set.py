@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
     from poolsmith.model.expansion import KubernetesObject
     from poolsmith.operands.kube import Pod
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.images import Images
     from poolsmith.operands.nvidia_driver.node_pools import NodePool
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.volumes import Files
 
 COMPONENT = "app.kubernetes.io/component"

@@ -13,11 +13,11 @@ from poolsmith.model.expansion import KubernetesObject, ResourceCondition, in_or
 from poolsmith.operands.conditions import not_ready, ready
 from poolsmith.operands.kube import NotModelled, OperatorError
 from poolsmith.operands.nvidia_driver.checks import check
+from poolsmith.operands.nvidia_driver.conflicts import SeveralDefaultsError, check_overlap, check_owners, check_selector
+from poolsmith.operands.nvidia_driver.driver_resource import KIND, NvidiaDriver, in_name_order
 from poolsmith.operands.nvidia_driver.node_pools import node_pools
 from poolsmith.operands.nvidia_driver.objects import pool_objects
 from poolsmith.operands.nvidia_driver.request import Request
-from poolsmith.operands.nvidia_driver.resource import KIND, NvidiaDriver, in_name_order
-from poolsmith.operands.nvidia_driver.selectors import SeveralDefaultsError, check_overlap, check_owners, check_selector
 from poolsmith.operands.os_tag import OS_ID
 
 if TYPE_CHECKING:

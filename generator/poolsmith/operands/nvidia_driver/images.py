@@ -17,9 +17,9 @@ from poolsmith.sources.nested import value_at
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.node_pools import NodePool
     from poolsmith.operands.nvidia_driver.request import Request
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
 
 _MANAGER = "DRIVER_MANAGER_IMAGE"
 _OPERATOR = "gpu-operator"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.node_pools import NodePool
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
 
 _SAFE = "bcdfghjklmnpqrstvwxz2456789"
 _LABEL_LENGTH = 63

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.operands.context import GPU_PRESENT
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.node_labels import DRIVER_OWNER
-from poolsmith.operands.nvidia_driver.selectors import matches
+from poolsmith.operands.nvidia_driver.conflicts import matches
 from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_MAJOR, OS_VERSION
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
     from poolsmith.model.expansion import Node
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 _NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
     from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.node_pools import NodePool
     from poolsmith.operands.nvidia_driver.request import Request
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
 
 _APP = "app"
 _STATE = {"nvidia.com/gpu-operator.state": "state-driver"}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.context import GPU_PRESENT
-from poolsmith.operands.nvidia_driver.resource import in_name_order
-from poolsmith.operands.nvidia_driver.selectors import check_selector, defaults, owner_among
+from poolsmith.operands.nvidia_driver.conflicts import check_selector, defaults, owner_among
+from poolsmith.operands.nvidia_driver.driver_resource import in_name_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
     from poolsmith.operands.context import Context
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from poolsmith.operands.nvidia_driver.plain_text import plain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.node_pools import NodePool
     from poolsmith.operands.nvidia_driver.request import Request
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
 
 _MODULE_FOLDER = "/drivers"
 _LICENSE = ("gridd.conf", "/drivers/gridd.conf")

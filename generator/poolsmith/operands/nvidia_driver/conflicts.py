@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from poolsmith.model.expansion import Node
-    from poolsmith.operands.nvidia_driver.resource import NvidiaDriver
+    from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 
 class SeveralDefaultsError(OperatorError):
