@@ -35,6 +35,7 @@ def image_path(
 
 
 def _incomplete(repository: str, image: str, version: str) -> str:
-    parts = {"repository": repository, "image": image, "version": version}
-    shown = " ".join(f'{key}="{value}"' for key, value in parts.items())
-    return f"incomplete image reference: {shown}"
+    return (
+        "invalid image specification: repository, image and version must all be set "
+        f"(repository={repository}, image={image}, version={version})"
+    )

@@ -77,7 +77,7 @@ def _for_system(spec: Mapping[str, Any], os_tag: str, partly: str) -> str:
 
 def _stated(spec: Mapping[str, Any], partly: str) -> str:
     try:
-        return _path(spec, "", partly)
+        return image_path(spec, "", partly=partly, kind="CR")
     except OperatorError as error:
         raise OperatorError(f"failed to get image path from crd: {error}") from None
 
@@ -90,21 +90,11 @@ def _checked(image: str) -> str:
     return image
 
 
-def _path(spec: Mapping[str, Any], variable: str, partly: str) -> str:
-    repository, image, version = (str(spec.get(key) or "") for key in ("repository", "image", "version"))
-    if partly == "refused" and (repository or version) and not (repository and image and version):
-        raise OperatorError(
-            "invalid image specification: repository, image and version must all be set "
-            f"(repository={repository}, image={image}, version={version})"
-        )
-    return image_path(spec, variable, kind="CR")
-
-
 def _manager_image(driver: NvidiaDriver, request: Request, partly: str) -> str:
     """That of the resource, else the one that the operator was installed with."""
     spec = driver.at("manager")
     if any(spec.get(key) for key in ("repository", "image", "version")):
-        return _path(spec, _MANAGER, partly)
+        return image_path(spec, _MANAGER, partly=partly, kind="CR")
     return _installed_image(request)
 
 
