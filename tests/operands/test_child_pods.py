@@ -1,0 +1,231 @@
+"""Pods that operands create by themselves, which nobody sees in a manifest."""
+
+from __future__ import annotations
+
+import pytest
+
+from poolsmith.catalog.operands import operand_releases, read_operands, whole
+from poolsmith.operands.child_pods import child_pods, children, unknown_children
+
+RELEASES = sorted(operand_releases())
+CUDA, PLUGIN = "nvidia-cuda-validator-*", "nvidia-device-plugin-validator-*"
+OWNER = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "name": "cluster-policy", "controller": True}
+VARIABLES = {
+    "VALIDATOR_IMAGE": "registry.example/validator:v1",
+    "VALIDATOR_IMAGE_PULL_POLICY": "Always",
+    "VALIDATOR_IMAGE_PULL_SECRETS": "one,two",
+    "VALIDATOR_RUNTIME_CLASS": "nvidia",
+}
+
+
+def validator(namespace="gpu-operator", **variables):
+    """The validator's DaemonSet as the operator leaves it; variables go to its two containers that create pods."""
+    given = [{"name": name, "value": text} for name, text in {**VARIABLES, **variables}.items() if text is not None]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "nvidia-operator-validator", "namespace": namespace, "ownerReferences": [OWNER]},
+        "spec": {
+            "template": {
+                "spec": {
+                    "serviceAccountName": "nvidia-operator-validator",
+                    "nodeSelector": {"nvidia.com/gpu.deploy.operator-validator": "true"},
+                    "tolerations": [{"operator": "Exists"}],
+                    "initContainers": [
+                        {"name": "driver-validation"},
+                        {"name": "cuda-validation", "env": given},
+                        {"name": "plugin-validation", "env": given},
+                    ],
+                    "containers": [{"name": "nvidia-operator-validator"}],
+                }
+            }
+        },
+    }
+
+
+def device_plugin(name, container, **variables):
+    env = [{"name": key, "value": text} for key, text in variables.items()]
+    return {
+        "kind": "DaemonSet",
+        "metadata": {"name": name, "namespace": "gpu-operator", "ownerReferences": [OWNER]},
+        "spec": {
+            "template": {
+                "spec": {
+                    "serviceAccountName": "plugin-account",
+                    "nodeSelector": {"plugin": "here"},
+                    "containers": [{"name": container, "image": "registry.example/plugin:v1", "env": env}],
+                }
+            }
+        },
+    }
+
+
+def kata(**variables):
+    name = "nvidia-kata-sandbox-device-plugin"
+    return device_plugin(f"{name}-daemonset", f"{name}-ctr", **variables)
+
+
+def named(objects, name):
+    found = [item for item in objects if item["metadata"]["name"] == name]
+    assert len(found) == 1, f"{len(found)} pods {name}"
+    return found[0]
+
+
+def security(pod):
+    return {
+        item["name"]: item["securityContext"] for item in (*pod["spec"]["initContainers"], *pod["spec"]["containers"])
+    }
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_validator_tries_cuda_in_a_privileged_pod(release):
+    pod = named(child_pods(release, [validator()]), CUDA)
+
+    assert security(pod) == {
+        "cuda-validation": {"privileged": True},
+        "nvidia-cuda-validator": {"privileged": True, "readOnlyRootFilesystem": True},
+    }
+    assert "volumes" not in pod["spec"]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_validator_tries_the_device_plugin_in_an_unprivileged_pod(release):
+    pod = named(child_pods(release, [validator()]), PLUGIN)
+
+    assert security(pod) == {
+        "plugin-validation": {"allowPrivilegeEscalation": False},
+        "nvidia-device-plugin-validator": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True},
+    }
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("name", [CUDA, PLUGIN])
+def test_a_validation_pod_is_like_the_validator_and_its_variables(release, name):
+    pod = named(child_pods(release, [validator("gpus")]), name)
+
+    assert (pod["apiVersion"], pod["kind"], pod["metadata"]["namespace"]) == ("v1", "Pod", "gpus")
+    assert pod["metadata"]["labels"] == {"app": name.removesuffix("-*")}
+    assert pod["metadata"]["ownerReferences"] == [OWNER]
+    spec = pod["spec"]
+    assert spec["serviceAccountName"] == "nvidia-operator-validator"
+    assert spec["nodeSelector"] == {"nvidia.com/gpu.deploy.operator-validator": "true"}
+    assert "nodeName" not in spec
+    assert spec["tolerations"] == [{"operator": "Exists"}]
+    assert spec["imagePullSecrets"] == [{"name": "one"}, {"name": "two"}]
+    assert (spec["runtimeClassName"], spec["restartPolicy"]) == ("nvidia", "OnFailure")
+    for container in (*spec["initContainers"], *spec["containers"]):
+        assert (container["image"], container["imagePullPolicy"]) == ("registry.example/validator:v1", "Always")
+
+
+def test_without_a_runtime_class_the_pods_have_none():
+    pods = child_pods("v26.7.0", [validator(VALIDATOR_RUNTIME_CLASS=None, VALIDATOR_IMAGE_PULL_SECRETS=None)])
+
+    assert [pod for pod in pods if {"runtimeClassName", "imagePullSecrets"} & pod["spec"].keys()] == []
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_cuda_is_tried_with_devices_of_cdi_since_26_3(release):
+    annotations = named(child_pods(release, [validator()]), CUDA)["metadata"].get("annotations", {})
+
+    asked = annotations.get("nvidia.cdi.k8s.io/container.cuda-validation")
+    assert asked == ("management.nvidia.com/gpu=all" if release >= "v26.3" else None)
+
+
+@pytest.mark.parametrize("text", ["false", "False", "0", "f"])
+def test_nothing_is_tried_where_the_validator_is_told_not_to(text):
+    assert child_pods("v26.7.0", [validator(WITH_WORKLOAD=text)]) == ()
+
+
+@pytest.mark.parametrize("text", ["true", "1", None])
+def test_work_is_tried_unless_it_is_told_otherwise(text):
+    assert len(child_pods("v26.7.0", [validator(WITH_WORKLOAD=text)])) == 2
+
+
+def test_a_child_says_whose_it_is_and_when_it_exists():
+    child = children("v26.7.0", [validator()])[0]
+
+    assert child.parent == "DaemonSet/nvidia-operator-validator"
+    assert "until it has succeeded" in child.exists
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_kata_plugin_discovers_features_in_a_privileged_pod_since_26_3(release):
+    pods = child_pods(release, [kata()])
+
+    if release < "v26.3":
+        assert pods == ()
+        return
+    pod = named(pods, "gfd-*")
+    container = pod["spec"]["containers"][0]
+    assert container["securityContext"] == {"privileged": True}
+    assert [volume["hostPath"]["path"] for volume in pod["spec"]["volumes"]] == [
+        "/etc/kubernetes/node-feature-discovery/features.d",
+        "/sys",
+    ]
+    assert not [mount for mount in container["volumeMounts"] if mount.get("readOnly")]
+    assert pod["spec"]["runtimeClassName"] == "kata-qemu-nvidia-gpu"
+    assert pod["spec"]["serviceAccountName"] == "plugin-account"
+    assert "ownerReferences" not in pod["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "image", "device"),
+    [
+        ({}, "registry.example/plugin:v1", "nvidia.com/pgpu"),
+        ({"GFD_IMAGE": "registry.example/gfd:v2"}, "registry.example/gfd:v2", "nvidia.com/pgpu"),
+        ({"P_GPU_ALIAS": "h100"}, "registry.example/plugin:v1", "nvidia.com/h100"),
+    ],
+)
+def test_the_kata_plugins_pod_takes_a_gpu_by_its_alias(variables, image, device):
+    container = named(child_pods("v26.7.0", [kata(**variables)]), "gfd-*")["spec"]["containers"][0]
+
+    assert container["image"] == image
+    assert container["resources"] == {"requests": {device: 1}, "limits": {device: 1}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "text"),
+    [
+        ("DaemonSet", "nvidia-sandbox-device-plugin-daemonset", "feature discovery"),
+        ("Deployment", "nvidia-dra-driver-controller", "ComputeDomains"),
+        ("DaemonSet", "nvidia-dra-driver-kubelet-plugin", "MPS"),
+    ],
+)
+def test_what_others_create_is_said_to_be_unknown(kind, name, text):
+    parent = {**device_plugin(name, "ctr"), "kind": kind}
+
+    assert child_pods("v26.7.0", [parent]) == ()
+    assert [line for line in unknown_children("v26.7.0", [parent]) if text in line and f"{kind}/{name}" in line]
+
+
+def test_an_older_sandbox_plugin_creates_nothing():
+    parent = device_plugin("nvidia-sandbox-device-plugin-daemonset", "nvidia-sandbox-device-plugin-ctr")
+
+    assert unknown_children("v25.10.1", [parent]) == ()
+
+
+def test_of_another_release_only_is_known_who_creates_something():
+    parent = validator()
+
+    assert child_pods("v1.0.0", [parent]) == ()
+    assert unknown_children("v1.0.0", [parent]) == (
+        "what DaemonSet/nvidia-operator-validator creates in release v1.0.0",
+    )
+    assert unknown_children("v1.0.0", [device_plugin("nvidia-device-plugin", "ctr")]) == ()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_container_that_a_rule_names_is_in_the_operands_of_its_release(release):
+    entry = read_operands(release)
+    objects = [whole(item, "gpu-operator") for state in entry.states for item in state.objects]
+
+    names = {pod["metadata"]["name"] for pod in child_pods(entry, [without_switch(item) for item in objects])}
+    assert names == ({CUDA, PLUGIN, "gfd-*"} if release >= "v26.3" else {CUDA, PLUGIN})
+
+
+def without_switch(item):
+    """The operand, told nothing about work to try."""
+    if item["kind"] == "DaemonSet":
+        for container in item["spec"]["template"]["spec"].get("initContainers", ()):
+            container["env"] = [entry for entry in container.get("env", ()) if entry["name"] != "WITH_WORKLOAD"]
+    return item
