@@ -20,7 +20,7 @@ from poolsmith.operands.gpu_cluster.labels import gpu_cluster_labels
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.node_labels import DRIVER_OWNER, UPGRADE_ANNOTATION, labels_after, upgrades_driver
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
-from poolsmith.operands.policy_expansion import expand_policy, refusal
+from poolsmith.operands.policy_expansion import expand_policy, refusal, system_failure
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -44,12 +44,14 @@ def expand(release: str, state: ClusterState) -> Expansion:
         return _conflict(entry, state, resources)
     nodes, errors = _labelled(entry, policy, resources, state)
     context = _context(entry, policy, nodes, state)
+    stopped = policy is not None and system_failure(context) is not None
+    unmarked = stopped and entry.behaviour["autoUpgrade"] != "driver-object"
     parts = [
         Expansion(
             release=release,
-            runtime=context.runtime if policy is not None else "",
+            runtime=context.runtime if policy is not None and not stopped else "",
             node_labels={node.name: node.labels for node in nodes},
-            node_annotations=_annotations(context, resources, conflict=bool(errors)),
+            node_annotations=_annotations(context, resources, conflict=bool(errors) or unmarked),
             errors=errors,
         )
     ]

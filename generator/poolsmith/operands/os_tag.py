@@ -35,9 +35,7 @@ def cluster_os_tag(context: Context) -> str:
     for key, what in ((OS_ID, "name"), (OS_VERSION, "version")):
         if key not in node.labels:
             raise OperatorError(f"unable to retrieve OS {what} from label {key}")
-    version = node.labels[OS_VERSION]
-    _number(version.split(".")[0])
-    return tagged(node.labels[OS_ID], version, context.behaviour["osTagMajors"])
+    return tagged(node.labels[OS_ID], node.labels[OS_VERSION], context.behaviour["osTagMajors"])
 
 
 def driver_os_tag(context: Context) -> str:

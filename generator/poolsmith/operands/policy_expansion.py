@@ -69,13 +69,21 @@ def _look_around(context: Context) -> None:
     """What the operator has to know of the nodes before its first step."""
     if not context.gpu_nodes:
         return
-    if context.behaviour["osTag"] == "of-first-node-or-error":
+    unnamed = system_failure(context)
+    if unnamed is not None:
+        raise OperatorError(unnamed)
+    if context.spec.enabled("driver") and context.spec.precompiled:
+        kernels(context)
+
+
+def system_failure(context: Context) -> str | None:
+    """Why the operator cannot name the nodes' operating system, before it looks for their container runtime."""
+    if context.behaviour["osTag"] == "of-first-node-or-error" and context.gpu_nodes:
         try:
             cluster_os_tag(context)
         except OperatorError as error:
-            raise OperatorError(f"failed to retrieve GPU node OS tag: {error}") from None
-    if context.spec.enabled("driver") and context.spec.precompiled:
-        kernels(context)
+            return f"failed to retrieve GPU node OS info: {error}"
+    return None
 
 
 def _unpredictable(context: Context) -> tuple[str, ...]:
