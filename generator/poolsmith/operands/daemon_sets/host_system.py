@@ -35,15 +35,14 @@ def certificate_folder(context: Context) -> str:
 
 def subscriptions(context: Context) -> list[tuple[str, str, str]]:
     """Mount path, host path and hostPath type of each of the host's package subscriptions."""
-    known = context.behaviour["subscriptions"]
     if context.behaviour["osFacts"] == "operator-node" and context.os_release is None:
         return []
-    rule = known.get(system_id(context))
+    system = system_id(context)
+    rule = context.behaviour["subscriptions"].get(system)
     if rule is None or (rule["offCrio"] and context.runtime == "crio"):
         return []
-    if not context.behaviour["subscriptionsWithRepoConfig"] and context.spec.text(
-        "driver", "repoConfig", "configMapName"
-    ):
+    own = context.spec.text("driver", "repoConfig", "configMapName")
+    if own and system in context.behaviour["repoConfigReplaces"]:
         return []
     return [(inside, *source.split(" ", 1)) for inside, source in sorted(rule["paths"].items())]
 
