@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from poolsmith.app.cluster_run import operator_errors
+from poolsmith.app.prediction import Predictions
 from poolsmith.app.values_check import judge_stack_values
 from poolsmith.catalog import Catalog
 from poolsmith.load.bases import load_bases
@@ -41,6 +43,11 @@ class Outcome:
 
     plan: object
     diagnostics: tuple
+    loaded: object = None
+
+    @property
+    def predicted(self):
+        return Predictions(Catalog()).of(self.plan, self.loaded).predicted()
 
     @property
     def findings(self):
@@ -106,7 +113,10 @@ def resolve(tmp_path, catalog):
         loaded = load_cluster(tree, fleet.clusters[0], load_bases(tree, fleet.bases))
         assert not loaded.problems, [f"{item.primary.span}: {item.message}" for item in loaded.problems]
         resolved = resolve_cluster(loaded, catalog, judge_stack_values)
-        return Outcome(resolved.plan, resolved.diagnostics)
+        errors = []
+        if resolved.plan is not None:
+            errors = operator_errors(Predictions(catalog).of(resolved.plan, loaded), loaded)
+        return Outcome(resolved.plan, (*resolved.diagnostics, *errors), loaded)
 
     return run
 
@@ -118,7 +128,7 @@ def render(resolve):
     def run(cluster=None, pools=None):
         outcome = resolve(cluster, pools)
         assert outcome.plan is not None, [item.message for item in outcome.diagnostics]
-        tree = render_cluster(outcome.plan)
+        tree = render_cluster(outcome.plan, outcome.predicted)
         return Files(outcome.plan, tree, file_bytes(tree))
 
     return run

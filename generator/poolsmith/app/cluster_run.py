@@ -59,7 +59,7 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
         tree = render_cluster(plan, prediction.predicted())
         content = file_bytes(tree)
         content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=loaded.inputs, files=content)
-        diagnostics.extend(_operator_errors(prediction, loaded))
+        diagnostics.extend(operator_errors(prediction, loaded))
     return ClusterRun(
         loaded=loaded,
         plan=plan,
@@ -70,7 +70,7 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     )
 
 
-def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
+def operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     """What the chart or the operator would refuse of the plan."""
     file = loaded.file
     if file is None:

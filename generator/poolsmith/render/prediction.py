@@ -60,8 +60,16 @@ def image_entry(use: ImageUse) -> dict[str, Any]:
 
 
 def workloads_text(objects: tuple[KubernetesObject, ...]) -> str:
-    """The predicted objects as one stream."""
-    return emit_all(objects)
+    """The predicted objects as one stream.
+
+    Without their owners: Kubernetes knows one by a uid, which only the cluster gives.
+    """
+    return emit_all([_without_owner(item) for item in objects])
+
+
+def _without_owner(item: KubernetesObject) -> KubernetesObject:
+    metadata = {key: value for key, value in item["metadata"].items() if key != "ownerReferences"}
+    return {**item, "metadata": metadata}
 
 
 def workloads_manifest(text: str, header: tuple[str, ...]) -> Manifest:

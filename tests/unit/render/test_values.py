@@ -137,12 +137,12 @@ def test_no_variation_repeats_a_default_or_sets_what_the_chart_does_not_read(res
 def test_no_variation_breaks_what_every_tree_keeps(resolve, cluster, pool):
     from poolsmith.render.tree import file_bytes, render_cluster
 
-    plan = resolve(cluster, {"a": pool}).plan
-    if plan is not None:
-        tree = render_cluster(plan)
+    outcome = resolve(cluster, {"a": pool})
+    if outcome.plan is not None:
+        tree = render_cluster(outcome.plan, outcome.predicted)
         for path, body in tree.objects():
             assert body["kind"] != "Node", path
         for manifest in tree.manifests:
             for body in manifest.documents:
                 assert not (str(body.get("apiVersion")).startswith("kustomize.config") and "namespace" in body)
-        assert file_bytes(tree) == file_bytes(render_cluster(plan))
+        assert file_bytes(tree) == file_bytes(render_cluster(outcome.plan, outcome.predicted))
