@@ -9,10 +9,16 @@ from poolsmith.operands.daemon_sets.component import set_own_env, use_host_netwo
 from poolsmith.operands.daemon_sets.config_files import add_files, use_secret
 from poolsmith.operands.daemon_sets.driver_manager import MANAGER, set_driver_manager
 from poolsmith.operands.daemon_sets.driver_sidecars import set_sidecars
-from poolsmith.operands.daemon_sets.host_system import certificate_folder, package_folder, subscriptions
+from poolsmith.operands.daemon_sets.host_system import (
+    certificate_folder,
+    check_host_modules,
+    package_folder,
+    subscriptions,
+)
 from poolsmith.operands.image_path import DIGEST, image_path
 from poolsmith.operands.kube import (
     Container,
+    NotModelled,
     OperatorError,
     Pod,
     add_pull_secrets,
@@ -39,8 +45,7 @@ _MAIN = "nvidia-driver-ctr"
 _TOOLKIT = "openshift-driver-toolkit-ctr"
 _PRECOMPILED = "nvidia.com/precompiled"
 _DIGEST_VARIABLE = "DRIVER_CONFIG_DIGEST"
-_ARCHITECTURE = re.compile(r"x86_64(?:_64k)?|aarch64(?:_64k)?")
-_PROBES = (("startupProbe", "startupProbe"), ("livenessProbe", "livenessProbe"), ("readinessProbe", "readinessProbe"))
+_PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 _PROBE_FIELDS = ("initialDelaySeconds", "timeoutSeconds", "failureThreshold", "successThreshold", "periodSeconds")
 
 
@@ -55,6 +60,7 @@ def driver(daemon_set: dict[str, Any], context: Context) -> None:
     set_sidecars(pod, driver_image(context), context)
     remove(containers_of(pod), _TOOLKIT)
     if policy.precompiled:
+        check_host_modules(context)
         _bind_to_kernel(daemon_set, context)
     if context.behaviour["driverConfigDigest"]:
         for container in (find(init_containers_of(pod), MANAGER), main):
@@ -101,9 +107,9 @@ def kernels(context: Context) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def name_of_kernel(kernel: str) -> str:
+def name_of_kernel(kernel: str, architectures: str) -> str:
     """A kernel as a part of an object name: without the architecture, in lower case."""
-    return _ARCHITECTURE.sub("", kernel).replace("_", ".").removesuffix(".").lower()
+    return re.sub(architectures, "", kernel).replace("_", ".").removesuffix(".").lower()
 
 
 def _set_main(pod: Pod, main: Container, context: Context) -> None:
@@ -149,10 +155,12 @@ def _choose_modules(main: Container, context: Context) -> None:
 
 
 def _set_probes(main: Container, spec: dict[str, Any]) -> None:
-    for field, key in _PROBES:
-        for name, value in (spec.get(field) or {}).items():
-            if name in _PROBE_FIELDS and value and key in main:
-                main[key][name] = value
+    for field in _PROBES:
+        stated = {name: value for name, value in (spec.get(field) or {}).items() if name in _PROBE_FIELDS and value}
+        if stated and field not in main:
+            raise NotModelled(f"driver.{field}, a probe that the driver container does not have")
+        if stated:
+            main[field] |= stated
 
 
 def _announce_features(pod: Pod, main: Container, context: Context) -> None:
@@ -193,9 +201,9 @@ def _prepare_build(pod: Pod, main: Container, context: Context) -> None:
     """What a driver needs that is compiled on the node."""
     policy = context.spec
     if repository := policy.text("driver", "repoConfig", "configMapName"):
-        _bring(pod, main, repository, package_folder, context, "custom repo configuration", "custom repo config")
+        _bring(pod, main, repository, package_folder, context, "custom repo config")
     if certificates := policy.text("driver", "certConfig", "name"):
-        _bring(pod, main, certificates, certificate_folder, context, "custom certs", "custom repo config")
+        _bring(pod, main, certificates, certificate_folder, context, "custom certs")
     secret = policy.text("driver", "secretEnv") if context.behaviour["secretEnv"] else ""
     if secret:
         try:
@@ -208,12 +216,12 @@ def _prepare_build(pod: Pod, main: Container, context: Context) -> None:
         add_volume(pod, name, **host_path(path, kind))
 
 
-def _bring(pod: Pod, main: Container, name: str, folder: Any, context: Context, what: str, where: str = "") -> None:
+def _bring(pod: Pod, main: Container, name: str, folder: Any, context: Context, what: str) -> None:
     """The user's files into a folder, with the operator's words when that fails."""
     try:
         target = folder if isinstance(folder, str) else folder(context)
     except OperatorError as error:
-        raise OperatorError(f"ERROR: failed to get destination directory for {where}: {error}") from None
+        raise OperatorError(f"ERROR: failed to get destination directory for custom repo config: {error}") from None
     try:
         add_files(pod, main, name, target, context)
     except OperatorError as error:
@@ -224,7 +232,7 @@ def _bind_to_kernel(daemon_set: dict[str, Any], context: Context) -> None:
     """One DaemonSet a kernel: name, labels and selector."""
     system = kernels(context)[context.kernel]
     metadata = daemon_set["metadata"]
-    metadata["name"] += f"-{name_of_kernel(context.kernel)}-{system}"
+    metadata["name"] += f"-{name_of_kernel(context.kernel, context.behaviour['architectures'])}-{system}"
     template = daemon_set["spec"]["template"]
     metadata["labels"][_PRECOMPILED] = "true"
     template["metadata"]["labels"][_PRECOMPILED] = "true"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.operands.daemon_sets.config_files import mount_files, use_secret
 from poolsmith.operands.daemon_sets.host_system import certificate_folder, package_folder
@@ -105,5 +105,7 @@ def _demand_open_modules(context: Context) -> None:
         )
 
 
-def _numbers(version: str) -> tuple[Any, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))
+def _numbers(version: str) -> tuple[list[int], bool]:
+    """To compare versions by: a pre-release comes before its release."""
+    release, _, before = version.partition("-")
+    return [int(number) for number in re.findall(r"\d+", release)], not before

@@ -35,16 +35,24 @@ def certificate_folder(context: Context) -> str:
 
 def subscriptions(context: Context) -> list[tuple[str, str, str]]:
     """Mount path, host path and hostPath type of each of the host's package subscriptions."""
-    if context.behaviour["osFacts"] == "operator-node" and context.os_release is None:
+    known = context.behaviour["subscriptions"]
+    if context.os_release is None and not any(node.labels.get(OS_ID) in known for node in context.nodes):
         return []
     system = system_id(context)
-    rule = context.behaviour["subscriptions"].get(system)
+    rule = known.get(system)
     if rule is None or (rule["offCrio"] and context.runtime == "crio"):
         return []
     own = context.spec.text("driver", "repoConfig", "configMapName")
     if own and system in context.behaviour["repoConfigReplaces"]:
         return []
     return [(inside, *source.split(" ", 1)) for inside, source in sorted(rule["paths"].items())]
+
+
+def check_host_modules(context: Context) -> None:
+    """Raises NotModelled where a precompiled driver gets files of the host that no recorded run shows."""
+    systems = context.behaviour["hostModules"]
+    if systems and system_id(context) in systems:
+        raise NotModelled("/lib/modules of the host, which this release mounts for precompiled drivers on SUSE")
 
 
 def _folder(kind: str, context: Context) -> str:
