@@ -1,6 +1,6 @@
 """The hash by which the operator notices that the Kata manager's configuration changed. Floor: operands.
 
-It is FNV-1a over a printed Go structure: types, field names and values, a map without entries as nil.
+It is FNV-1a over a printed Go structure: types, field names and values, a map or list without entries as nil.
 Held against recorded runs. Source: NVIDIA/gpu-operator:internal/utils.
 """
 
@@ -26,7 +26,7 @@ def fnv32a(content: bytes) -> int:
 def kata_config_hash(config: Mapping[str, Any]) -> str:
     """The hash of `kataManager.config`, in decimal."""
     classes = config.get("runtimeClasses")
-    printed = "<nil>" if classes is None else f"[{' '.join(_runtime_class(item) for item in classes)}]"
+    printed = f"[{' '.join(_runtime_class(item) for item in classes)}]" if classes else "<nil>"
     folder = config.get("artifactsDir", "")
     text = f"(*config.Config){{ArtifactsDir:(string){folder} RuntimeClasses:([]config.RuntimeClass){printed}}}"
     return str(fnv32a(text.encode()))

@@ -6,8 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import whole
+from poolsmith.model.expansion import object_order
 from poolsmith.operands.daemon_sets.driver import kernels
-from poolsmith.operands.daemon_sets.managers import DEFAULT_GPU_CLIENTS, DEFAULT_MIG_CONFIG, DEFAULT_VGPU_CONFIG
+from poolsmith.operands.daemon_sets.managers import (
+    DEFAULT_GPU_CLIENTS,
+    DEFAULT_MIG_CONFIG,
+    DEFAULT_VGPU_CONFIG,
+    kata_config,
+)
 from poolsmith.operands.daemon_sets.table import change
 from poolsmith.operands.daemon_sets.telemetry import reads_pods
 from poolsmith.operands.kube import NotModelled, OperatorError
@@ -46,7 +52,7 @@ def is_enabled(state: OperandState, policy: Policy) -> bool:
 
 
 def create_all(context: Context) -> Created:
-    """Every step in order; the first error stops them, what was created stays."""
+    """Every step in order; the first error stops them, what was created stays. Of one name, the last counts."""
     created = Created()
     for state in context.entry.states:
         if state.name in _DRIVERS and context.spec.delegates_drivers:
@@ -55,12 +61,13 @@ def create_all(context: Context) -> Created:
             if is_enabled(state, context.spec):
                 _create(state, context, created)
             elif state.name == _KATA and context.behaviour["kataClasses"] and context.spec.enabled("kataManager"):
-                created.objects.extend(_kata_classes(state, context))
+                _create_kata_classes(state, context, created)
         except OperatorError as error:
             created.failed, created.error = state.name, str(error)
             break
         except NotModelled as error:
             created.unknown.append(f"{state.name}: {error}")
+    created.objects = list({object_order(item): item for item in created.objects}.values())
     return created
 
 
@@ -84,9 +91,11 @@ def _create(state: OperandState, context: Context, created: Created) -> None:
         elif compact["kind"] != "RuntimeClass":
             created.objects.append(_plain(compact, context))
         elif state.name == _KATA:
-            created.objects.extend(_kata_classes(state, context))
+            _create_kata_classes(state, context, created)
+        elif compact["name"] and not context.spec.enabled("cdi"):
+            _delete_runtime_class(compact["name"], created)
         else:
-            created.objects.extend(_runtime_class(compact, context))
+            created.objects.append(_runtime_class(compact, context))
 
 
 def _is_left_out(compact: dict[str, Any], state: OperandState, context: Context, created: Created) -> bool:
@@ -135,20 +144,26 @@ def _daemon_set(compact: dict[str, Any], context: Context) -> KubernetesObject:
     return made
 
 
-def _runtime_class(compact: dict[str, Any], context: Context) -> list[KubernetesObject]:
-    """The nvidia class under the name that the user chose; its companions only with CDI."""
+def _runtime_class(compact: dict[str, Any], context: Context) -> KubernetesObject:
+    """The nvidia class under the name that the user chose, or one of its companions."""
     made = whole(compact, context.namespace)
     if not compact["name"]:
         made["metadata"]["name"] = made["handler"] = context.spec.runtime_class
-    elif not context.spec.enabled("cdi"):
-        return []
-    return [made]
+    return made
 
 
-def _kata_classes(state: OperandState, context: Context) -> list[KubernetesObject]:
+def _delete_runtime_class(name: str, created: Created) -> None:
+    """A companion goes where there is no CDI, also when the user chose its name for the nvidia class."""
+    created.objects = [
+        item for item in created.objects if (item["kind"], item["metadata"]["name"]) != ("RuntimeClass", name)
+    ]
+
+
+def _create_kata_classes(state: OperandState, context: Context, created: Created) -> None:
+    """Those before a class that is refused stay."""
     template = next(item for item in state.objects if item["kind"] == "RuntimeClass")
-    asked = context.spec.at("kataManager", "config").get("runtimeClasses") or ()
-    return [_kata_class(whole(template, context.namespace), item, context.spec) for item in asked]
+    for item in kata_config(context.spec).get("runtimeClasses") or ():
+        created.objects.append(_kata_class(whole(template, context.namespace), item, context.spec))
 
 
 def _kata_class(template: KubernetesObject, item: dict[str, Any], policy: Policy) -> KubernetesObject:

@@ -19,9 +19,21 @@ from poolsmith.operands.daemon_sets.driver_manager import set_driver_manager
 from poolsmith.operands.daemon_sets.runtime_files import mount_runtime
 from poolsmith.operands.daemon_sets.validation import set_validation_containers
 from poolsmith.operands.kata_hash import kata_config_hash
-from poolsmith.operands.kube import Container, Pod, add_volume, containers_of, host_path, mount, pod_of, set_env
+from poolsmith.operands.kube import (
+    Container,
+    NotModelled,
+    OperatorError,
+    Pod,
+    add_volume,
+    containers_of,
+    host_path,
+    mount,
+    pod_of,
+    set_env,
+)
 
 if TYPE_CHECKING:
+    from poolsmith.operands.cluster_policy import Policy
     from poolsmith.operands.context import Context
 
 DEFAULT_MIG_CONFIG = "default-mig-parted-config"
@@ -56,7 +68,10 @@ def mig_manager(daemon_set: dict[str, Any], context: Context) -> None:
 def vfio_manager(daemon_set: dict[str, Any], context: Context) -> None:
     pod = pod_of(daemon_set)
     main = containers_of(pod)[0]
-    set_driver_manager(pod, context.spec.at("vfioManager", "driverManager"), context)
+    try:
+        set_driver_manager(pod, context.spec.at("vfioManager", "driverManager"), context)
+    except OperatorError as error:
+        raise OperatorError(f"failed to transform k8s-driver-manager initContainer for VFIO Manager: {error}") from None
     set_component(pod, main, "vfioManager", "VFIO_MANAGER_IMAGE", context)
     set_own_env(main, "vfioManager", context)
 
@@ -84,9 +99,13 @@ def cc_manager(daemon_set: dict[str, Any], context: Context) -> None:
     pod = pod_of(daemon_set)
     main = containers_of(pod)[0]
     set_component(pod, main, "ccManager", "CC_MANAGER_IMAGE", context)
+    last = context.behaviour["ownVariablesWin"]
+    if not last:
+        set_own_env(main, "ccManager", context)
     if mode := context.spec.text("ccManager", "defaultMode"):
         set_env(main, "DEFAULT_CC_MODE", mode)
-    set_own_env(main, "ccManager", context)
+    if last:
+        set_own_env(main, "ccManager", context)
 
 
 def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
@@ -96,15 +115,23 @@ def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
     last = context.behaviour["ownVariablesWin"]
     if not last:
         set_own_env(main, "kataManager", context)
-    artifacts = context.spec.text("kataManager", "config", "artifactsDir") or _KATA_ARTIFACTS
+    config = kata_config(context.spec)
+    artifacts = config.get("artifactsDir") or _KATA_ARTIFACTS
     set_env(main, "KATA_ARTIFACTS_DIR", artifacts)
     mount(main, "kata-artifacts", artifacts)
     add_volume(pod, "kata-artifacts", **host_path(artifacts, "DirectoryOrCreate"))
     annotations = daemon_set["spec"]["template"]["metadata"].setdefault("annotations", {})
-    annotations[_KATA_HASH] = kata_config_hash(context.spec.at("kataManager", "config"))
+    annotations[_KATA_HASH] = kata_config_hash(config)
     if last:
         set_own_env(main, "kataManager", context)
     mount_runtime(pod, main, context, drop_in=False)
+
+
+def kata_config(policy: Policy) -> dict[str, Any]:
+    """What the Kata manager is to install. Raises NotModelled."""
+    if policy.at("kataManager").get("config") is None:
+        raise NotModelled("a Kata manager without `kataManager.config`, which the operator does not expect")
+    return policy.at("kataManager", "config")
 
 
 def _passthrough_plugin(daemon_set: dict[str, Any], component: str, variable: str, context: Context) -> None:
