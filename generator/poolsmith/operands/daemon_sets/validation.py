@@ -107,7 +107,11 @@ def _set_parts(pod: Pod, parts: tuple[str, ...], context: Context) -> None:
 
 def _set_part(pod: Pod, container: Container, part: str, context: Context) -> None:
     policy = context.spec
+    own = policy.at("validator", _OWN_ENV[part]).get("env") if part in _OWN_ENV else None
     if part in _STARTS_PODS:
+        if not context.behaviour["ownVariablesWin"]:
+            set_all_env(container, own)
+            own = None
         set_env(container, "VALIDATOR_IMAGE", container["image"])
         set_env(container, "VALIDATOR_IMAGE_PULL_POLICY", policy.text("validator", "imagePullPolicy"))
         if secrets := policy.at("validator").get("imagePullSecrets"):
@@ -118,8 +122,7 @@ def _set_part(pod: Pod, container: Container, part: str, context: Context) -> No
         set_env(container, "MIG_STRATEGY", policy.text("mig", "strategy"))
     if part in ("vfio-pci", "vgpu-manager", "vgpu-devices"):
         set_env(container, "DEFAULT_GPU_WORKLOAD_CONFIG", policy.default_workload)
-    if part in _OWN_ENV:
-        set_all_env(container, policy.at("validator", _OWN_ENV[part]).get("env"))
+    set_all_env(container, own)
 
 
 def node_status_exporter(daemon_set: dict[str, Any], context: Context) -> None:

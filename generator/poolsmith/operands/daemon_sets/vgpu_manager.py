@@ -8,7 +8,7 @@ from poolsmith.operands.daemon_sets.component import set_component, set_own_env
 from poolsmith.operands.daemon_sets.config_files import add_files
 from poolsmith.operands.daemon_sets.driver_manager import set_driver_manager
 from poolsmith.operands.image_path import DIGEST
-from poolsmith.operands.kube import OperatorError, containers_of, must_find, pod_of, remove
+from poolsmith.operands.kube import NotModelled, OperatorError, containers_of, must_find, pod_of, remove
 from poolsmith.operands.os_tag import driver_os_tag
 
 if TYPE_CHECKING:
@@ -34,5 +34,7 @@ def vgpu_manager(daemon_set: dict[str, Any], context: Context) -> None:
     if DIGEST not in main["image"]:
         main["image"] += f"-{tag}"
     if modules := context.spec.text("vgpuManager", "kernelModuleConfig", "name"):
+        if context.existing("ConfigMap", modules) is None:
+            raise NotModelled(f"a vGPU manager whose kernel module configuration {modules} is missing")
         add_files(pod, main, modules, "/drivers", context)
     set_own_env(main, "vgpuManager", context)
