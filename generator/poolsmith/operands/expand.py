@@ -20,7 +20,7 @@ from poolsmith.operands.gpu_cluster.labels import gpu_cluster_labels
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.node_labels import DRIVER_OWNER, UPGRADE_ANNOTATION, labels_after, upgrades_driver
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
-from poolsmith.operands.policy_expansion import expand_policy, refusal, system_failure
+from poolsmith.operands.policy_expansion import early_failure, expand_policy, refusal
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def expand(release: str, state: ClusterState) -> Expansion:
         return _conflict(entry, state, resources)
     nodes, errors = _labelled(entry, policy, resources, state)
     context = _context(entry, policy, nodes, state)
-    stopped = policy is not None and system_failure(context) is not None
-    unmarked = stopped and entry.behaviour["autoUpgrade"] != "driver-object"
+    stopped = policy is not None and early_failure(context) is not None
+    unmarked = stopped and not entry.behaviour["labelsApart"]
     parts = [
         Expansion(
             release=release,
@@ -95,7 +95,7 @@ def _labelled(
     """The nodes as the operator leaves them, by name, and what stopped it from telling drivers apart."""
     nodes = sorted(state.nodes, key=lambda node: node.name)
     if policy is not None:
-        if refusal(policy, entry.behaviour) is not None:
+        if not entry.behaviour["labelsApart"] and refusal(policy, entry.behaviour) is not None:
             return tuple(nodes), ()
         nodes = [replace(node, labels=labels_after(node, policy, entry.behaviour)) for node in nodes]
     elif resources.gpu_cluster is not None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 OS_ID = "feature.node.kubernetes.io/system-os_release.ID"
 OS_VERSION = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 OS_MAJOR = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
+OS_TREE = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 KERNEL = "feature.node.kubernetes.io/kernel-version.full"
 
 

@@ -10,7 +10,7 @@ from poolsmith.operands.conditions import not_ready, ready
 from poolsmith.operands.container_runtime import is_ambiguous
 from poolsmith.operands.daemon_sets.driver import kernels
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.os_tag import OS_ID, OS_VERSION, cluster_os_tag
+from poolsmith.operands.os_tag import OS_ID, OS_TREE, OS_VERSION, cluster_os_tag
 from poolsmith.operands.owner import owner_reference
 from poolsmith.operands.states import Created, create_all
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _POD_SECURITY = tuple(f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "audit", "warn"))
 _NFD = "feature.node.kubernetes.io/"
 _READY = "ClusterPolicy is ready as all resources have been successfully reconciled"
+_OPENSHIFT = "OpenShift: its driver toolkit, proxy and monitoring"
 _NO_GPU = "No GPU node found, watching for new nodes to join the cluster."
 
 
@@ -40,6 +41,11 @@ def refusal(policy: Policy, behaviour: Mapping[str, Any]) -> str | None:
     return None
 
 
+def early_failure(context: Context) -> str | None:
+    """What stops the operator before it looks for the nodes' container runtime."""
+    return refusal(context.spec, context.behaviour) or system_failure(context)
+
+
 def expand_policy(policy: Policy, context: Context) -> Expansion:
     """Nodes are labelled already."""
     release = context.entry.release
@@ -50,6 +56,7 @@ def expand_policy(policy: Policy, context: Context) -> Expansion:
         release=release,
         namespace_labels=dict.fromkeys(_POD_SECURITY, "privileged") if policy.enabled("psa") else {},
         notes=_unpredictable(context),
+        unknown=(_OPENSHIFT,) if _is_openshift(context) else (),
     )
     try:
         _look_around(context)
@@ -61,8 +68,14 @@ def expand_policy(policy: Policy, context: Context) -> Expansion:
         objects=in_order(_owned(item, policy) for item in created.objects),
         conditions=(_condition(created, context),),
         errors=(f"ClusterPolicy/{policy.name}: {created.error}",) if created.failed else (),
-        unknown=tuple(created.unknown),
+        unknown=(*settled.unknown, *created.unknown),
     )
+
+
+def _is_openshift(context: Context) -> bool:
+    if "OPENSHIFT_VERSION" in (context.os_release or {}):
+        return True
+    return any(node.labels.get(OS_ID) == "rhcos" or OS_TREE in node.labels for node in context.nodes)
 
 
 def _look_around(context: Context) -> None:
