@@ -6,7 +6,7 @@ Clusters that are installed alike share the work; where the lines of their profi
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.origin import FromProfile
@@ -17,17 +17,17 @@ from poolsmith.operands.origins import Origins
 from poolsmith.operands.pool_nodes import pool_nodes
 from poolsmith.operands.privileges.build import ledger_of
 from poolsmith.operands.workload_ledger import by_workload
-from poolsmith.render.prediction import workloads_text
-from poolsmith.render.tree import Predicted
+from poolsmith.render.prediction import Predicted, images_text, ledger_text, workloads_text
+from poolsmith.render.readme import workload_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from poolsmith.catalog import Catalog
     from poolsmith.catalog.charts import Chart
     from poolsmith.load.cluster import LoadedCluster
     from poolsmith.model.image_use import ImageUse
-    from poolsmith.model.installation import Installation
+    from poolsmith.model.installation import Installation, Made
     from poolsmith.model.ledger import Ledger, LedgerLine
     from poolsmith.model.plan import ClusterPlan
 
@@ -37,18 +37,20 @@ _REMEMBERED = 32
 
 @dataclass(slots=True)
 class Shared:
-    """What clusters with the same input share."""
+    """What clusters with the same input share; `texts` by where the lines stand that brought it about."""
 
     given: InstallationInput
     installation: Installation
     ledger: Ledger
-    _text: str | None = None
+    made: dict[str, Made]
+    texts: dict[Hashable, Predicted] = field(default_factory=dict)
+    _objects: str | None = None
 
-    def text(self) -> str:
+    def objects(self) -> str:
         """expected/workloads.yaml without its header."""
-        if self._text is None:
-            self._text = workloads_text(self.installation.objects)
-        return self._text
+        if self._objects is None:
+            self._objects = workloads_text(self.installation.objects)
+        return self._objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,21 @@ class Prediction:
         return image_uses(self.installation, landing, systems)
 
     def predicted(self) -> Predicted:
-        """For the generated files."""
-        return Predicted(ledger=self.cluster_ledger(), images=self.images(), workloads=self.shared.text())
+        """For the generated files. The same where the same lines of the same files say the same."""
+        texts = self.shared.texts
+        key = self.origins.signature()
+        if key not in texts:
+            ledger = self.cluster_ledger()
+            texts[key] = Predicted(
+                ledger=ledger_text(ledger),
+                images=images_text(self.images()),
+                workloads=self.shared.objects(),
+                summary=workload_table(ledger),
+                unknown=ledger.unknown,
+            )
+            while len(texts) > _REMEMBERED:
+                del texts[next(iter(texts))]
+        return texts[key]
 
 
 class Predictions:
@@ -110,8 +125,7 @@ class Predictions:
         chart = self._chart(plan)
         given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
         shared = self._shared(given)
-        made = {item.key: item for item in shared.installation.made}
-        return Prediction(plan, shared, Origins(plan, chart, made, _locate(loaded)))
+        return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded)))
 
     def with_values(self, prediction: Prediction, values: dict[str, Any]) -> Shared:
         """The same cluster, with other values of the operator's chart."""
@@ -123,14 +137,16 @@ class Predictions:
         return self._catalog.chart(plan.chart.name, plan.cluster.spec.stack.release)
 
     def _shared(self, given: InstallationInput) -> Shared:
-        found = self._known.get(given.key)
+        key = given.key
+        found = self._known.get(key)
         if found is None:
             installation = install(given)
             ledger = ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
-            found = self._known[given.key] = Shared(given, installation, ledger)
+            made = {item.key: item for item in installation.made}
+            found = self._known[key] = Shared(given, installation, ledger, made)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        self._known.move_to_end(given.key)
+        self._known.move_to_end(key)
         return found
 
 

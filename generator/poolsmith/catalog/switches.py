@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
-from typing import Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from poolsmith.catalog import store
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ValuePath = tuple[str, ...]
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +25,31 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Business:
+    """What a pool's profile says where a workload has something to do.
+
+    `asked` are pointers into the profile with the words that count there, no words meaning any; one of them is enough.
+    `unset` are values that take the workload to other pools where a user sets them, `off` is the value that switches
+    it off in the whole cluster, `declare` what a profile may say where it has to stay.
+    """
+
+    asked: tuple[tuple[str, frozenset[str]], ...]
+    unset: tuple[ValuePath, ...] = ()
+    off: ValuePath | None = None
+    declare: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Switches:
     """`privileges` maps a privilege to the key of a component, `labels` a node label to pointers into the profile.
 
     `paths` are values that are host paths, `variables` are values that are lists of {name, value}; `folders` are host
-    paths that follow from a pool's line.
+    paths that follow from a pool's line. `networks` are the values that put a chart's workload into the node's network.
     """
 
     workloads: tuple[tuple[str, Switch], ...]
+    business: tuple[tuple[str, Business], ...]
+    networks: tuple[tuple[str, ValuePath], ...]
     containers: dict[str, Switch]
     privileges: dict[str, str]
     labels: dict[str, tuple[str, ...]]
@@ -37,8 +58,26 @@ class Switches:
     folders: tuple[tuple[str, tuple[str, ...]], ...]
     source: str
 
+    @cached_property
+    def pointers(self) -> tuple[str, ...]:
+        """Every pointer into a pool's profile that decides on something."""
+        found = [
+            *(pointer for _, switch in self.workloads for pointer in switch.pool),
+            *(pointer for switch in self.containers.values() for pointer in switch.pool),
+            *(pointer for pointers in self.labels.values() for pointer in pointers),
+            *(pointer for _, pointers in self.folders for pointer in pointers),
+        ]
+        return tuple(sorted(set(found)))
+
     def of_workload(self, name: str) -> Switch:
-        return next((switch for pattern, switch in self.workloads if fnmatchcase(name, pattern)), Switch())
+        return _first(self.workloads, name) or Switch()
+
+    def business_of(self, name: str) -> Business | None:
+        """None for a workload that has something to do on each pool where it runs."""
+        return _first(self.business, name)
+
+    def network_of(self, name: str) -> ValuePath | None:
+        return _first(self.networks, name)
 
 
 @cache
@@ -46,6 +85,8 @@ def read_switches() -> Switches:
     data = store.read_yaml("switches.yaml")
     return Switches(
         workloads=tuple((item["workload"], _switch(item)) for item in data["workloads"]),
+        business=tuple((item["workload"], _business(item)) for item in data["business"]),
+        networks=tuple((item["workload"], tuple(item["value"].split("."))) for item in data["networks"]),
         containers={item["container"]: _switch(item) for item in data["containers"]},
         privileges=dict(data["privileges"]),
         labels={label: tuple(pointers) for label, pointers in data["labels"].items()},
@@ -56,8 +97,21 @@ def read_switches() -> Switches:
     )
 
 
+def _first(entries: Iterable[tuple[str, Entry]], name: str) -> Entry | None:
+    return next((entry for pattern, entry in entries if fnmatchcase(name, pattern)), None)
+
+
 def _switch(item: dict[str, Any]) -> Switch:
     return Switch(_paths(item.get("values", ())), tuple(item.get("pool", ())))
+
+
+def _business(item: dict[str, Any]) -> Business:
+    return Business(
+        asked=tuple((pointer, frozenset(words)) for pointer, words in item["asked"].items()),
+        unset=_paths(item.get("unset", ())),
+        off=tuple(item["off"].split(".")) if "off" in item else None,
+        declare=item.get("declare", ""),
+    )
 
 
 def _paths(dotted: Any) -> tuple[ValuePath, ...]:

@@ -18,12 +18,12 @@ from poolsmith.operands.privileges.pod_privileges import mapping, pod_template_o
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from poolsmith.catalog.charts import Chart
     from poolsmith.catalog.switches import Switches, ValuePath
     from poolsmith.model.installation import Made
-    from poolsmith.model.origin import FromProfile
+    from poolsmith.model.origin import FromProfile, Origin
     from poolsmith.model.plan import ClusterPlan
     from poolsmith.model.privilege import Privilege
 
@@ -46,6 +46,24 @@ class Origins:
     switches: Switches = field(default_factory=read_switches)
     _workloads: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _paths: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+
+    def signature(self) -> Hashable:
+        """All that the answers depend on, besides what was made: the lines, with the cluster's own folder left out."""
+        own = self.plan.cluster.path.rpartition("/")[0] + "/"
+
+        def lines(origin: Origin) -> tuple[str, ...]:
+            return tuple(str(line).removeprefix(own) for line in profile_inputs(origin)) or (str(origin),)
+
+        return (
+            self.plan.cluster.path.removeprefix(own),
+            tuple(lines(setting.origin) for setting in self.plan.values),
+            tuple(lines(item.origin) for item in self.plan.driver_objects),
+            tuple(lines(item.origin) for unit in self.plan.units for item in unit.objects),
+            tuple(
+                tuple(line.removeprefix(own) for line in self._lines(pool.name, self.switches.pointers))
+                for pool in self.plan.pools
+            ),
+        )
 
     def of_workload(self, key: str) -> tuple[str, ...]:
         """Why a workload exists at all, then through what."""

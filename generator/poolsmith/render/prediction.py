@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
@@ -9,7 +10,7 @@ from poolsmith.model.origin import shown_origin
 from poolsmith.model.privilege import privilege
 from poolsmith.model.reach import Reach
 from poolsmith.sources.pointer import join
-from poolsmith.sources.yaml_writer import emit_all
+from poolsmith.sources.yaml_writer import comment, emit, emit_all
 
 if TYPE_CHECKING:
     from poolsmith.model.expansion import KubernetesObject
@@ -20,37 +21,60 @@ LEDGER = "privileges.yaml"
 IMAGES = "images.yaml"
 WORKLOADS = "expected/workloads.yaml"
 _API = "poolsmith/v1"
+_LEDGER_LINES = (
+    "What each workload may do to a pool's nodes and to the cluster, and what brings it about.",
+    "Files without a folder are in the folder of these profiles.",
+)
+_IMAGES_LINE = "Every image that the nodes will pull, for mirrors and scanners."
+_WORKLOADS_LINE = "What charts, operator and operands will create; to read and to compare with, never applied."
 
 
-def ledger_manifest(ledger: ClusterLedger, header: tuple[str, ...]) -> Manifest:
-    """privileges.yaml: what runs on each pool, what each workload holds and why, what their accounts may do."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """What a plan comes to, as text without headers; clusters that are installed alike have the same."""
+
+    ledger: str
+    images: str
+    workloads: str
+    summary: str
+    """A table for the README."""
+    unknown: tuple[str, ...] = ()
+
+
+def prediction_manifests(cluster: str, predicted: Predicted, header: tuple[str, ...]) -> list[Manifest]:
+    """privileges.yaml, images.yaml and expected/workloads.yaml."""
+    return [
+        _manifest(LEDGER, _named("PrivilegeLedger", cluster) + predicted.ledger, (*header, "", *_LEDGER_LINES)),
+        _manifest(IMAGES, _named("ImageList", cluster) + predicted.images, (*header, "", _IMAGES_LINE)),
+        _manifest(WORKLOADS, predicted.workloads, (*header, "", _WORKLOADS_LINE)),
+    ]
+
+
+def _manifest(path: str, text: str, header: tuple[str, ...]) -> Manifest:
+    return Manifest(path=path, text=comment(header) + text, applied=False)
+
+
+def _named(kind: str, cluster: str) -> str:
+    return emit({"apiVersion": _API, "kind": kind, "metadata": {"name": cluster}})
+
+
+def ledger_text(ledger: ClusterLedger) -> str:
+    """What runs on each pool, what each workload holds and why, what their accounts may do."""
     comments: dict[str, tuple[str, ...]] = {}
-    body: dict[str, Any] = {
-        "apiVersion": _API,
-        "kind": "PrivilegeLedger",
-        "metadata": {"name": ledger.cluster},
-        "release": ledger.release,
-    }
+    body: dict[str, Any] = {"release": ledger.release}
     for name in ("errors", "unknown", "notes"):
         if found := getattr(ledger, name):
             body[name] = list(found)
     body["pools"] = _pools(ledger)
-    body["workloads"] = {_key(item): _workload(item, ("workloads", _key(item)), comments) for item in ledger.workloads}
+    writer = _Workloads(f"profiles/{ledger.cluster}/", comments)
+    body["workloads"] = {_key(item): writer.workload(item) for item in ledger.workloads}
     body["accounts"] = _accounts(ledger)
-    lines = (*header, "", "What each workload may do to a pool's nodes and to the cluster, and what brings it about.")
-    return Manifest(path=LEDGER, documents=(body,), header=lines, comments=comments, applied=False)
+    return emit(body, comments=comments)
 
 
-def images_manifest(cluster: str, uses: tuple[ImageUse, ...], header: tuple[str, ...]) -> Manifest:
-    """images.yaml: each image with the pools that pull it."""
-    body = {
-        "apiVersion": _API,
-        "kind": "ImageList",
-        "metadata": {"name": cluster},
-        "images": [image_entry(use) for use in uses],
-    }
-    lines = (*header, "", "Every image that the nodes will pull, for mirrors and scanners.")
-    return Manifest(path=IMAGES, documents=(body,), header=lines, applied=False)
+def images_text(uses: tuple[ImageUse, ...]) -> str:
+    """Each image with the pools that pull it."""
+    return emit({"images": [image_entry(use) for use in uses]})
 
 
 def image_entry(use: ImageUse) -> dict[str, Any]:
@@ -72,12 +96,6 @@ def _without_owner(item: KubernetesObject) -> KubernetesObject:
     return {**item, "metadata": metadata}
 
 
-def workloads_manifest(text: str, header: tuple[str, ...]) -> Manifest:
-    """expected/workloads.yaml, of a text that `workloads_text` made."""
-    lines = (*header, "", "What charts, operator and operands will create; to read and to compare with, never applied.")
-    return Manifest(path=WORKLOADS, text="".join(f"# {line}".rstrip() + "\n" for line in lines) + text, applied=False)
-
-
 def _pools(ledger: ClusterLedger) -> dict[str, Any]:
     found: dict[str, list[WorkloadLedger]] = {}
     for workload in ledger.workloads:
@@ -96,38 +114,47 @@ def _key(workload: WorkloadLedger) -> str:
     return f"{workload.namespace}/{workload.workload}"
 
 
-def _workload(workload: WorkloadLedger, path: tuple[str, ...], comments: dict[str, tuple[str, ...]]) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "reach": str(workload.reach),
-        "madeBy": workload.maker,
-        "because": [shown_origin(origin) for origin in workload.origins],
-        "account": workload.account,
-    }
-    if workload.pool_origins:
-        body["onPoolsBecause"] = {
-            pool: [shown_origin(origin) for origin in origins] for pool, origins in workload.pool_origins
+@dataclass(frozen=True, slots=True)
+class _Workloads:
+    """Writes workloads; `own` is the folder that needs no mention, `comments` collects what is above a key."""
+
+    own: str
+    comments: dict[str, tuple[str, ...]]
+
+    def workload(self, workload: WorkloadLedger) -> dict[str, Any]:
+        path = ("workloads", _key(workload))
+        body: dict[str, Any] = {
+            "reach": str(workload.reach),
+            "madeBy": workload.maker,
+            "because": self._shown(workload.origins),
+            "account": workload.account,
         }
-    for container in workload.containers:
-        if container.name:
-            where = (*path, "containers", container.name)
-            body.setdefault("containers", {})[container.name] = _held(container, where, comments)
-            if container.origins:
-                comments[join("", *where)] = _from(container.origins)
-        elif held := _held(container, (*path, "pod"), comments):
-            body["pod"] = held
-    return body
+        if workload.pool_origins:
+            body["onPoolsBecause"] = {pool: self._shown(origins) for pool, origins in workload.pool_origins}
+        for container in workload.containers:
+            if container.name:
+                where = (*path, "containers", container.name)
+                body.setdefault("containers", {})[container.name] = self._held(container, where)
+                self._tell(where, container.origins)
+            elif held := self._held(container, (*path, "pod")):
+                body["pod"] = held
+        return body
 
+    def _held(self, container: ContainerLedger, path: tuple[str, ...]) -> dict[str, str]:
+        held = {}
+        for item in container.held:
+            if item.privilege.name != "rbac":
+                token = str(item.privilege)
+                held[token] = str(item.reach)
+                self._tell((*path, token), item.origins)
+        return held
 
-def _held(container: ContainerLedger, path: tuple[str, ...], comments: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    held = {}
-    for item in container.held:
-        if item.privilege.name == "rbac":
-            continue
-        token = str(item.privilege)
-        held[token] = str(item.reach)
-        if item.origins:
-            comments[join("", *path, token)] = _from(item.origins)
-    return held
+    def _tell(self, path: tuple[str, ...], origins: tuple[str, ...]) -> None:
+        if origins:
+            self.comments[join("", *path)] = tuple(f"from {origin}" for origin in self._shown(origins))
+
+    def _shown(self, origins: tuple[str, ...]) -> list[str]:
+        return [shown_origin(origin).removeprefix(self.own) for origin in origins]
 
 
 def _accounts(ledger: ClusterLedger) -> dict[str, dict[str, str]]:
@@ -155,7 +182,3 @@ def _rights(rights: list[HeldPrivilege]) -> dict[str, str]:
         str(privilege("rbac", group, resource, ",".join(found), scope, name)): str(reach)
         for (group, resource, scope, name, reach), found in verbs.items()
     }
-
-
-def _from(origins: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"from {shown_origin(origin)}" for origin in origins)

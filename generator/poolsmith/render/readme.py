@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from poolsmith.model.plan import ClusterPlan, PoolPlan
     from poolsmith.model.workload_ledger import ClusterLedger
+    from poolsmith.render.prediction import Predicted
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -33,11 +34,20 @@ class _Markdown(str):
     __slots__ = ()
 
 
-def render_readme(plan: ClusterPlan, ledger: ClusterLedger) -> Manifest:
+def workload_table(ledger: ClusterLedger) -> str:
+    """Rows of Markdown: what will run, worst first."""
+    return "".join(
+        f"| {_code(item.workload)} in {_escape(item.namespace)} | {_escape(item.maker)} | {_escape(item.reach)} "
+        f"| {_escape(', '.join(_PLACES.get(pool, pool) for pool in item.pools))} |\n"
+        for item in sorted(ledger.workloads, key=lambda item: item.reach)
+    )
+
+
+def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
     text = _template("cluster-readme.md")(
         plan=plan,
-        ledger=ledger,
-        pools_of=lambda workload: [_PLACES.get(pool, pool) for pool in workload.pools],
+        predicted=predicted,
+        summary=_Markdown(predicted.summary),
         spec=plan.cluster.spec,
         operator=plan.cluster.spec.stack.kind is StackKind.OPERATOR,
         argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.model.manifest import Manifest, ManifestTree
@@ -10,25 +9,15 @@ from poolsmith.render.delivery import render_delivery
 from poolsmith.render.node_labels import render_node_labels
 from poolsmith.render.platform_unit import render_platform
 from poolsmith.render.pools import render_pools
-from poolsmith.render.prediction import images_manifest, ledger_manifest, workloads_manifest
+from poolsmith.render.prediction import prediction_manifests
 from poolsmith.render.readme import render_readme
 from poolsmith.render.smoke import render_smoke_tests
 from poolsmith.render.units import render_units
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
-    from poolsmith.model.image_use import ImageUse
     from poolsmith.model.plan import ClusterPlan
-    from poolsmith.model.workload_ledger import ClusterLedger
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
-    """What the plan comes to: the ledger, the images, and expected/workloads.yaml without its header."""
-
-    ledger: ClusterLedger
-    images: tuple[ImageUse, ...]
-    workloads: str
+    from poolsmith.render.prediction import Predicted
 
 
 def render_cluster(plan: ClusterPlan, predicted: Predicted) -> ManifestTree:
@@ -45,10 +34,8 @@ def render_cluster(plan: ClusterPlan, predicted: Predicted) -> ManifestTree:
     manifests += render_delivery(plan, manifests, header)
     manifests += render_smoke_tests(plan, header)
     manifests += render_node_labels(plan, header)
-    manifests.append(ledger_manifest(predicted.ledger, header))
-    manifests.append(images_manifest(plan.name, predicted.images, header))
-    manifests.append(workloads_manifest(predicted.workloads, header))
-    manifests.append(render_readme(plan, predicted.ledger))
+    manifests += prediction_manifests(plan.name, predicted, header)
+    manifests.append(render_readme(plan, predicted))
     return ManifestTree(tuple(sorted(manifests, key=lambda manifest: manifest.path)))
 
 

@@ -53,6 +53,11 @@ def emit(
     return "".join(out)
 
 
+def comment(lines: Sequence[str]) -> str:
+    """The opening comment of a file."""
+    return "".join(_comment(line, "") for line in lines)
+
+
 def emit_all(values: Sequence[YamlValue], *, header: Sequence[str] = ()) -> str:
     """Several documents in one stream."""
     return "---\n".join(emit(value, header=() if index else header) for index, value in enumerate(values))
