@@ -5,9 +5,9 @@ Floor: operands.
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.operands.go_path import joined
 from poolsmith.operands.kube import (
     Container,
     Pod,
@@ -82,4 +82,4 @@ def set_mig_strategy(container: Container, context: Context) -> None:
 
 def hook_path(context: Context) -> str:
     """The toolkit's program on the host that runtimes call for a CDI device."""
-    return posixpath.join(context.spec.text("toolkit", "installDir"), "toolkit/nvidia-cdi-hook")
+    return joined(context.spec.text("toolkit", "installDir"), "toolkit/nvidia-cdi-hook")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING
 
+from poolsmith.operands.go_path import folder_of, joined, name_of
 from poolsmith.operands.kube import Container, NotModelled, Pod, add_volume, env_of, host_path, mount, set_env
 
 if TYPE_CHECKING:
@@ -43,20 +43,20 @@ def _mount_files(pod: Pod, container: Container, context: Context, *, drop_in: b
     config = env_of(container, _CONFIG[runtime]) or (env_of(container, "RUNTIME_CONFIG") if general else "")
     config = config or defaults["config"]
     dropped = (env_of(container, "RUNTIME_DROP_IN_CONFIG") or defaults["dropIn"]) if defaults["dropIn"] else ""
-    inside = _CONFIG_FOLDER + posixpath.basename(config)
+    inside = _CONFIG_FOLDER + name_of(config)
     if general:
         set_env(container, "RUNTIME_CONFIG", inside)
     set_env(container, _CONFIG[runtime], inside)
     _mount_folder(pod, container, f"{runtime}-config", _CONFIG_FOLDER, config, _CREATED)
     if dropped and drop_in:
-        set_env(container, "RUNTIME_DROP_IN_CONFIG", _DROP_IN_FOLDER + posixpath.basename(dropped))
+        set_env(container, "RUNTIME_DROP_IN_CONFIG", _DROP_IN_FOLDER + name_of(dropped))
         set_env(container, "RUNTIME_DROP_IN_CONFIG_HOST_PATH", dropped)
         _mount_folder(pod, container, f"{runtime}-drop-in-config", _DROP_IN_FOLDER, dropped, _CREATED)
     if context.behaviour["runtimeConfigSources"]:
         _read_sources_on_host(container)
     if runtime in _SOCKET:
         socket = env_of(container, _SOCKET[runtime]) or defaults["socket"]
-        inside = _SOCKET_FOLDER + posixpath.basename(socket)
+        inside = _SOCKET_FOLDER + name_of(socket)
         if general:
             set_env(container, "RUNTIME_SOCKET", inside)
         set_env(container, _SOCKET[runtime], inside)
@@ -65,13 +65,13 @@ def _mount_files(pod: Pod, container: Container, context: Context, *, drop_in: b
 
 def _mount_nri(pod: Pod, container: Container) -> None:
     socket = env_of(container, "NRI_SOCKET") or _NRI_SOCKET
-    set_env(container, "NRI_SOCKET", _NRI_FOLDER + posixpath.basename(socket))
+    set_env(container, "NRI_SOCKET", _NRI_FOLDER + name_of(socket))
     _mount_folder(pod, container, "nri-socket", _NRI_FOLDER, socket, _CREATED)
 
 
 def _mount_folder(pod: Pod, container: Container, name: str, inside: str, file: str, kind: str | None) -> None:
     mount(container, name, inside)
-    add_volume(pod, name, **host_path(posixpath.dirname(file) or ".", kind))
+    add_volume(pod, name, **host_path(folder_of(file), kind))
 
 
 def _read_sources_on_host(container: Container) -> None:
@@ -80,9 +80,7 @@ def _read_sources_on_host(container: Container) -> None:
     if not sources:
         return
     moved = [
-        f"{_FILE_SOURCE}{posixpath.normpath('/host/' + word.removeprefix(_FILE_SOURCE))}"
-        if word.startswith(_FILE_SOURCE)
-        else word
+        f"{_FILE_SOURCE}{joined('/host', word.removeprefix(_FILE_SOURCE))}" if word.startswith(_FILE_SOURCE) else word
         for word in sources.split(",")
     ]
     set_env(container, "RUNTIME_CONFIG_SOURCE", ",".join(moved))
