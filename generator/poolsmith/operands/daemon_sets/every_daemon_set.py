@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import posixpath
+import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.operands.go_path import joined
+from poolsmith.operands.gpu_cluster.requirements import requirements
 from poolsmith.operands.kube import (
     OperatorError,
     containers_of,
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 _DRIVER = "nvidia-driver-daemonset"
 _DRIVER_FOLDER = "/run/nvidia/driver"
 _FIXED_LABELS = ("app", "app.kubernetes.io/part-of")
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+_INT32 = 2**31
 
 
 def prepare(daemon_set: dict[str, Any], context: Context) -> None:
@@ -33,7 +37,7 @@ def prepare(daemon_set: dict[str, Any], context: Context) -> None:
     if common.get("priorityClassName"):
         pod["priorityClassName"] = common["priorityClassName"]
     if common.get("tolerations"):
-        pod["tolerations"] = copied(common["tolerations"])
+        pod["tolerations"] = [_without_empty_texts(item) for item in common["tolerations"]]
     if common.get("podSecurityContext") is not None:
         pod["securityContext"] = copied(common["podSecurityContext"])
     _move_host_root(pod, context.spec.text("hostPaths", "rootFS"))
@@ -41,7 +45,10 @@ def prepare(daemon_set: dict[str, Any], context: Context) -> None:
 
 
 def finish(daemon_set: dict[str, Any], context: Context) -> None:
-    """After them: labels and annotations of the user, on pods and on the object."""
+    """After them: labels and annotations of the user, on pods and on the object; amounts as they are written anew.
+
+    Raises NotModelled.
+    """
     common = context.spec.at("daemonsets")
     labels, annotations = common.get("labels") or {}, common.get("annotations") or {}
     metadata = daemon_set["spec"]["template"]["metadata"]
@@ -52,6 +59,15 @@ def finish(daemon_set: dict[str, Any], context: Context) -> None:
     if annotations:
         metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
         daemon_set["metadata"]["annotations"] = {**daemon_set["metadata"].get("annotations", {}), **annotations}
+    pod = pod_of(daemon_set)
+    for container in (*init_containers_of(pod), *containers_of(pod)):
+        if container.get("resources"):
+            container["resources"] = requirements(container["resources"])
+
+
+def _without_empty_texts(toleration: dict[str, Any]) -> dict[str, Any]:
+    """The operator writes tolerations anew, which drops them."""
+    return {key: value for key, value in toleration.items() if value not in (None, "")}
 
 
 def _set_update_strategy(daemon_set: dict[str, Any], context: Context) -> None:
@@ -62,14 +78,17 @@ def _set_update_strategy(daemon_set: dict[str, Any], context: Context) -> None:
     limit = str((common.get("rollingUpdate") or {}).get("maxUnavailable") or "")
     if not limit or daemon_set["metadata"]["name"].startswith(_DRIVER):
         return
-    value: int | str = limit
-    if not limit.endswith("%"):
-        if not limit.lstrip("+-").isdecimal():
-            raise OperatorError(
-                f'failed to apply rolling update config: strconv.ParseInt: parsing "{limit}": invalid syntax'
-            )
-        value = int(limit)
+    value = limit if limit.endswith("%") else _whole_number(limit)
     daemon_set["spec"]["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": value}}
+
+
+def _whole_number(text: str) -> int:
+    wrong = "invalid syntax"
+    if _WHOLE_NUMBER.fullmatch(text):
+        if -_INT32 <= int(text) < _INT32:
+            return int(text)
+        wrong = "value out of range"
+    raise OperatorError(f'failed to apply rolling update config: strconv.ParseInt: parsing "{text}": {wrong}')
 
 
 def _move_host_root(pod: dict[str, Any], root: str) -> None:
@@ -79,7 +98,7 @@ def _move_host_root(pod: dict[str, Any], root: str) -> None:
         for container in (*init_containers_of(pod), *containers_of(pod)):
             set_env(container, "HOST_ROOT", root)
     if volume_named(pod, "host-dev-char") is not None:
-        move_host_path(pod, "host-dev-char", posixpath.join(root, "dev/char"))
+        move_host_path(pod, "host-dev-char", joined(root, "dev/char"))
 
 
 def _move_driver_folder(pod: dict[str, Any], folder: str) -> None:
