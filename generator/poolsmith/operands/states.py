@@ -28,6 +28,11 @@ _DRIVERS = ("state-driver", "state-vgpu-manager")
 _DRIVER_DAEMON_SET = "nvidia-driver-daemonset"
 _KATA = "state-kata-manager"
 _POD_READER = "nvidia-dcgm-exporter-read-pods"
+_METRICS = "state-operator-metrics"
+_MONITORS = {
+    "nvidia-dcgm-exporter": ("dcgmExporter", "serviceMonitor"),
+    "gpu-operator": ("operator", "metrics", "serviceMonitor"),
+}
 _DEFAULTS = {
     DEFAULT_MIG_CONFIG: ("migManager", "config"),
     DEFAULT_GPU_CLIENTS: ("migManager", "gpuClientsConfig"),
@@ -113,6 +118,9 @@ def _is_left_out(compact: dict[str, Any], state: OperandState, context: Context,
 
 def _leaves_out_monitor(state: OperandState, context: Context, created: Created) -> bool:
     if state.name != "state-dcgm-exporter":
+        settings = context.spec.at(*_MONITORS["gpu-operator"])
+        if state.name == _METRICS and context.service_monitors and settings.get("enabled") is False:
+            raise NotModelled("whether operator.metrics.serviceMonitor.enabled has an effect")
         return not context.service_monitors
     if not context.spec.flag("dcgmExporter", "serviceMonitor", "enabled"):
         return True
@@ -200,9 +208,10 @@ def _set_monitor(made: KubernetesObject, context: Context) -> None:
     selector = made["spec"].get("namespaceSelector", {})
     if "matchNames" in selector:
         selector["matchNames"] = [context.namespace]
-    if made["metadata"]["name"] != "nvidia-dcgm-exporter":
+    settings = _MONITORS.get(made["metadata"]["name"])
+    if settings is None:
         return
-    spec = context.spec.at("dcgmExporter", "serviceMonitor")
+    spec = context.spec.at(*settings)
     endpoint = made["spec"]["endpoints"][0]
     for key in ("interval", "scrapeTimeout"):
         if spec.get(key):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.daemon_sets.component import (
@@ -16,8 +15,10 @@ from poolsmith.operands.daemon_sets.component import (
 )
 from poolsmith.operands.daemon_sets.plugin_config import set_plugin_config
 from poolsmith.operands.daemon_sets.validation import set_validation_containers
+from poolsmith.operands.go_path import joined
 from poolsmith.operands.kube import (
     Container,
+    NotModelled,
     Pod,
     containers_of,
     find,
@@ -76,6 +77,8 @@ def mps_control_daemon(daemon_set: dict[str, Any], context: Context) -> None:
     inject_devices(daemon_set, _MPS, context)
     set_mig_strategy(main, context)
     _move_mps(pod, context)
+    if pod.get("hostNetwork"):
+        raise NotModelled("whether the MPS daemon follows the device plugin into the host's network")
 
 
 def gpu_feature_discovery(daemon_set: dict[str, Any], context: Context) -> None:
@@ -108,5 +111,5 @@ def _move_mps(pod: Pod, context: Context) -> str:
     if folder in ("", _MPS_FOLDER):
         return ""
     move_host_path(pod, "mps-root", folder)
-    move_host_path(pod, "mps-shm", posixpath.join(folder, "shm"))
+    move_host_path(pod, "mps-shm", joined(folder, "shm"))
     return folder

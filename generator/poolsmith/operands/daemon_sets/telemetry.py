@@ -8,10 +8,10 @@ from poolsmith.operands.daemon_sets.component import (
     inject_devices,
     set_component,
     set_own_env,
-    use_host_network,
     use_runtime_class,
 )
 from poolsmith.operands.daemon_sets.validation import set_validation_containers
+from poolsmith.operands.go_path import joined
 from poolsmith.operands.kube import (
     Container,
     NotModelled,
@@ -21,6 +21,7 @@ from poolsmith.operands.kube import (
     env_of,
     host_path,
     mount,
+    move_host_path,
     pod_of,
     set_env,
 )
@@ -59,20 +60,21 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
     if policy.enabled("dcgm"):
         set_env(main, _ENGINE, "nvidia-dcgm:5555")
     elif env_of(main, _ENGINE).startswith("localhost"):
-        use_host_network(pod)
+        pod["hostNetwork"] = True  # without a DNS policy: only releases that set `env` first come here
     inject_devices(daemon_set, main["name"], context)
     use_runtime_class(pod, context)
     if policy.flag("dcgmExporter", "hostPID"):
         pod["hostPID"] = True
+    if folder := policy.text("hostPaths", "kubeletRootDir"):
+        move_host_path(pod, "pod-gpu-resources", joined(folder, "pod-resources"))
     if reads_pods(policy) and context.behaviour["podMetadata"]:
         _label_with_pods(pod, main, policy)
     if context.behaviour["hpcJobMapping"] and policy.flag("dcgmExporter", "hpcJobMapping", "enabled"):
         _map_jobs(pod, main, policy.text("dcgmExporter", "hpcJobMapping", "directory") or _JOB_MAPPING)
     if name := policy.text("dcgmExporter", "config", "name"):
         _use_metrics(pod, main, name)
-    if annotations := policy.at("dcgmExporter", "annotations"):
-        metadata = daemon_set["metadata"]
-        metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
+    if policy.at("dcgmExporter", "annotations"):
+        raise NotModelled("whether dcgmExporter.annotations stand on pods, on their DaemonSet, or on both")
     if variables == "last":
         set_own_env(main, "dcgmExporter", context)
 
