@@ -54,6 +54,7 @@ class ReleaseDiff:
     before: str
     after: str
     changes: LedgerDelta
+    pools: tuple[str, ...]
     unknown: tuple[str, ...] = ()
 
 
@@ -66,7 +67,9 @@ def release_diff(before: str, after: str, chosen: LedgerFilter, settings: Sequen
         except SetError as error:
             raise UsageError(f"--set {setting}: {error}") from None
     (old, old_unknown), (new, new_unknown) = (_ledger(release, values, chosen) for release in (before, after))
-    return ReleaseDiff(before, after, delta(old, new), tuple(dict.fromkeys((*old_unknown, *new_unknown))))
+    return ReleaseDiff(
+        before, after, delta(old, new), tuple(_NODES), tuple(dict.fromkeys((*old_unknown, *new_unknown)))
+    )
 
 
 def release_diff_json(result: ReleaseDiff) -> str:

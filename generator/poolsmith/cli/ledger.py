@@ -99,7 +99,7 @@ def _release_diff(tags: tuple[str, str], chosen: LedgerFilter, settings: tuple[s
     if output_format == "json":
         write(release_diff_json(result))
     else:
-        write(f"a default installation, {tags[0]} to {tags[1]}\n{changes_text(result.changes)}")
+        write(f"a default installation, {tags[0]} to {tags[1]}\n{changes_text(result.changes, result.pools)}")
         write("".join(f"unknown: {item}\n" for item in result.unknown))
     return Exit.CLEAN
 
@@ -109,7 +109,7 @@ def _view(view: LedgerView, chosen: LedgerFilter, settings: tuple[str, ...]) -> 
 
     title = f"{view.cluster}  {view.release}"
     if view.changes is not None:
-        body = changes_text(view.changes)
+        body = changes_text(view.changes, chosen.pools or view.pools)
         title += f"  with {', '.join(settings)}"
     elif not view.lines:
         body = "nothing\n"

@@ -36,9 +36,9 @@ class _Markdown(str):
 
 def workload_table(ledger: ClusterLedger) -> str:
     """Rows of Markdown: what will run, worst first."""
-    return "".join(
+    return "\n".join(
         f"| {_code(item.workload)} in {_escape(item.namespace)} | {_escape(item.maker)} | {_escape(item.reach)} "
-        f"| {_escape(', '.join(_PLACES.get(pool, pool) for pool in item.pools))} |\n"
+        f"| {_escape(', '.join(_PLACES.get(pool, pool) for pool in item.pools))} |"
         for item in sorted(ledger.workloads, key=lambda item: item.reach)
     )
 

@@ -101,15 +101,34 @@ def ledger_details(lines: Sequence[LedgerLine]) -> str:
     return printable_lines(out)
 
 
-def changes_text(changes: LedgerDelta) -> str:
-    """What is gained and lost, workload by workload."""
+def changes_text(changes: LedgerDelta, pools: Sequence[str] = ()) -> str:
+    """What is gained and lost, workload by workload; `pools` are all there are, which need no mention together.
+
+    What several workloads gain and lose alike, because they share an account, stands once.
+    """
     if not changes.changes:
         return "no privilege changes\n"
-    out = [f"{_LEGEND}\n"]
-    ordered = sorted(changes.changes, key=lambda item: (item.namespace, item.workload))
-    for (namespace, workload), group in groupby(ordered, lambda item: (item.namespace, item.workload)):
-        out.extend(("\n", f"{workload}{_in(namespace)}\n"))
-        out.extend(_changed(list(group)))
+    by_workload: dict[str, list[Change]] = {}
+    for change in changes.changes:
+        by_workload.setdefault(f"{change.workload}{_in(change.namespace)}", []).append(change)
+    own = {
+        name: tuple(_changed([item for item in found if not _right(item)], pools))
+        for name, found in by_workload.items()
+    }
+    rights = {
+        name: tuple(_changed([item for item in found if _right(item)], pools)) for name, found in by_workload.items()
+    }
+    holders: dict[tuple[str, ...], list[str]] = {}
+    for name in sorted(by_workload):
+        holders.setdefault(rights[name], []).append(name)
+    out = [_LEGEND]
+    for name in sorted(by_workload):
+        shared = len(holders[rights[name]]) > 1
+        lines = own[name] if shared else (*own[name], *rights[name])
+        if lines:
+            out.extend(("", name, *lines))
+        if shared and rights[name] and holders[rights[name]][0] == name:
+            out.extend(("", f"the account of {', '.join(holders[rights[name]])}", *rights[name]))
     return printable_lines(out)
 
 
@@ -184,42 +203,58 @@ def _with_verbs(token: Privilege, verbs: list[str] | None) -> str:
     return str(privilege("rbac", group, resource, ",".join(verbs), scope, name))
 
 
-def _changed(changes: list[Change]) -> Iterator[str]:
+def _changed(changes: list[Change], pools: Sequence[str]) -> Iterator[str]:
     """Signs, privileges, and where; verbs of one kind of right in one line."""
     groups: dict[tuple[object, ...], list[Change]] = {}
     for change in changes:
-        token = change.new or change.old
-        assert token is not None, "a change has an old or a new privilege"
-        key: tuple[object, ...] = (
-            change.kind,
-            change.container,
-            change.pools_before,
-            change.pools_after,
-            str(change.old),
-            str(change.new),
-        )
-        if token.name == "rbac" and change.kind not in (ChangeKind.WIDENED, ChangeKind.NARROWED):
-            group, resource, _, scope, name = token.arguments
-            key = (*key[:4], change.reach, group, resource, scope, name)
-        groups.setdefault(key, []).append(change)
-    for group_of_changes in groups.values():
-        yield _change_line(group_of_changes)
+        old, new = change.old, change.new
+        key = (change.kind, change.container, change.pools_before, change.pools_after, change.reach)
+        if (right := _right(change)) is not None:
+            before, after = (None if token is None else _without_verb(token) for token in (old, new))
+            groups.setdefault((*key, right, before, after), []).append(change)
+        else:
+            groups.setdefault((*key, old, new), []).append(change)
+    for group in groups.values():
+        yield _change_line(group, pools)
 
 
-def _change_line(changes: list[Change]) -> str:
+def _right(change: Change) -> tuple[str, ...] | None:
+    """Group and resource of a right; None of any other privilege."""
+    token = change.new or change.old
+    return token.arguments[:2] if token is not None and token.name == "rbac" else None
+
+
+def _without_verb(token: Privilege) -> tuple[str, ...]:
+    group, resource, _, scope, name = token.arguments
+    return group, resource, scope, name
+
+
+def _change_line(changes: list[Change], pools: Sequence[str]) -> str:
     first = changes[0]
-    token = first.new or first.old
-    assert token is not None, "a change has an old or a new privilege"
-    verbs = [held.arguments[2] for change in changes if (held := change.new or change.old) and held.name == "rbac"]
-    text = _with_verbs(token, verbs if len(verbs) > 1 else None)
-    if first.old is not None and first.new is not None and first.old != first.new:
-        text = f"{first.new} (was {first.old})"
-    where = f"on {_where(first.pools_after or first.pools_before)}"
-    if first.kind is ChangeKind.MOVED:
-        gone = f"no longer on {_where(first.pools_before)}" if first.pools_before else ""
-        come = f"now on {_where(first.pools_after)}" if first.pools_after else ""
-        where = ", ".join(part for part in (come, gone) if part)
-    return f"  {_SIGNS[first.kind]} {first.reach!s:{_REACH_WIDTH}}{first.container or '(pod)':28} {text}  {where}\n"
+    new, old = (_joined([getattr(change, name) for change in changes]) for name in ("new", "old"))
+    text = f"{new} (was {old})" if new and old and new != old else new or old
+    return (
+        f"  {_SIGNS[first.kind]} {first.reach!s:{_REACH_WIDTH}}{first.container or '(pod)':28} {text}"
+        f"{_on(first, pools)}".rstrip()
+    )
+
+
+def _joined(tokens: list[Privilege | None]) -> str:
+    """One privilege, or one right with all of its verbs."""
+    found = [token for token in tokens if token is not None]
+    if not found:
+        return ""
+    verbs = sorted({token.arguments[2] for token in found}) if found[0].name == "rbac" else []
+    return _with_verbs(found[0], verbs if len(verbs) > 1 else None)
+
+
+def _on(change: Change, pools: Sequence[str]) -> str:
+    if change.kind is ChangeKind.MOVED:
+        gone = f"no longer on {_where(change.pools_before)}" if change.pools_before else ""
+        come = f"now on {_where(change.pools_after)}" if change.pools_after else ""
+        return "  " + ", ".join(part for part in (come, gone) if part)
+    where = change.pools_after or change.pools_before
+    return "" if set(pools) == set(where) else f"  on {_where(where)}"
 
 
 def _where(pools: Sequence[str]) -> str:
