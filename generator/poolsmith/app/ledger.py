@@ -107,6 +107,9 @@ def ledger(root: Path, clusters: Sequence[str], chosen: LedgerFilter, settings: 
     )
     predicted = [(run, run.prediction) for run in runs if run.prediction is not None]
     _check_names(chosen, [prediction for _, prediction in predicted])
+    if settings and predicted and all(prediction.plan.chart is None for _, prediction in predicted):
+        names = ", ".join(f"`{prediction.plan.name}`" for _, prediction in predicted)
+        raise UsageError(f"--set: cluster {names} has no operator whose values could change")
     views = [_view(project, run, prediction, chosen, settings) for run, prediction in predicted]
     return LedgerResult(tuple(view for view in views if view is not None), diagnostics)
 
@@ -120,9 +123,11 @@ def ledger_json(result: LedgerResult) -> str:
 def _view(
     project: Project, run: ClusterRun, prediction: Prediction, chosen: LedgerFilter, settings: Sequence[str]
 ) -> LedgerView | None:
-    """None where the cluster has none of the pools that are asked for."""
+    """None where the cluster has none of the pools that are asked for, or no operator that values could be for."""
     names = tuple(pool.name for pool in prediction.plan.pools)
     if chosen.pools and not {ANY_NODE, *names} & set(chosen.pools):
+        return None
+    if settings and prediction.plan.chart is None:
         return None
     view = LedgerView(
         cluster=prediction.plan.name,
@@ -157,8 +162,6 @@ class _Otherwise:
 
 
 def _with_settings(project: Project, prediction: Prediction, settings: Sequence[str]) -> _Otherwise:
-    if prediction.plan.chart is None:
-        raise UsageError(f"--set: cluster `{prediction.plan.name}` has no operator whose values could change")
     values: dict[str, Any] = copied(values_tree(prediction.plan.values))
     for setting in settings:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.ledger import changes_json
@@ -47,29 +47,52 @@ _NODES = {
 """A node of each workload, with all that operands are scheduled by."""
 
 
+_OFF_BY_DEFAULT = (
+    "sandboxWorkloads.enabled=true",
+    "vgpuManager.enabled=true",
+    "vgpuManager.repository=registry.example.com",
+    "vgpuManager.image=vgpu-manager",
+    "vgpuManager.version=550",
+    "ccManager.enabled=true",
+    "dcgm.enabled=true",
+    "nodeStatusExporter.enabled=true",
+    "gdrcopy.enabled=true",
+    "gds.enabled=true",
+    "driver.useOpenKernelModules=true",
+    "driver.rdma.enabled=true",
+)
+"""Values that bring what a default installation does not have; the vGPU manager's image is the user's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseChanges:
+    """The changes of one installation; `unknown` is what can't be told of one of the two releases."""
+
+    title: str
+    settings: tuple[str, ...]
+    changes: LedgerDelta
+    unknown: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class ReleaseDiff:
-    """The changes of the ledger; `unknown` is what can't be told of one of the two."""
+    """Parts: a default installation, then what those bring that are off by default; or one, with the user's values."""
 
     before: str
     after: str
-    changes: LedgerDelta
     pools: tuple[str, ...]
-    unknown: tuple[str, ...] = ()
+    parts: tuple[ReleaseChanges, ...]
 
 
 def release_diff(before: str, after: str, chosen: LedgerFilter, settings: Sequence[str] = ()) -> ReleaseDiff:
     """Of `settings` on top of each chart's defaults. Raises UsageError for a release that is not known."""
-    values: dict[str, Any] = {}
-    for setting in settings:
-        try:
-            apply_set(values, setting)
-        except SetError as error:
-            raise UsageError(f"--set {setting}: {error}") from None
-    (old, old_unknown), (new, new_unknown) = (_ledger(release, values, chosen) for release in (before, after))
-    return ReleaseDiff(
-        before, after, delta(old, new), tuple(_NODES), tuple(dict.fromkeys((*old_unknown, *new_unknown)))
-    )
+    parts = [_changes("a default installation", before, after, chosen, settings)]
+    if not settings:
+        more = _changes("what is off by default", before, after, chosen, _OFF_BY_DEFAULT)
+        known = set(parts[0].changes.changes)
+        rest = tuple(change for change in more.changes.changes if change not in known)
+        parts.append(replace(more, changes=LedgerDelta(rest, more.changes.unknown)))
+    return ReleaseDiff(before, after, tuple(_NODES), tuple(parts))
 
 
 def release_diff_json(result: ReleaseDiff) -> str:
@@ -78,10 +101,29 @@ def release_diff_json(result: ReleaseDiff) -> str:
         "version": 1,
         "from": result.before,
         "to": result.after,
-        "changes": changes_json(result.changes),
-        "unknown": list(result.unknown),
+        "parts": [
+            {
+                "title": part.title,
+                "values": list(part.settings),
+                "changes": changes_json(part.changes),
+                "unknown": list(part.unknown),
+            }
+            for part in result.parts
+        ],
     }
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+
+
+def _changes(title: str, before: str, after: str, chosen: LedgerFilter, settings: Sequence[str]) -> ReleaseChanges:
+    values: dict[str, Any] = {}
+    for setting in settings:
+        try:
+            apply_set(values, setting)
+        except SetError as error:
+            raise UsageError(f"--set {setting}: {error}") from None
+    (old, old_unknown), (new, new_unknown) = (_ledger(release, values, chosen) for release in (before, after))
+    unknown = tuple(dict.fromkeys((*old_unknown, *new_unknown)))
+    return ReleaseChanges(title, tuple(settings), delta(old, new), unknown)
 
 
 def _ledger(release: str, values: dict[str, Any], chosen: LedgerFilter) -> tuple[Ledger, tuple[str, ...]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.app.ledger import LedgerFilter, LedgerView
+    from poolsmith.app.release_diff import ReleaseChanges, ReleaseDiff
 
 
 @click.command("ledger")
@@ -93,15 +94,22 @@ def command(
 
 def _release_diff(tags: tuple[str, str], chosen: LedgerFilter, settings: tuple[str, ...], output_format: str) -> int:
     from poolsmith.app.release_diff import release_diff, release_diff_json
-    from poolsmith.report.ledger_text import changes_text
 
     result = release_diff(*tags, chosen, settings)
     if output_format == "json":
         write(release_diff_json(result))
     else:
-        write(f"a default installation, {tags[0]} to {tags[1]}\n{changes_text(result.changes, result.pools)}")
-        write("".join(f"unknown: {item}\n" for item in result.unknown))
+        write("\n".join(_part(part, result) for part in result.parts))
     return Exit.CLEAN
+
+
+def _part(part: ReleaseChanges, result: ReleaseDiff) -> str:
+    from poolsmith.report.ledger_text import changes_text, printable_lines
+
+    title = f"{part.title}, {result.before} to {result.after}"
+    told = [f"unknown: {item}" for item in part.unknown]
+    with_values = [f"with {', '.join(part.settings)}"] if part.settings else []
+    return printable_lines([title, *with_values]) + changes_text(part.changes, result.pools) + printable_lines(told)
 
 
 def _view(view: LedgerView, chosen: LedgerFilter, settings: tuple[str, ...]) -> str:

@@ -135,6 +135,7 @@ class Origins:
                 if item.name == name:
                     yield from self._lines(item.pool, ("/spec/driver/source",))
                     yield from map(str, profile_inputs(item.origin))
+            yield from self._values(self.switches.of_workload(made.name).values)
             return
         paths = [path for word in self._rule(made) if (path := _path(word)) is not None]
         yield from self._values(paths) if paths else [self._stack()]
