@@ -49,8 +49,11 @@ _KINDS = (
 )
 
 
-def write_fleet(root: Path, pools: int) -> int:
-    """Write a project of `pools` pools below `root`; the number of its clusters."""
+def write_fleet(root: Path, pools: int, *, unlike: bool = False) -> int:
+    """Write a project of `pools` pools below `root`; the number of its clusters.
+
+    Clusters are alike but for their names and engines, or `unlike`: each with a kernel of its own.
+    """
     bases = root / "profiles" / "_bases"
     bases.mkdir(parents=True)
     (bases / "ubuntu.yaml").write_text(_BASE)
@@ -63,7 +66,9 @@ def write_fleet(root: Path, pools: int) -> int:
         (folder / "cluster.yaml").write_text(_CLUSTER.replace("NAME", name).replace("ENGINE", engine))
         for index in range(min(pools, POOLS_PER_CLUSTER)):
             pool = f"pool-{index:02d}"
-            (folder / f"{pool}.yaml").write_text(_POOL.replace("NAME", pool) + _KINDS[index % len(_KINDS)])
+            text = _POOL.replace("NAME", pool) + _KINDS[index % len(_KINDS)]
+            kernel = f"5.15.0-{number + 1000}-generic" if unlike else "5.15.0-105-generic"
+            (folder / f"{pool}.yaml").write_text(text.replace("5.15.0-105-generic", kernel))
     return clusters
 
 

@@ -101,6 +101,24 @@ def large(folder: Path, pools: int, runs: int) -> list[Row]:
     ]
 
 
+def predictions(folder: Path, runs: int) -> list[Row]:
+    """Expansion and ledger of 1,000 pools, on one core: clusters that share the work, and clusters that can't."""
+    rows = []
+    for name, unlike in (("alike", False), ("unlike", True)):
+        root = folder / name
+        root.mkdir()
+        clusters = write_fleet(root, 1_000, unlike=unlike)
+        command = [sys.executable, str(Path(__file__).with_name("predictions.py")), str(root)]
+        seconds = statistics.median(
+            float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(runs)
+        )
+        budget = "" if unlike else "1 s"
+        rows.append(Row(f"expansion and ledger, 1,000 pools in {clusters} {name} clusters", seconds, 0, 0, budget))
+        whole, memory = measure(["ledger"], root, runs)
+        rows.append(Row(f"ledger, 1,000 pools in {clusters} {name} clusters", whole, memory, 0, ""))
+    return rows
+
+
 def kustomize(folder: Path, clusters: int) -> list[Row]:
     """What the same overlays cost when kustomize builds them one by one."""
     tool = shutil.which("kustomize")
@@ -157,6 +175,7 @@ def main() -> None:
         rows += small(_made(folder / "small"), options.runs)
         rows += large(_made(folder / "thousand"), 1_000, options.runs)
         rows += kustomize(folder / "thousand", 100)
+        rows += predictions(_made(folder / "predictions"), options.runs)
         if options.largest > 1_000:
             rows += large(_made(folder / "largest"), options.largest, 1)
     print_table(rows)
