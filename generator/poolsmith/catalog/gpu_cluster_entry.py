@@ -6,14 +6,14 @@ variables) is taken out; what is rendered in one case and not in another is kept
 
 from __future__ import annotations
 
-import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.operand_entry import behaviour_of, operand_entry
+from poolsmith.catalog.object_entry import compact_object, compact_or_refuse, documents_of, hold_all, joined
+from poolsmith.catalog.operand_entry import behaviour_of
 from poolsmith.catalog.versions import covers
 from poolsmith.diagnostics import PoolsmithError
-from poolsmith.sources.yaml_reader import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +24,7 @@ _DEVICE_CLASS = re.compile(
 )
 _USER = re.compile(r'request\.userInfo\.username == "system:serviceaccount:(?P<namespace>[^:]+):(?P<name>[^"]+)"')
 _WORKLOADS = ("DaemonSet", "Deployment")
+_MATCHED = ("apiGroups", "apiVersions", "operations", "resources")
 
 
 def gpu_cluster_entry(
@@ -31,27 +32,44 @@ def gpu_cluster_entry(
 ) -> dict[str, Any]:
     """The entry of one release. `files` maps the names that the overlay uses to texts.
 
-    Raises PoolsmithError for a rendered object that has no compact form.
+    Raises PoolsmithError for a rendered object that has no compact form, and for a file that is not there.
     """
+    missing = [name for name in cases(overlay, release) if name not in files]
+    if missing:
+        raise PoolsmithError(f"there is no {missing[0]}")
     sample = overlay["sample"]
     states = []
-    for state in overlay["states"]:
-        if not covers(state, release):
-            continue
-        base = _objects(files[state["base"]], sample)
+    for state in _states(overlay, release):
+        base = _objects(state["base"], files, sample)
         for key, condition in state.get("only", {}).items():
+            if key not in base:
+                raise PoolsmithError(
+                    f"{state['base']}: {key} is not there, which the overlay makes depend on {condition}"
+                )
             base[key]["when"] = condition
         for condition, name in state.get("with", {}).items():
-            _add_variant(base, _objects(files[name], sample), condition)
+            _add_variant(base, _objects(name, files, sample), condition)
         states.append({"name": state["name"], "objects": list(base.values())})
     behaviour = behaviour_of(overlay["behaviour"], release)
     return {"release": release, "source": source, "behaviour": behaviour, "states": states}
 
 
-def _objects(text: bytes, sample: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def cases(overlay: Mapping[str, Any], release: str) -> tuple[str, ...]:
+    """The rendered files that the entry of a release is made from; none where no state covers it."""
+    return tuple(
+        name for state in _states(overlay, release) for name in (state["base"], *state.get("with", {}).values())
+    )
+
+
+def _states(overlay: Mapping[str, Any], release: str) -> list[dict[str, Any]]:
+    return [state for state in overlay["states"] if covers(state, release)]
+
+
+def _objects(name: str, files: Mapping[str, bytes], sample: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Compact forms by `<kind>/<name>`, in the order rendered."""
-    documents = [document for document in read_documents(text.decode("utf-8")) if document]
-    return {f"{item['kind']}/{item['metadata']['name']}": _compact(item, sample) for item in documents}
+    compact = partial(_compact, sample=sample)
+    objects = [compact_or_refuse(name, document, compact) for document in documents_of(name, files[name])]
+    return {f"{item['kind']}/{item['name']}": item for item in objects}
 
 
 def _compact(document: dict[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,20 +81,11 @@ def _compact(document: dict[str, Any], sample: Mapping[str, Any]) -> dict[str, A
     for subject in document.get("subjects", ()):
         if subject.get("namespace") == sample["namespace"]:
             del subject["namespace"]
-    compact = _as_operand({**document, "kind": "DaemonSet"} if kind == "Deployment" else document)
-    return compact if kind != "Deployment" else compact | {"kind": kind, "replicas": document["spec"]["replicas"]}
-
-
-def _as_operand(document: dict[str, Any]) -> dict[str, Any]:
-    """The form that objects of a ClusterPolicy have in their entry; JSON is YAML too."""
-    entry = operand_entry(
-        release="",
-        source="",
-        files={"one/object": json.dumps(document).encode()},
-        overlay={"states": [{"name": "one", "enabled": []}], "behaviour": {}},
-    )
-    compact: dict[str, Any] = entry["states"][0]["objects"][0]
-    return compact
+    if kind != "Deployment":
+        return compact_object(document)
+    spec = dict(document["spec"])
+    replicas = spec.pop("replicas")
+    return compact_object({**document, "kind": "DaemonSet", "spec": spec}) | {"kind": kind, "replicas": replicas}
 
 
 def _without_sample(document: dict[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,6 +141,7 @@ def _more(base: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
 
 def _device_class(document: dict[str, Any]) -> dict[str, Any]:
     """Its one rule names a driver, the type of its devices and at most one of them by number."""
+    hold_all(document["spec"], {"selectors"})
     (selector,) = document["spec"]["selectors"]
     found = _DEVICE_CLASS.fullmatch(selector["cel"]["expression"])
     if found is None:
@@ -140,22 +150,28 @@ def _device_class(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _claim_template(document: dict[str, Any]) -> dict[str, Any]:
-    return {"requests": {item["name"]: item["exactly"] for item in document["spec"]["spec"]["devices"]["requests"]}}
+    hold_all(document["spec"], {"spec"})
+    devices = document["spec"]["spec"]["devices"]
+    hold_all(devices, {"requests"})
+    for request in devices["requests"]:
+        hold_all(request, {"name", "exactly"})
+    return {"requests": {request["name"]: request["exactly"] for request in devices["requests"]}}
 
 
 def _admission_policy(document: dict[str, Any]) -> dict[str, Any]:
     """Whom it restricts and on what. Expressions and messages are lengths only."""
     spec = document["spec"]
+    hold_all(spec, {"failurePolicy", "matchConditions", "matchConstraints", "variables", "validations"})
+    hold_all(spec["matchConstraints"], {"resourceRules"})
+    for rule in spec["matchConstraints"]["resourceRules"]:
+        hold_all(rule, set(_MATCHED))
     (condition,) = spec["matchConditions"]
     user = _USER.fullmatch(condition["expression"])
     if user is None:
         raise PoolsmithError(f"the condition of {document['metadata']['name']} has no compact form")
     return {
         "failurePolicy": spec["failurePolicy"],
-        "rules": [
-            [",".join(rule[key]) for key in ("apiGroups", "apiVersions", "operations", "resources")]
-            for rule in spec["matchConstraints"]["resourceRules"]
-        ],
+        "rules": [[joined(",", rule[key]) for key in _MATCHED] for rule in spec["matchConstraints"]["resourceRules"]],
         "condition": condition["name"],
         "serviceAccount": user["name"],
         "variables": {item["name"]: len(item["expression"]) for item in spec["variables"]},
@@ -164,6 +180,7 @@ def _admission_policy(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _admission_binding(document: dict[str, Any]) -> dict[str, Any]:
+    hold_all(document["spec"], {"policyName", "validationActions"})
     return {"policy": document["spec"]["policyName"], "actions": document["spec"]["validationActions"]}
 
 

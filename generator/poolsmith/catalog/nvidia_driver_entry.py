@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 MODULES = {"rdma": "nvidia-peermem-ctr", "gds": "nvidia-fs-ctr", "gdrcopy": "nvidia-gdrcopy-ctr"}
 """Files that show a container beside the driver, by what switches it on."""
 _DRIVERS = {"driver": "minimal", "vgpu-host-manager": "vgpu-host-manager"}
+CASES = (*_DRIVERS.values(), *MODULES)
+"""The test cases that an entry is made from."""
 _DIGEST = "DRIVER_CONFIG_DIGEST"
+_COMPONENT = "app.kubernetes.io/component"
+_READ = ("labels", "updateStrategy", "podAnnotations")
 _OF_THE_TEST = ("image", "resources")
 _POD_OF_THE_TEST = ("serviceAccountName", "imagePullSecrets")
 
@@ -29,12 +33,14 @@ def nvidia_driver_entry(
     `files` maps the names of the test cases (`minimal`, `vgpu-host-manager`, `rdma`, `gds`, `gdrcopy`) to the objects
     expected there; `overlay` holds how the release behaves. Raises PoolsmithError.
     """
-    wanted = [*_DRIVERS.values(), *MODULES]
+    missing = [case for case in CASES if case not in files]
+    if missing:
+        raise PoolsmithError(f"there is no driver-{missing[0]}.yaml")
     compact = operand_entry(
         release=release,
         source=source,
-        files={f"{name}/driver.yaml": files[name] for name in wanted},
-        overlay={"states": [{"name": name, "enabled": []} for name in wanted], "behaviour": overlay["behaviour"]},
+        files={f"{case}/driver-{case}.yaml": files[case] for case in CASES},
+        overlay={"states": [{"name": case, "enabled": []} for case in CASES], "behaviour": overlay["behaviour"]},
     )
     objects = {state["name"]: state["objects"] for state in compact["states"]}
     modules = [_container(objects[case], container) for case, container in MODULES.items()]
@@ -45,16 +51,19 @@ def nvidia_driver_entry(
         "behaviour": compact["behaviour"],
         "rules": {kind: _only(minimal, kind)["rules"] for kind in ("Role", "ClusterRole")},
         "configMaps": {item["name"]: item["keys"] for item in minimal if item["kind"] == "ConfigMap"},
-        "daemonSets": {name: _daemon_set(objects[case], modules) for name, case in _DRIVERS.items()},
+        "daemonSets": {name: _daemon_set(case, objects[case], modules) for name, case in _DRIVERS.items()},
     }
 
 
-def _daemon_set(objects: list[dict[str, Any]], modules: list[dict[str, Any]]) -> dict[str, Any]:
+def _daemon_set(case: str, objects: list[dict[str, Any]], modules: list[dict[str, Any]]) -> dict[str, Any]:
     """A driver with every container that may run beside it."""
     found = _only(objects, "DaemonSet")
+    lacking = [key for key in _READ if key not in found]
+    if lacking or _COMPONENT not in found["labels"]:
+        raise PoolsmithError(f"driver-{case}.yaml: the DaemonSet has no {lacking[0] if lacking else _COMPONENT}")
     pod = {key: value for key, value in found["pod"].items() if key not in _POD_OF_THE_TEST}
     return {
-        "component": found["labels"]["app.kubernetes.io/component"],
+        "component": found["labels"][_COMPONENT],
         "updateStrategy": found["updateStrategy"],
         "podAnnotations": found["podAnnotations"],
         "pod": pod,
@@ -71,7 +80,7 @@ def _container(objects: list[dict[str, Any]], name: str) -> dict[str, Any]:
     if container is None:
         raise PoolsmithError(f"no container {name} is expected where it is switched on")
     bare = _bare(container)
-    return {**bare, "mounts": [mount for mount in bare["mounts"] if not mount.startswith("test-")]}
+    return {**bare, "mounts": [mount for mount in bare.get("mounts", ()) if not mount.startswith("test-")]}
 
 
 def _bare(container: dict[str, Any]) -> dict[str, Any]:
