@@ -13,11 +13,12 @@ from poolsmith.model.origin import FromProfile
 from poolsmith.model.workload_ledger import ClusterLedger
 from poolsmith.operands.images import image_uses
 from poolsmith.operands.installation import InstallationInput, install, installation_input
+from poolsmith.operands.operator_chart_part import ChartParts
 from poolsmith.operands.origins import Origins
 from poolsmith.operands.pool_nodes import pool_nodes
 from poolsmith.operands.privileges.build import ledger_of
 from poolsmith.operands.workload_ledger import by_workload
-from poolsmith.render.prediction import Predicted, images_text, ledger_text, workloads_text
+from poolsmith.render.prediction import ObjectTexts, Predicted, images_text, ledger_text
 from poolsmith.render.readme import workload_table
 
 if TYPE_CHECKING:
@@ -43,13 +44,14 @@ class Shared:
     installation: Installation
     ledger: Ledger
     made: dict[str, Made]
+    texts_of_objects: ObjectTexts
     texts: dict[Hashable, Predicted] = field(default_factory=dict)
     _objects: str | None = None
 
     def objects(self) -> str:
         """expected/workloads.yaml without its header."""
         if self._objects is None:
-            self._objects = workloads_text(self.installation.objects)
+            self._objects = self.texts_of_objects.stream(self.installation.objects)
         return self._objects
 
 
@@ -120,6 +122,8 @@ class Predictions:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._known: OrderedDict[str, Shared] = OrderedDict()
+        self._charts = ChartParts()
+        self._texts = ObjectTexts()
 
     def of(self, plan: ClusterPlan, loaded: LoadedCluster) -> Prediction:
         chart = self._chart(plan)
@@ -140,10 +144,10 @@ class Predictions:
         key = given.key
         found = self._known.get(key)
         if found is None:
-            installation = install(given)
+            installation = install(given, self._charts)
             ledger = ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
             made = {item.key: item for item in installation.made}
-            found = self._known[key] = Shared(given, installation, ledger, made)
+            found = self._known[key] = Shared(given, installation, ledger, made, self._texts)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)

@@ -9,19 +9,13 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.crds import read_crds
-from poolsmith.catalog.projections import read_projection
 from poolsmith.model.expansion import ClusterState
 from poolsmith.model.installation import Installation, Made, Maker, in_made_order
 from poolsmith.model.plan import values_tree
-from poolsmith.operands.admission import admit
-from poolsmith.operands.chart_config_maps import chart_config_maps
-from poolsmith.operands.chart_workloads.operator_chart import operator_chart_objects
 from poolsmith.operands.chart_workloads.stack import stack_objects
 from poolsmith.operands.child_pods import children, unknown_children
 from poolsmith.operands.expand import expand
-from poolsmith.operands.project import HelmRelease, project
-from poolsmith.operands.values_merge import merge_over_defaults
+from poolsmith.operands.operator_chart_part import ChartParts, stored
 
 if TYPE_CHECKING:
     from poolsmith.catalog.charts import Chart
@@ -84,11 +78,11 @@ def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart 
     )
 
 
-def install(given: InstallationInput) -> Installation:
-    """The steady state. Raises nothing: what can't be evaluated is in `unknown`."""
+def install(given: InstallationInput, charts: ChartParts | None = None) -> Installation:
+    """The steady state. Raises nothing: what can't be evaluated is in `unknown`. `charts` remembers between calls."""
     building = _Building(given)
     if given.chart is not None:
-        building.add_operator(given.chart)
+        building.add_operator(given.chart, charts or ChartParts())
     for unit in given.units:
         building.add_unit(unit)
     building.add_children()
@@ -106,30 +100,15 @@ class _Building:
         self.notes: list[str] = []
         self.node_labels: dict[str, Any] = {node.name: node.labels for node in given.nodes}
 
-    def add_operator(self, chart: Chart) -> None:
+    def add_operator(self, chart: Chart, charts: ChartParts) -> None:
         given = self.given
-        projection = read_projection(given.release)
-        if projection is None:
-            self.unknown.append(f"the custom resources that the chart of release {given.release} renders")
-            return
-        projected = project(projection, chart.defaults, given.values, HelmRelease(name=chart.name))
-        if projected.errors:
-            self.errors.extend(f"the chart renders nothing: {error}" for error in projected.errors)
-            return
-        definitions = read_crds(given.release)
-        resources = tuple(
-            admit(resource, definitions[resource["kind"]]).resource
-            for resource in (*projected.objects, *given.resources)
-            if resource["kind"] in definitions
-        )
-        merged = merge_over_defaults(chart.defaults, given.values)
-        workloads = operator_chart_objects(given.release, merged, given.namespace, chart.name)
-        through = f"{chart.name} {given.release}"
-        self.made.extend(Made(item, Maker.CHART, through) for item in workloads.objects)
-        self.made.extend(Made(item, Maker.HOOK, through) for item in workloads.hooks)
-        self.unknown.extend(workloads.unknown)
-        config_maps = chart_config_maps(given.release, merged, given.namespace)
-        self._add_expansion((*config_maps, *given.committed), resources)
+        part = charts.of(chart, given.values, given.namespace)
+        self.made.extend(part.made)
+        self.errors.extend(part.errors)
+        self.unknown.extend(part.unknown)
+        if part.resources:
+            resources = (*part.resources, *stored(given.release, given.resources))
+            self._add_expansion((*part.existing, *given.committed), resources)
 
     def _add_expansion(self, existing: tuple[KubernetesObject, ...], resources: tuple[KubernetesObject, ...]) -> None:
         given = self.given

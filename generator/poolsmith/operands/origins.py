@@ -45,7 +45,8 @@ class Origins:
     locate: Locate
     switches: Switches = field(default_factory=read_switches)
     _workloads: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _paths: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    _paths: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
+    _values_known: dict[ValuePath, Any] = field(default_factory=dict)
 
     def signature(self) -> Hashable:
         """All that the answers depend on, besides what was made: the lines, with the cluster's own folder left out."""
@@ -88,10 +89,13 @@ class Origins:
             return ()
         return self._lines(pool, switch.pool) or tuple(self._values(switch.values[:1]))
 
-    def of_privilege(self, key: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
-        """What sets this one privilege, where it is a value's doing."""
+    def of_privilege(self, key: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
+        """What sets this one privilege, where it is a value's doing or that of a line of the pools."""
         if privilege.name == "host-path":
-            return self._of_path(privilege.arguments[0], pool)
+            fixed, pointers = self._of_path(privilege.arguments[0])
+            if not pointers:
+                return fixed
+            return tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, pointers)))
         name = self.switches.privileges.get(privilege.name)
         if name is None:
             return ()
@@ -102,7 +106,7 @@ class Origins:
     def of_line(self, key: str, container: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
         """All of them, what is nearest to the privilege first."""
         found = (
-            *self.of_privilege(key, privilege, pool),
+            *self.of_privilege(key, privilege, (pool,)),
             *self.of_container(container, pool),
             *self.of_pool(key, pool),
             *self.of_workload(key),
@@ -159,25 +163,23 @@ class Origins:
         words = [word for word in self._rule(made) if _path(word) is not None and word not in _SPECIAL]
         return words[-1] if words else None
 
-    def _of_path(self, path: str, pool: str) -> tuple[str, ...]:
-        if (path, pool) not in self._paths:
-            self._paths[path, pool] = self._find_path(path, pool)
-        return self._paths[path, pool]
+    def _of_path(self, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What a host path follows from: a value's origins, or pointers into the profiles of pools."""
+        if path not in self._paths:
+            self._paths[path] = self._find_path(path)
+        return self._paths[path]
 
-    def _find_path(self, path: str, pool: str) -> tuple[str, ...]:
+    def _find_path(self, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         for switch in self.switches.paths:
             value = self._merged(switch)
             if isinstance(value, str) and _is_in(path, value):
-                return tuple(self._values([switch]))
+                return tuple(self._values([switch])), ()
         for switch in self.switches.variables:
             values = self._merged(switch)
             for item in values if isinstance(values, list) else ():
                 if isinstance(item, dict) and _is_in(path, _folder(item.get("value"))):
-                    return tuple(self._values([switch]))
-        for folder, pointers in self.switches.folders:
-            if _is_in(path, folder):
-                return self._lines(pool, pointers)
-        return ()
+                    return tuple(self._values([switch])), ()
+        return (), next((pointers for folder, pointers in self.switches.folders if _is_in(path, folder)), ())
 
     def _values(self, paths: Iterable[ValuePath]) -> Iterator[str]:
         """For each value the profile lines that set it, or the chart's default."""
@@ -193,6 +195,11 @@ class Origins:
                 yield f"chart default {'.'.join(path)}: {json.dumps(default)}"
 
     def _merged(self, path: ValuePath) -> Any:
+        if path not in self._values_known:
+            self._values_known[path] = self._find_value(path)
+        return self._values_known[path]
+
+    def _find_value(self, path: ValuePath) -> Any:
         for setting in self.plan.values:
             if path[: len(setting.path)] == setting.path:
                 found = value_at(setting.value, path[len(setting.path) :], MISSING)

@@ -53,11 +53,7 @@ def _containers(
             name=name,
             origins=_of_all(origins.of_container(name, pool) for pool in pools),
             held=tuple(
-                HeldPrivilege(
-                    line.privilege,
-                    line.reach,
-                    _of_all(origins.of_privilege(key, line.privilege, pool) for pool in pools),
-                )
+                HeldPrivilege(line.privilege, line.reach, origins.of_privilege(key, line.privilege, pools))
                 for line in group
             ),
         )

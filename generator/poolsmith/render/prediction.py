@@ -10,9 +10,11 @@ from poolsmith.model.origin import shown_origin
 from poolsmith.model.privilege import privilege
 from poolsmith.model.reach import Reach
 from poolsmith.sources.pointer import join
-from poolsmith.sources.yaml_writer import comment, emit, emit_all
+from poolsmith.sources.yaml_writer import comment, emit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from poolsmith.model.expansion import KubernetesObject
     from poolsmith.model.image_use import ImageUse
     from poolsmith.model.workload_ledger import ClusterLedger, ContainerLedger, HeldPrivilege, WorkloadLedger
@@ -21,6 +23,7 @@ LEDGER = "privileges.yaml"
 IMAGES = "images.yaml"
 WORKLOADS = "expected/workloads.yaml"
 _API = "poolsmith/v1"
+_MOST_TEXTS = 4096
 _LEDGER_LINES = (
     "What each workload may do to a pool's nodes and to the cluster, and what brings it about.",
     "Files without a folder are in the folder of these profiles.",
@@ -83,12 +86,27 @@ def image_entry(use: ImageUse) -> dict[str, Any]:
     return entry | ({"systems": list(use.systems)} if use.systems else {})
 
 
-def workloads_text(objects: tuple[KubernetesObject, ...]) -> str:
-    """The predicted objects as one stream.
+class ObjectTexts:
+    """Predicted objects as text. What several clusters share is the same object, and written once.
 
     Without their owners: Kubernetes knows one by a uid, which only the cluster gives.
     """
-    return emit_all([_without_owner(item) for item in objects])
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[KubernetesObject, str]] = {}
+
+    def stream(self, objects: Iterable[KubernetesObject]) -> str:
+        """The objects as one stream."""
+        return "---\n".join(map(self._text, objects))
+
+    def _text(self, item: KubernetesObject) -> str:
+        known = self._known.get(id(item))
+        if known is None:
+            if len(self._known) >= _MOST_TEXTS:
+                self._known.clear()
+            # the object is kept: as long as it lives, no other has its identity
+            known = self._known[id(item)] = item, emit(_without_owner(item))
+        return known[1]
 
 
 def _without_owner(item: KubernetesObject) -> KubernetesObject:
