@@ -1,4 +1,4 @@
-"""Each rule over manifests and over Helm values on files that pass, and on files that violate just that rule."""
+"""Each rule on what passes, and on what violates just that rule: over manifests, Helm values, and whole projects."""
 
 from __future__ import annotations
 
@@ -6,17 +6,34 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app import check_paths
+from poolsmith.app import check_paths, check_project
+from poolsmith.check.privileges.registry import PRIVILEGE_RULES
 from poolsmith.check.registry import RULES
 from poolsmith.check.values.registry import VALUE_RULES
+from poolsmith.diagnostics import Severity
 
 HERE = Path(__file__).resolve().parent
 NAMES = sorted(rule.RULE.name for rule in (*RULES, *VALUE_RULES))
+PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
 
 
 def findings(folder):
     found = check_paths(folder, [folder]).diagnostics
     return sorted(f"{item.primary.span} {item.name}" for item in found if item.name != "kind-without-schema")
+
+
+def findings_in_project(folder, name):
+    """Of this rule, and whatever else is worse than a note; nothing is generated in these projects."""
+    found = check_project(folder, progress=lambda done, total: None).diagnostics
+    return sorted(
+        f"{item.primary.span} {item.name}"
+        for item in found
+        if item.name == name or (item.severity is not Severity.NOTE and item.name != "output-out-of-date")
+    )
+
+
+def expected_in(folder):
+    return sorted(line for path in folder.rglob("*.txt") for line in path.read_text("utf-8").splitlines())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -26,13 +43,33 @@ def test_what_passes_raises_nothing(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_fails_raises_this_rule_alone_at_the_expected_lines(name):
-    folder = HERE / name / "fail"
-    expected = [line for path in folder.rglob("*.txt") for line in path.read_text("utf-8").splitlines()]
+    expected = expected_in(HERE / name / "fail")
 
-    assert expected
     assert {line.split(" ")[1] for line in expected} == {name}
-    assert findings(folder) == sorted(expected)
+    assert findings(HERE / name / "fail") == expected
+
+
+@pytest.mark.parametrize("name", sorted(PRIVILEGES))
+def test_a_project_that_passes_raises_nothing(name):
+    assert list((HERE / name / "pass" / "profiles").glob("*/cluster.yaml"))
+    assert findings_in_project(HERE / name / "pass", name) == []
+
+
+@pytest.mark.parametrize("name", sorted(PRIVILEGES))
+def test_a_project_that_fails_raises_this_rule_alone_at_the_expected_lines(name):
+    expected = expected_in(HERE / name / "fail")
+
+    assert {line.split(" ")[1] for line in expected} == {name}
+    assert findings_in_project(HERE / name / "fail", name) == expected
 
 
 def test_every_rule_has_its_folder_and_no_folder_is_an_orphan():
-    assert sorted(path.name for path in HERE.iterdir() if path.is_dir() and path.name != "__pycache__") == NAMES
+    folders = sorted(path.name for path in HERE.iterdir() if path.is_dir() and path.name != "__pycache__")
+
+    assert folders == sorted([*NAMES, *PRIVILEGES])
+
+
+def test_rules_over_privileges_are_of_their_family_and_have_a_file_of_their_name():
+    assert {rule.RULE.code[:4] for rule in PRIVILEGE_RULES} == {"PSM4"}
+    assert {rule.RULE.applies_to for rule in PRIVILEGE_RULES} == {"profile"}
+    assert [Path(rule.__file__).stem for rule in PRIVILEGE_RULES] == [name.replace("-", "_") for name in PRIVILEGES]

@@ -59,6 +59,7 @@ class _Totals:
     judged: list[Judged] = field(default_factory=list)
     fleet: list[FleetEntry] = field(default_factory=list)
     unplanned: int = 0
+    unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -70,6 +71,8 @@ class _Totals:
         self.pools += result.pools
         self.files += result.files
         self.unplanned += not result.planned
+        if result.unknown:
+            self.unknown[result.name] = result.unknown
         if result.changed:
             self.changed.append(result.name)
         if result.staged is not None:
@@ -224,13 +227,21 @@ def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...]) -> Outcome:
     if totals.unplanned:
         skipped.append(Skipped("generation", f"profiles have errors, in {totals.unplanned} of {clusters} clusters"))
     if totals.judged:
+        from poolsmith.app.privilege_check import not_expanded
+        from poolsmith.check.privileges.registry import PRIVILEGE_RULES
+
         checked["manifest files"] = sum(item.files for item in totals.judged)
         checked["objects"] = sum(item.objects for item in totals.judged)
-        checked["rules"] = len(RULES)
+        checked["rules"] = len(RULES) + len(PRIVILEGE_RULES)
         if others := sum(item.others for item in totals.judged):
             skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
+        skipped.extend(not_expanded(totals.unknown))
     outcome = Outcome(
-        diagnostics=sorted_unique(totals.diagnostics), checked=checked, skipped=tuple(skipped), facts=facts
+        diagnostics=sorted_unique(totals.diagnostics),
+        checked=checked,
+        skipped=tuple(skipped),
+        not_evaluated=sum(map(len, totals.unknown.values())),
+        facts=facts,
     )
     return with_schema_results(outcome, (item.schemas for item in totals.judged)) if totals.judged else outcome
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.check.privileges.registry import PRIVILEGE_RULES
 from poolsmith.check.registry import RULES
 from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics.codes import CODE_BOOK
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def rule_book() -> tuple[RuleInfo, ...]:
     """Sorted by code."""
-    judges = (*(rule.RULE for rule in RULES), *(rule.RULE for rule in VALUE_RULES))
+    judges = (rule.RULE for rules in (RULES, VALUE_RULES, PRIVILEGE_RULES) for rule in rules)
     return tuple(sorted((*CODE_BOOK, *judges), key=lambda rule: rule.code))
 
 

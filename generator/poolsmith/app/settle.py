@@ -29,7 +29,10 @@ FLEET_NAME = "output/fleet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterResult:
-    """What one cluster of a batch came to. `planned` is False when its profiles have errors."""
+    """What one cluster of a batch came to. `planned` is False when its profiles have errors.
+
+    `unknown` is what its prediction leaves out, where that was judged.
+    """
 
     name: str
     diagnostics: tuple[Diagnostic, ...]
@@ -41,6 +44,7 @@ class ClusterResult:
     judged: Judged | None = None
     used_bases: frozenset[str] = frozenset()
     fleet_entry: FleetEntry | None = None
+    unknown: tuple[str, ...] = ()
 
 
 class Mode(StrEnum):
@@ -72,8 +76,14 @@ def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterRe
             used_bases=run.loaded.used_bases,
         )
     against = Against()
+    unknown: tuple[str, ...] = ()
     if mode is Mode.JUDGE and run.loaded.cluster is not None:
         against = against_cluster(run.loaded.cluster, project.catalog)
+    if mode is Mode.JUDGE and run.prediction is not None:
+        from poolsmith.app.privilege_check import judge_privileges
+
+        diagnostics.extend(judge_privileges(run.prediction, run.loaded))
+        unknown = run.prediction.unknown
     result = settle(project, f"{CLUSTERS}/{name}", name, run.files, run.tree, mode, against)
     return replace(
         result,
@@ -81,6 +91,7 @@ def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterRe
         pools=pools,
         used_bases=run.loaded.used_bases,
         fleet_entry=fleet_entry(run.plan) if run.plan is not None else None,
+        unknown=unknown,
     )
 
 

@@ -29,13 +29,13 @@ class Business:
     """What a pool's profile says where a workload has something to do.
 
     `asked` are pointers into the profile with the words that count there, no words meaning any; one of them is enough.
-    `unset` are values that take the workload to other pools where a user sets them, `off` is the value that switches
+    `unset` are values that take the workload to other pools where a user sets them, `switch` is the value that switches
     it off in the whole cluster, `declare` what a profile may say where it has to stay.
     """
 
     asked: tuple[tuple[str, frozenset[str]], ...]
     unset: tuple[ValuePath, ...] = ()
-    off: ValuePath | None = None
+    switch: ValuePath | None = None
     declare: str = ""
 
 
@@ -109,7 +109,7 @@ def _business(item: dict[str, Any]) -> Business:
     return Business(
         asked=tuple((pointer, frozenset(words)) for pointer, words in item["asked"].items()),
         unset=_paths(item.get("unset", ())),
-        off=tuple(item["off"].split(".")) if "off" in item else None,
+        switch=tuple(item["switch"].split(".")) if "switch" in item else None,
         declare=item.get("declare", ""),
     )
 

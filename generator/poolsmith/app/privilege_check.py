@@ -1,0 +1,89 @@
+"""The rules over privileges on what a cluster's profiles come to. Floor: app."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.check.privileges.engine import run_privilege_rules
+from poolsmith.check.privileges.registry import PRIVILEGE_RULES
+from poolsmith.check.privileges.view import PrivilegeView, SeenWorkload
+from poolsmith.operands.privileges.pod_privileges import mapping, pod_template_of, word
+from poolsmith.report.outcome import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from poolsmith.app.prediction import Prediction
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.load.cluster import LoadedCluster
+    from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.model.ledger import LedgerLine
+
+_FEW = 3
+
+
+def judge_privileges(prediction: Prediction, loaded: LoadedCluster) -> tuple[Diagnostic, ...]:
+    return run_privilege_rules(PRIVILEGE_RULES, privilege_view(prediction, loaded))
+
+
+def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeView:
+    origins = prediction.origins
+    own = [loaded.file] if loaded.file is not None else []
+    files = [*own, *(file for pool in loaded.pools for file in pool.layers.files)]
+
+    def reasons(workload: SeenWorkload, pool: str) -> tuple[str, ...]:
+        key = f"{workload.namespace}/{workload.workload}"
+        return (*origins.of_pool(key, pool), *origins.of_workload(key))
+
+    return PrivilegeView(
+        plan=prediction.plan,
+        workloads=tuple(_seen(prediction)),
+        files={file.path: file for file in files},
+        reasons=reasons,
+        origins=prediction.origins_of,
+    )
+
+
+def _seen(prediction: Prediction) -> Iterator[SeenWorkload]:
+    """In the order of the ledger's lines."""
+    made = {item.key: item for item in prediction.installation.made}
+    lines: dict[tuple[str, str], dict[str, list[LedgerLine]]] = {}
+    for line in prediction.ledger.lines:
+        lines.setdefault((line.namespace, line.workload), {}).setdefault(line.pool, []).append(line)
+    for (namespace, workload), by_pool in sorted(lines.items()):
+        item = made[f"{namespace}/{workload}"]
+        yield SeenWorkload(
+            namespace=namespace,
+            workload=workload,
+            account=_account(item.body),
+            maker=item.maker.value,
+            through=item.through,
+            pools=tuple(by_pool),
+            lines=tuple(next(iter(by_pool.values()))),
+        )
+
+
+def _account(workload: KubernetesObject) -> str:
+    pod = mapping(mapping(pod_template_of(workload)).get("spec"))
+    return word(pod.get("serviceAccountName")) or word(pod.get("serviceAccount")) or "default"
+
+
+def not_expanded(unknown: Mapping[str, tuple[str, ...]]) -> tuple[Skipped, ...]:
+    """What the predictions of clusters leave unknown; clusters that lack the same stand together."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for cluster in sorted(unknown):
+        if unknown[cluster]:
+            alike.setdefault(unknown[cluster], []).append(cluster)
+    return tuple(
+        Skipped(
+            f"operand expansion of cluster{'s' if len(clusters) > 1 else ''} {_few(clusters, ', ')}",
+            f"not known: {_few(items, '; ')}",
+        )
+        for items, clusters in alike.items()
+    )
+
+
+def _few(words: Iterable[str], between: str) -> str:
+    shown = list(words)
+    rest = len(shown) - _FEW
+    return between.join(shown[:_FEW]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,1 @@
+"""Rules over the privileges that a cluster's profiles come to. Nothing here reads files."""
