@@ -107,8 +107,9 @@ class _Building:
         self.errors.extend(part.errors)
         self.unknown.extend(part.unknown)
         if part.resources:
-            resources = (*part.resources, *stored(given.release, given.resources))
-            self._add_expansion((*part.existing, *given.committed), resources)
+            drivers, refused = stored(given.release, given.resources)
+            self.errors.extend(refused)
+            self._add_expansion((*part.existing, *given.committed), (*part.resources, *drivers))
 
     def _add_expansion(self, existing: tuple[KubernetesObject, ...], resources: tuple[KubernetesObject, ...]) -> None:
         given = self.given

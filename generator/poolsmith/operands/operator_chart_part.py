@@ -16,6 +16,8 @@ from poolsmith.operands.project import HelmRelease, project
 from poolsmith.operands.values_merge import merge_over_defaults
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from poolsmith.catalog.charts import Chart
     from poolsmith.model.expansion import KubernetesObject
 
@@ -49,14 +51,21 @@ class ChartParts:
         return self._known[key]
 
 
-def stored(release: str, resources: tuple[KubernetesObject, ...]) -> tuple[KubernetesObject, ...]:
-    """The custom resources of the operator as the API server stores them."""
+def stored(
+    release: str, resources: Iterable[KubernetesObject]
+) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:
+    """The custom resources of the operator as the API server stores them, and why it refuses others."""
     definitions = read_crds(release)
-    return tuple(
-        admit(resource, definitions[resource["kind"]]).resource
-        for resource in resources
-        if resource["kind"] in definitions
-    )
+    taken: list[KubernetesObject] = []
+    refused: list[str] = []
+    for resource in resources:
+        if resource["kind"] in definitions:
+            admitted = admit(resource, definitions[resource["kind"]])
+            name = f"{resource['kind']}/{resource['metadata']['name']}"
+            refused.extend(f"the API server refuses {name}: {violation}" for violation in admitted.violations)
+            if not admitted.violations:
+                taken.append(admitted.resource)
+    return tuple(taken), tuple(refused)
 
 
 def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPart:
@@ -67,15 +76,17 @@ def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPa
     projected = project(projection, chart.defaults, values, HelmRelease(name=chart.name))
     if projected.errors:
         return ChartPart(errors=tuple(f"the chart renders nothing: {error}" for error in projected.errors))
+    resources, refused = stored(release, projected.objects)
     merged = merge_over_defaults(chart.defaults, values)
     workloads = operator_chart_objects(release, merged, namespace, chart.name)
     through = f"{chart.name} {release}"
     return ChartPart(
-        resources=stored(release, projected.objects),
+        resources=resources,
         existing=(*chart_config_maps(release, merged, namespace), *workloads.objects),
         made=(
             *(Made(item, Maker.CHART, through) for item in workloads.objects),
             *(Made(item, Maker.HOOK, through) for item in workloads.hooks),
         ),
+        errors=refused,
         unknown=workloads.unknown,
     )
