@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.object_schemas import (
     Against,
     SchemaResult,
@@ -72,7 +71,7 @@ def check_paths(
     """
     release = known_release(release)
     against = against_flags(kubernetes, release_with_schemas(release))
-    with _without_collector():
+    with rarely_collecting():
         return _check_paths(root, paths, against, kubeconform, release)
 
 
@@ -123,18 +122,6 @@ def _check_paths(
     )
     outcome = values.added_to(with_schema_results(outcome, [schemas]))
     return outcome if kubeconform is None else _with_opinion(outcome, kubeconform, root, lambda: [schemas])
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Trees of documents have no cycles: looking for some takes a quarter of the time of reading them."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[], Iterable[SchemaResult]]) -> Outcome:

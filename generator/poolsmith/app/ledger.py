@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import run_cluster
+from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.project import open_project
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
@@ -101,7 +102,8 @@ def ledger(root: Path, clusters: Sequence[str], chosen: LedgerFilter, settings: 
     Raises UsageError, NoInputError.
     """
     project = open_project(root)
-    runs = [run_cluster(project, files) for files in project.select(clusters)]
+    with rarely_collecting():
+        runs = [run_cluster(project, files) for files in project.select(clusters)]
     diagnostics = sorted_unique(
         item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR or run.prediction is None
     )

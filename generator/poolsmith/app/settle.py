@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import TOOL, compare, occupied, run_cluster
+from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
 from poolsmith.app.lock_file import LOCK, write_lock
 from poolsmith.app.object_schemas import Against, against_cluster
@@ -57,7 +58,8 @@ class Mode(StrEnum):
 
 def run_batch(project: Project, mode: Mode, batch: tuple[ClusterFiles, ...]) -> list[ClusterResult]:
     """Several clusters, one after another."""
-    return [_one_cluster(project, files, mode) for files in batch]
+    with rarely_collecting():
+        return [_one_cluster(project, files, mode) for files in batch]
 
 
 def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterResult:

@@ -46,6 +46,7 @@ class AccountRights:
         self._roles: dict[_Role, Mapping[str, Any]] = {}
         self._bound: dict[str, list[_Bound]] = defaultdict(list)
         self._found: dict[tuple[_Role, str | None], tuple[tuple[Privilege, ...], tuple[str, ...]]] = {}
+        self._accounts: dict[tuple[str, str], tuple[tuple[Privilege, ...], tuple[str, ...]]] = {}
         for item in objects:
             match item.get("kind"):
                 case "ClusterRole":
@@ -59,6 +60,12 @@ class AccountRights:
 
     def of(self, namespace: str, account: str) -> tuple[tuple[Privilege, ...], tuple[str, ...]]:
         """The rights of a service account, and what could not be told about them."""
+        key = (namespace, account)
+        if key not in self._accounts:
+            self._accounts[key] = self._of(namespace, account)
+        return self._accounts[key]
+
+    def _of(self, namespace: str, account: str) -> tuple[tuple[Privilege, ...], tuple[str, ...]]:
         held: set[Privilege] = set()
         unknown: set[str] = set()
         for subject in _names_of(namespace, account):
