@@ -40,7 +40,6 @@ def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeVi
         workloads=tuple(_seen(prediction)),
         files={file.path: file for file in files},
         reasons=reasons,
-        origins=prediction.origins_of,
     )
 
 

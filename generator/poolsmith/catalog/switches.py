@@ -44,7 +44,7 @@ class Switches:
     """`privileges` maps a privilege to the key of a component, `labels` a node label to pointers into the profile.
 
     `paths` are values that are host paths, `variables` are values that are lists of {name, value}; `folders` are host
-    paths that follow from a pool's line. `networks` are the values that put a chart's workload into the node's network.
+    paths that follow from a pool's line. `networks` are the values that put a workload into the node's network.
     """
 
     workloads: tuple[tuple[str, Switch], ...]

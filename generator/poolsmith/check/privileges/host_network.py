@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.switches import read_switches
 from poolsmith.check.privileges.engine import PrivilegeFinding
 from poolsmith.check.privileges.shown import dotted, few, named
-from poolsmith.check.privileges.view import VALUES
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.model.privilege import privilege
-from poolsmith.sources.pointer import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.check.privileges.view import PrivilegeView, SeenWorkload
-    from poolsmith.model.ledger import LedgerLine
 
 RULE = RuleInfo(
     code="PSM403",
@@ -35,14 +32,14 @@ HOST_NETWORK = privilege("host-network")
 
 def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
     for workload in view.workloads:
-        held = workload.held(HOST_NETWORK)
-        if held:
-            yield _finding(view, workload, held[0])
+        if workload.held(HOST_NETWORK):
+            yield _finding(view, workload)
 
 
-def _finding(view: PrivilegeView, workload: SeenWorkload, held: LedgerLine) -> PrivilegeFinding:
-    line = _written(view, workload, held)
-    switch = dotted(split(line.partition(f"#{VALUES}")[2])) if line is not None else ""
+def _finding(view: PrivilegeView, workload: SeenWorkload) -> PrivilegeFinding:
+    path = read_switches().network_of(workload.name)
+    line = view.value_line(path) if path is not None else None
+    switch = dotted(path) if path is not None and line is not None else ""
     return PrivilegeFinding(
         message=f"{named(workload)} is in the network of the node on {_where(view, workload)}"
         + (f", by {switch}" if switch else ""),
@@ -50,16 +47,6 @@ def _finding(view: PrivilegeView, workload: SeenWorkload, held: LedgerLine) -> P
         related=tuple((other, f"brings {named(workload)}") for other in view.lines_of(workload)),
         help=f"remove {switch} from `stack.values`" if switch else None,
     )
-
-
-def _written(view: PrivilegeView, workload: SeenWorkload, held: LedgerLine) -> str | None:
-    """The line of stack.values that asks for it."""
-    path = read_switches().network_of(workload.name)
-    if path is not None:
-        return view.value_line(path)
-    others = view.lines_of(workload)
-    own = (line for line in view.profile_lines(view.origins(held)) if line not in others)
-    return next((line for line in own if f"#{VALUES}/" in line), None)
 
 
 def _where(view: PrivilegeView, workload: SeenWorkload) -> str:

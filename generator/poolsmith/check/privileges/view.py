@@ -5,7 +5,7 @@ Floor: check.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.field import camel_case
@@ -16,7 +16,7 @@ from poolsmith.model.widening import covers
 from poolsmith.sources.pointer import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from poolsmith.diagnostics import Location
     from poolsmith.model.ledger import LedgerLine
@@ -64,14 +64,13 @@ class SeenWorkload:
 class PrivilegeView:
     """One cluster. `files` are its profiles by path, bases included.
 
-    `reasons` tells what gets a workload to a pool, and `origins` what brings one line about, both nearest first.
+    `reasons` tells what gets a workload to a pool, as origins, nearest first.
     """
 
     plan: ClusterPlan
     workloads: tuple[SeenWorkload, ...]
     files: Mapping[str, SourceFile]
     reasons: Callable[[SeenWorkload, str], tuple[str, ...]]
-    origins: Callable[[LedgerLine], tuple[str, ...]]
 
     @property
     def cluster(self) -> str:
@@ -117,13 +116,13 @@ class PrivilegeView:
 
 
 def said(pool: PoolPlan, pointer: str) -> Any:
-    """What a pool's profile says at a pointer, its bases and the defaults of fields included; None for nothing."""
+    """What a pool's profile says at a pointer, its bases and the defaults of fields included; None for nothing.
+
+    Raises KeyError for a pointer that no profile can have.
+    """
     node: Any = pool.profile
     for step in split(pointer):
-        node = next((getattr(node, name) for name in _fields(node) if camel_case(name) == step), None)
+        if node is None:
+            return None
+        node = getattr(node, {camel_case(item.name): item.name for item in fields(node)}[step])
     return node
-
-
-def _fields(node: Any) -> Iterator[str]:
-    if is_dataclass(node):
-        yield from (item.name for item in fields(node))
