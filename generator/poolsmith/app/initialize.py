@@ -92,7 +92,7 @@ spec:
   runtime:
     name: containerd
   gpu:
-    product: NVIDIA-A100-SXM4-80GB
+    product: NVIDIA-L40S
     count: 8
   driver:
     source: container            # container | precompiled | preinstalled

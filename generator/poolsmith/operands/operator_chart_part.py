@@ -51,9 +51,7 @@ class ChartParts:
         return self._known[key]
 
 
-def stored(
-    release: str, resources: Iterable[KubernetesObject]
-) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:
+def stored(release: str, resources: Iterable[KubernetesObject]) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:
     """The custom resources of the operator as the API server stores them, and why it refuses others."""
     definitions = read_crds(release)
     taken: list[KubernetesObject] = []

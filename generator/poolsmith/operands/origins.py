@@ -96,11 +96,10 @@ class Origins:
             if not pointers:
                 return fixed
             return tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, pointers)))
-        name = self.switches.privileges.get(privilege.name)
-        if name is None:
+        network, name = self.switches.network_of(self.made[key].name), self.switches.privileges.get(privilege.name)
+        if network is None or name is None:
             return ()
-        component = self._component(self.made[key])
-        path = (component or "", name)
+        path = (*network[:-1], name)
         return tuple(self._values([path])) if self._merged(path) is True else ()
 
     def of_line(self, key: str, container: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
@@ -157,11 +156,6 @@ class Origins:
                     if exact or item["name"] == "nvidia-driver-daemonset":
                         return state.enabled
         return ()
-
-    def _component(self, made: Made) -> str | None:
-        """The component of the ClusterPolicy that an operand belongs to."""
-        words = [word for word in self._rule(made) if _path(word) is not None and word not in _SPECIAL]
-        return words[-1] if words else None
 
     def _of_path(self, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What a host path follows from: a value's origins, or pointers into the profiles of pools."""
