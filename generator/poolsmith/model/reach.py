@@ -77,12 +77,16 @@ class ReachRow:
         """Whether the privilege, or a part of it, is meant."""
         if privilege.name != self.name:
             return False
-        pairs = zip(privilege.arguments, self.arguments, strict=False)
         if self.name != "rbac":
+            pairs = zip(privilege.arguments, self.arguments, strict=False)
             return all(not words or _is_meant(value, words) for value, words in pairs)
-        of_paths = self.arguments[0] == _PATHS
-        return of_paths == (privilege.arguments[0] == NON_RESOURCE) and all(
-            not words or _may_be_meant(value, words) for value, words in pairs
+        groups, resources, verbs = self.arguments
+        group, resource, verb, *_ = privilege.arguments
+        return (
+            (not verbs or _may_be_meant(verb, verbs))
+            and (not groups or _may_be_meant(group, groups))
+            and (not resources or _may_be_meant(resource, resources))
+            and (groups == _PATHS) == (group == NON_RESOURCE)
         )
 
 
@@ -93,7 +97,7 @@ def reach_table() -> tuple[ReachRow, ...]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def reach_of(privilege: Privilege) -> Reach:
-    fitting = (row.reach for row in _TABLE if row.touches(privilege))
+    fitting = (row.reach for row in _BY_NAME.get(privilege.name, ()) if row.touches(privilege))
     return min(fitting) if _is_wildcard(privilege) else next(fitting)
 
 
@@ -240,3 +244,4 @@ _OF_THE_API = (
 )
 
 _TABLE = _OF_THE_POD + _CAPABILITIES + _OF_THE_API
+_BY_NAME = {name: tuple(row for row in _TABLE if row.name == name) for name in {row.name for row in _TABLE}}

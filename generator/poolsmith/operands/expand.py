@@ -1,6 +1,7 @@
 """From custom resources and nodes to all that a release's operator creates, in its steady state. Floor: operands.
 
-Nothing is guessed: what is not modelled is in `unknown`, and the operator's own errors are in `errors`.
+Nothing is guessed: what is not modelled is in `unknown`, and the operator's own errors are in `errors`. What is about
+GPUClusters is imported when there is one.
 """
 
 from __future__ import annotations
@@ -14,9 +15,6 @@ from poolsmith.operands.cluster_policy import Policy
 from poolsmith.operands.conditions import not_ready
 from poolsmith.operands.container_runtime import detect_runtime
 from poolsmith.operands.context import GPU_PRESENT, Context
-from poolsmith.operands.gpu_cluster.conditions import policy_conflict
-from poolsmith.operands.gpu_cluster.expansion import expand_gpu_cluster
-from poolsmith.operands.gpu_cluster.labels import gpu_cluster_labels
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.node_labels import DRIVER_OWNER, UPGRADE_ANNOTATION, labels_after, upgrades_driver
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
@@ -99,6 +97,8 @@ def _labelled(
             return tuple(nodes), ()
         nodes = [replace(node, labels=labels_after(node, policy, entry.behaviour)) for node in nodes]
     elif resources.gpu_cluster is not None:
+        from poolsmith.operands.gpu_cluster.labels import gpu_cluster_labels
+
         cluster = resources.gpu_cluster
         nodes = [
             replace(node, labels=gpu_cluster_labels(cluster, node.labels, release=entry.release)) for node in nodes
@@ -169,6 +169,8 @@ def _drivers(context: Context, resources: _Resources) -> Expansion:
 
 def _gpu_cluster(context: Context, resources: _Resources, state: ClusterState) -> Expansion:
     assert resources.gpu_cluster is not None, "asked for only where there is one"
+    from poolsmith.operands.gpu_cluster.expansion import expand_gpu_cluster
+
     made = expand_gpu_cluster(context, resources.gpu_cluster, resources.drivers, api_versions=state.api_versions)
     return Expansion(
         release=context.entry.release,
@@ -183,6 +185,8 @@ def _gpu_cluster(context: Context, resources: _Resources, state: ClusterState) -
 
 def _conflict(entry: OperandEntry, state: ClusterState, resources: _Resources) -> Expansion:
     """A ClusterPolicy beside a GPUCluster: the operator does nothing for either."""
+    from poolsmith.operands.gpu_cluster.conditions import policy_conflict
+
     policy = _policy(resources.policy, entry)
     assert policy is not None, "asked for only where there are both"
     assert resources.gpu_cluster is not None, "asked for only where there are both"

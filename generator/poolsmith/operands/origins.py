@@ -96,7 +96,8 @@ class Origins:
             if not pointers:
                 return fixed
             return tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, pointers)))
-        network, name = self.switches.network_of(self.made[key].name), self.switches.privileges.get(privilege.name)
+        name = self.switches.privileges.get(privilege.name)
+        network = None if name is None else self.switches.network_of(self.made[key].name)
         if network is None or name is None:
             return ()
         path = (*network[:-1], name)
