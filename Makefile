@@ -38,8 +38,9 @@ check: $(STAMP)
 bench: $(STAMP)
 	@$(BIN)/python tests/bench/run.py
 
-# What is generated from code: rules, schemas, field tables, examples.
+# What is generated from code: rules, schemas, field tables, examples; and the catalog's YAML as JSON, to be read faster.
 docs: $(STAMP)
+	@UPDATE_CATALOG=1 $(BIN)/python -m pytest -q tests/unit/catalog/test_compiled.py
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
 	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done

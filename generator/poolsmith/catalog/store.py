@@ -23,9 +23,38 @@ _GENERATION = (
 
 
 def read_yaml(name: str) -> dict[str, Any]:
-    """A data file that people keep. Its text is ours, so a mistake in it is a bug."""
-    document: dict[str, Any] = read_documents((DATA / name).read_text("utf-8"))[0]
+    """A data file that people keep. Its text is ours, so a mistake in it is a bug.
+
+    Its twin in JSON is read instead, many times as fast, as long as it was made of this very text.
+    """
+    content = (DATA / name).read_bytes()
+    twin = DATA / twin_of(name)
+    if twin.is_file():
+        compiled: dict[str, Any] = json.loads(twin.read_bytes())
+        if compiled["of"] == _hash(content):
+            data: dict[str, Any] = compiled["data"]
+            return data
+    return _parsed(content)
+
+
+def twin_of(name: str) -> str:
+    """The path of a YAML file's twin."""
+    return f"compiled/{name.removesuffix('.yaml').replace('/', '-')}.json"
+
+
+def compiled(name: str) -> str:
+    """The text of a YAML file's twin."""
+    content = (DATA / name).read_bytes()
+    return json.dumps({"of": _hash(content), "data": _parsed(content)}, separators=(",", ":")) + "\n"
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    document: dict[str, Any] = read_documents(content.decode())[0]
     return document
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def read_json(name: str) -> dict[str, Any]:
