@@ -44,11 +44,21 @@ class ClusterRun:
         return any(item.severity is Severity.ERROR for item in self.diagnostics)
 
 
-def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
-    """Load, resolve and render. Never touches the output."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCluster:
+    """A cluster before any file of it exists. Without `plan` and `prediction` diagnostics say why."""
+
+    loaded: LoadedCluster
+    plan: ClusterPlan | None
+    prediction: Prediction | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
+    """Load, resolve and predict."""
     loaded = load_cluster(project.tree, files, project.bases)
     diagnostics = list(loaded.problems)
-    plan = tree = content = prediction = None
+    plan = prediction = None
     on_sound_bases = project.unsound_bases.isdisjoint(loaded.used_bases)
     if on_sound_bases and not any(item.severity is Severity.ERROR for item in diagnostics):
         resolved = resolve_cluster(loaded, project.catalog, judge_stack_values)
@@ -56,17 +66,26 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
         plan = resolved.plan
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
-        tree = render_cluster(plan, prediction.predicted())
-        content = file_bytes(tree)
-        content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=loaded.inputs, files=content)
         diagnostics.extend(operator_errors(prediction, loaded))
+    return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
+
+
+def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
+    """Load, resolve, predict and render. Never touches the output."""
+    planned = plan_cluster(project, files)
+    tree = content = None
+    if planned.plan is not None and planned.prediction is not None:
+        tree = render_cluster(planned.plan, planned.prediction.predicted())
+        content = file_bytes(tree)
+        inputs = planned.loaded.inputs
+        content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=content)
     return ClusterRun(
-        loaded=loaded,
-        plan=plan,
+        loaded=planned.loaded,
+        plan=planned.plan,
         tree=tree,
         files=content,
-        prediction=prediction,
-        diagnostics=tuple(diagnostics),
+        prediction=planned.prediction,
+        diagnostics=planned.diagnostics,
     )
 
 

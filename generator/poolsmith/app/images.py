@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.cluster_run import run_cluster
+from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.project import open_project
 from poolsmith.diagnostics import Diagnostic, Severity, sorted_unique
@@ -33,7 +33,7 @@ def images(root: Path, clusters: Sequence[str]) -> ImagesResult:
     """Raises UsageError, NoInputError."""
     project = open_project(root)
     with rarely_collecting():
-        runs = [run_cluster(project, files) for files in project.select(clusters)]
+        runs = [plan_cluster(project, files) for files in project.select(clusters)]
     errors = sorted_unique(item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR)
     predicted = [(run.loaded.name, run.prediction) for run in runs if run.prediction is not None]
     return ImagesResult(

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.cluster_run import run_cluster
+from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.project import open_project
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, sorted_unique
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from poolsmith.app.cluster_run import ClusterRun
+    from poolsmith.app.cluster_run import PlannedCluster
     from poolsmith.app.prediction import Prediction
     from poolsmith.app.project import Project
     from poolsmith.sources.source_file import SourceFile
@@ -62,7 +62,6 @@ class LedgerView:
     pools: tuple[str, ...]
     lines: tuple[LedgerLine, ...] = ()
     changes: LedgerDelta | None = None
-    makers: dict[str, str]
     unknown: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -103,7 +102,7 @@ def ledger(root: Path, clusters: Sequence[str], chosen: LedgerFilter, settings: 
     """
     project = open_project(root)
     with rarely_collecting():
-        runs = [run_cluster(project, files) for files in project.select(clusters)]
+        runs = [plan_cluster(project, files) for files in project.select(clusters)]
     diagnostics = sorted_unique(
         item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR or run.prediction is None
     )
@@ -123,7 +122,7 @@ def ledger_json(result: LedgerResult) -> str:
 
 
 def _view(
-    project: Project, run: ClusterRun, prediction: Prediction, chosen: LedgerFilter, settings: Sequence[str]
+    project: Project, run: PlannedCluster, prediction: Prediction, chosen: LedgerFilter, settings: Sequence[str]
 ) -> LedgerView | None:
     """None where the cluster has none of the pools that are asked for, or no operator that values could be for."""
     names = tuple(pool.name for pool in prediction.plan.pools)
@@ -135,7 +134,6 @@ def _view(
         cluster=prediction.plan.name,
         release=prediction.installation.release,
         pools=names,
-        makers={item.key: item.maker.value for item in prediction.installation.made},
         unknown=prediction.unknown,
         errors=prediction.installation.errors,
         notes=prediction.installation.notes,
@@ -143,9 +141,7 @@ def _view(
     if settings:
         other = _with_settings(project, prediction, settings)
         changes = delta(_kept(prediction.ledger, chosen), _kept(other.ledger, chosen))
-        return replace(
-            view, changes=changes, unknown=other.unknown, errors=other.errors, makers=view.makers | other.makers
-        )
+        return replace(view, changes=changes, unknown=other.unknown, errors=other.errors)
     place = _Places(run)
     lines = tuple(
         replace(line, origins=tuple(place.of(origin) for origin in prediction.origins_of(line)))
@@ -160,7 +156,6 @@ class _Otherwise:
     ledger: Ledger
     unknown: tuple[str, ...]
     errors: tuple[str, ...]
-    makers: dict[str, str]
 
 
 def _with_settings(project: Project, prediction: Prediction, settings: Sequence[str]) -> _Otherwise:
@@ -176,7 +171,6 @@ def _with_settings(project: Project, prediction: Prediction, settings: Sequence[
         ledger=shared.ledger,
         unknown=(*installation.unknown, *shared.ledger.unknown),
         errors=installation.errors,
-        makers={item.key: item.maker.value for item in installation.made},
     )
 
 
@@ -200,12 +194,18 @@ def _check_names(chosen: LedgerFilter, predictions: Iterable[Prediction]) -> Non
 class _Places:
     """Origins with the line of the file where they stand today."""
 
-    def __init__(self, run: ClusterRun) -> None:
+    def __init__(self, run: PlannedCluster) -> None:
         own = [run.loaded.file] if run.loaded.file is not None else []
         files = [*own, *(file for pool in run.loaded.pools for file in pool.layers.files)]
         self._files: dict[str, SourceFile] = {file.path: file for file in files}
+        self._known: dict[str, str] = {}
 
     def of(self, origin: str) -> str:
+        if origin not in self._known:
+            self._known[origin] = self._find(origin)
+        return self._known[origin]
+
+    def _find(self, origin: str) -> str:
         path, mark, pointer = origin.partition("#/")
         file = self._files.get(path) if mark else None
         start = file.locate(f"/{pointer}").span.start if file is not None else None
