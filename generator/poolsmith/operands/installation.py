@@ -18,8 +18,10 @@ from poolsmith.operands.expand import expand
 from poolsmith.operands.operator_chart_part import ChartParts, stored
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.catalog.charts import Chart
-    from poolsmith.model.expansion import KubernetesObject, Node, ResourceCondition
+    from poolsmith.model.expansion import Expansion, KubernetesObject, Node
     from poolsmith.model.plan import ClusterPlan, UnitPlan
 
 
@@ -122,7 +124,7 @@ class _Building:
         )
         expansion = expand(given.release, state)
         self.made.extend(Made(item, Maker.OPERATOR, _owner(item)) for item in expansion.objects)
-        self.errors.extend((*expansion.errors, *map(_failure, filter(_has_failed, expansion.conditions))))
+        self.errors.extend((*expansion.errors, *_failures(expansion)))
         self.unknown.extend(expansion.unknown)
         self.notes.extend(expansion.notes)
         self.node_labels |= {name: labels for name, labels in expansion.node_labels.items() if name in self.node_labels}
@@ -164,13 +166,13 @@ def _unit_key(unit: UnitPlan) -> tuple[Any, ...]:
     return unit.name, unit.namespace, unit.title, [item.body for item in unit.objects], values, unit.chart, unit.source
 
 
-def _has_failed(condition: ResourceCondition) -> bool:
-    return condition.state != "ready" and any(item["message"] for item in condition.conditions)
-
-
-def _failure(condition: ResourceCondition) -> str:
-    message = next(item["message"] for item in condition.conditions if item["message"])
-    return f"{condition.kind}/{condition.name}: {message}"
+def _failures(expansion: Expansion) -> Iterator[str]:
+    """What stands in conditions only; of a resource that the errors name, the condition says the same again."""
+    for condition in expansion.conditions:
+        name = f"{condition.kind}/{condition.name}: "
+        message = next((item["message"] for item in condition.conditions if item["message"]), "")
+        if condition.state != "ready" and message and not any(error.startswith(name) for error in expansion.errors):
+            yield name + message
 
 
 def _owner(item: KubernetesObject) -> str:
