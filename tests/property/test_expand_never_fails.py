@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolsmith.app.api_server import judge
-from poolsmith.app.expand import images_of
 from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.projections import read_projection
 from poolsmith.model.expansion import ClusterState, Node, in_order
 from poolsmith.operands.expand import expand
+from poolsmith.operands.images import images_of
+from poolsmith.operands.privileges.pod_privileges import pod_template_of
 from poolsmith.operands.project import project
 
 NFD = "feature.node.kubernetes.io/"
@@ -122,4 +123,4 @@ def test_any_cluster_is_expanded(release, data):
     assert expansion.objects == in_order(json.loads(json.dumps(expansion.objects)))
     assert set(expansion.node_labels) <= {node.name for node in state.nodes}
     assert all(": " in error for error in expansion.errors)
-    assert all(image for image in images_of(expansion))
+    assert all(list(images_of(item)) for item in expansion.objects if pod_template_of(item) is not None)

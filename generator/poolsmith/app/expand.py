@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.app.expand_input import read_input, read_os_facts
 from poolsmith.catalog.operands import operand_releases
@@ -13,14 +13,11 @@ from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.model.expansion import ClusterState, Expansion
 from poolsmith.operands.expand import expand as expand_state
+from poolsmith.operands.images import images_of
 from poolsmith.sources.yaml_writer import emit_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from poolsmith.app.expand_input import ExpandRequest
-
-_IMAGE_VARIABLE = "_IMAGE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +101,7 @@ def expand_json(result: ExpandResult) -> str:
         "nodeLabels": {
             name: dict(sorted(expansion.node_labels[name].items())) for name in sorted(expansion.node_labels)
         },
-        "images": list(images_of(expansion)),
+        "images": sorted({image for item in expansion.objects for image in images_of(item)}),
         "conditions": [
             {"kind": item.kind, "name": item.name, "state": item.state, "conditions": list(map(dict, item.conditions))}
             for item in expansion.conditions
@@ -113,22 +110,6 @@ def expand_json(result: ExpandResult) -> str:
         "unknown": list(expansion.unknown),
     }
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-
-
-def images_of(expansion: Expansion) -> tuple[str, ...]:
-    """Every image that the workloads pull, those of pods that an operand starts itself included."""
-    return tuple(sorted({image for item in expansion.objects for image in _images(item)}))
-
-
-def _images(item: dict[str, Any]) -> Iterator[str]:
-    spec = item.get("spec", {})
-    pod = spec if item["kind"] == "Pod" else spec.get("template", {}).get("spec", {})
-    for container in (*pod.get("initContainers", ()), *pod.get("containers", ())):
-        if container.get("image"):
-            yield container["image"]
-        for variable in container.get("env", ()):
-            if variable["name"].endswith(_IMAGE_VARIABLE) and variable.get("value"):
-                yield variable["value"]
 
 
 def _line(diagnostic: Diagnostic) -> str:
