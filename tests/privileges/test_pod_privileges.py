@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.operands.privileges.pod_privileges import WORKLOAD_KINDS, pod_privileges, pod_template_of
+from poolsmith.operands.privileges.pod_privileges import WORKLOAD_KINDS, account_of, pod_privileges, pod_template_of
 
 CLOSED = {"allowPrivilegeEscalation": False}
 
@@ -236,3 +236,17 @@ def test_each_kind_of_workload_has_its_template(kind):
 def test_what_is_no_workload_has_none():
     assert pod_template_of({"kind": "ConfigMap"}) is None
     assert pod_template_of({}) is None
+
+
+@pytest.mark.parametrize(
+    ("pod", "account"),
+    [
+        ({}, "default"),
+        ({"serviceAccountName": "driver"}, "driver"),
+        ({"serviceAccount": "driver"}, "driver"),
+        ({"serviceAccountName": "driver", "serviceAccount": "older"}, "driver"),
+        ({"serviceAccountName": "", "serviceAccount": "driver"}, "driver"),
+    ],
+)
+def test_the_account_stands_in_the_newer_field_else_in_the_older(pod, account):
+    assert account_of({"spec": pod}) == account

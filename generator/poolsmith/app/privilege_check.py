@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.check.privileges.engine import run_privilege_rules
 from poolsmith.check.privileges.registry import PRIVILEGE_RULES
 from poolsmith.check.privileges.view import PrivilegeView, SeenWorkload
-from poolsmith.operands.privileges.pod_privileges import mapping, pod_template_of, word
+from poolsmith.operands.privileges.pod_privileges import account_of, pod_template_of
 from poolsmith.report.outcome import Skipped
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from poolsmith.app.prediction import Prediction
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.load.cluster import LoadedCluster
-    from poolsmith.model.expansion import KubernetesObject
     from poolsmith.model.ledger import LedgerLine
 
 _FEW = 3
@@ -54,17 +53,12 @@ def _seen(prediction: Prediction) -> Iterator[SeenWorkload]:
         yield SeenWorkload(
             namespace=namespace,
             workload=workload,
-            account=_account(item.body),
+            account=account_of(pod_template_of(item.body)),
             maker=item.maker.value,
             through=item.through,
             pools=tuple(by_pool),
             lines=tuple(next(iter(by_pool.values()))),
         )
-
-
-def _account(workload: KubernetesObject) -> str:
-    pod = mapping(mapping(pod_template_of(workload)).get("spec"))
-    return word(pod.get("serviceAccountName")) or word(pod.get("serviceAccount")) or "default"
 
 
 def not_expanded(unknown: Mapping[str, tuple[str, ...]]) -> tuple[Skipped, ...]:

@@ -6,12 +6,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from poolsmith.model.workload_ledger import ContainerLedger, HeldPrivilege, WorkloadLedger
-from poolsmith.operands.privileges.pod_privileges import mapping, pod_template_of, word
+from poolsmith.operands.privileges.pod_privileges import account_of, pod_template_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.model.expansion import KubernetesObject
     from poolsmith.model.installation import Installation
     from poolsmith.model.ledger import Ledger, LedgerLine
     from poolsmith.operands.origins import Origins
@@ -33,7 +32,7 @@ def by_workload(ledger: Ledger, installation: Installation, origins: Origins) ->
         WorkloadLedger(
             namespace=lines[key][0].namespace,
             workload=lines[key][0].workload,
-            account=_account(made[key].body),
+            account=account_of(pod_template_of(made[key].body)),
             maker=made[key].maker.value,
             through=made[key].through,
             origins=origins.of_workload(key),
@@ -63,8 +62,3 @@ def _containers(
 
 def _of_all(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(origin for origins in found for origin in origins))
-
-
-def _account(workload: KubernetesObject) -> str:
-    pod = mapping(mapping(pod_template_of(workload)).get("spec"))
-    return word(pod.get("serviceAccountName")) or "default"

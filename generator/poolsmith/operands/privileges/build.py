@@ -13,7 +13,7 @@ from poolsmith.model.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
 from poolsmith.model.privilege import privilege_order
 from poolsmith.model.reach import reach_of
 from poolsmith.operands.privileges.placement import placement_of
-from poolsmith.operands.privileges.pod_privileges import mapping, pod_privileges, pod_template_of, word
+from poolsmith.operands.privileges.pod_privileges import account_of, mapping, pod_privileges, pod_template_of, word
 from poolsmith.operands.privileges.rbac_privileges import AccountRights, name_of, namespace_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def ledger_of(
     unknown: set[str] = set()
     workloads = []
     for (item, template), placement in zip(templates, placements, strict=True):
-        namespace, account = namespace_of(item), _account(mapping(template.get("spec")))
+        namespace, account = namespace_of(item), account_of(template)
         held, missing = rights.of(namespace, account)
         unknown.update(missing)
         rows = _rows(memory.privileges(item, template), held)
@@ -91,10 +91,6 @@ def _placement(
 ) -> Placement:
     pod = mapping(template.get("spec"))
     return placement_of(workload["kind"], pod, classes.get(word(pod.get("runtimeClassName"))))
-
-
-def _account(pod: Mapping[str, Any]) -> str:
-    return word(pod.get("serviceAccountName")) or word(pod.get("serviceAccount")) or "default"
 
 
 def _rows(held: Iterable[Held], rights: Iterable[Privilege]) -> tuple[_Row, ...]:

@@ -54,6 +54,12 @@ def pod_template_of(workload: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return mapping(template)
 
 
+def account_of(template: Mapping[str, Any] | None) -> str:
+    """The service account of a template's pods; the older name of the field counts where the newer one is empty."""
+    pod = mapping(mapping(template).get("spec"))
+    return word(pod.get("serviceAccountName")) or word(pod.get("serviceAccount")) or "default"
+
+
 def pod_privileges(template: Mapping[str, Any]) -> tuple[Held, ...]:
     """What the pods of a template hold: the pod itself first, then each container by name."""
     pod = mapping(template.get("spec"))
