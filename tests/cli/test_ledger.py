@@ -76,7 +76,30 @@ class TestTable:
         assert "DaemonSet/dcgm-exporter" in answer
 
 
+class TestOtherValues:
+    def test_a_workload_that_only_the_values_bring_can_be_asked_for(self, ask):
+        answer = ask("--cluster", "prod-eu", "--workload", "nvidia-dcgm", "--set", "dcgm.enabled=true")
+
+        assert "DaemonSet/nvidia-dcgm in gpu-operator" in answer
+        assert any(line.startswith("  + ") for line in answer)
+
+    def test_a_value_that_some_clusters_read_changes_these(self, ask):
+        answer = "\n".join(ask("--set", "gfd.hostNetwork=true"))
+
+        assert "kata-a10  v24.9.2  with gfd.hostNetwork=true\nno privilege changes" in answer
+        assert "host-network" in answer
+
+    def test_values_that_change_no_privilege_say_so(self, ask):
+        assert ask("--cluster", "edge", "--set", "driver.version=580.126.20") == [
+            "edge  v26.7.0  with driver.version=580.126.20",
+            "no privilege changes",
+        ]
+
+
 class TestDetails:
+    def test_workloads_without_a_known_node_can_be_asked_for(self, ask):
+        assert any("on no known node" in line for line in ask("--cluster", "prod-eu", "--pool", "-"))
+
     def test_a_pool_shows_each_privilege_and_the_lines_that_bring_it(self, ask):
         answer = ask("--cluster", "prod-eu", "--pool", "h100-rhel", "--workload", "nvidia-mig-manager")
         text = "\n".join(answer)
@@ -100,13 +123,19 @@ class TestDetails:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--pool", "a100-mog"], "there is no pool `a100-mog` in these clusters; did you mean `a100-mig`?"),
+        (["--pool", "a100-mog"], "there is no pool `a100-mog` here; did you mean `a100-mig`?"),
         (["--workload", "nvidia-mig-manger"], "did you mean `nvidia-mig-manager`?"),
         (["--cluster", "prod"], "there is no cluster `prod`"),
         (["--reach", "root"], "--reach root: there is no such reach"),
         (["--holds", "host-path:etc:rw:none"], "--holds host-path:etc:rw:none: `etc` is no absolute path"),
         (["--holds", "privilged"], "did you mean `privileged`?"),
         (["--set", "a["], "--set a[: "),
+        (["--set", "migManager.enabld=false"], "did you mean `migManager.enabled`?"),
+        (["--cluster", "prod-eu", "--set", "cdi.enabled=false,cdi.nriPluginEnabled=true"], "the chart refuses this"),
+        (["--workload", "nvidia-dcgn", "--set", "dcgm.enabled=true"], "did you mean `nvidia-dcgm`?"),
+        (["--release-diff", "v26.3.3", "v26.7.0", "--workload", "nvidia-dcgn"], "did you mean `nvidia-dcgm`?"),
+        (["--release-diff", "v26.3.3", "v26.7.0", "--pool", "contaner"], "did you mean `container`?"),
+        (["--release-diff", "v26.3.3", "v26.7.0", "--set", "gfd.enabld=false"], "did you mean `gfd.enabled`?"),
         (["--release-diff", "v1", "v26.3.3"], "the operands of release `v1` are not in the catalog"),
         (["--release-diff", "v26.3.3", "v26.7.0", "--cluster", "edge"], "it takes no --cluster"),
         (["--cluster", "manual", "--set", "a=b"], "has no operator whose values could change"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from poolsmith.app.api_server import Judged, is_of_operator, judge
+from poolsmith.app.set_values import set_all
 from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import read_projection
@@ -17,7 +18,6 @@ from poolsmith.load.os_release import read_os_release
 from poolsmith.load.values_file import read_values
 from poolsmith.operands.chart_config_maps import chart_config_maps
 from poolsmith.operands.project import HelmRelease, project
-from poolsmith.operands.set_flag import SetError, apply_set
 from poolsmith.operands.values_merge import merge_files, merge_over_defaults
 
 if TYPE_CHECKING:
@@ -120,11 +120,7 @@ class _Reading:
             self._stop(bad)
             return
         values = merge_files(item for item in read if isinstance(item, dict))
-        for setting in request.settings:
-            try:
-                apply_set(values, setting)
-            except SetError as error:
-                raise UsageError(f"--set {setting}: {error}") from None
+        set_all(values, request.settings)
         projection, chart = read_projection(self.release), read_chart(CHART, self.release)
         if projection is None or chart is None:
             raise UsageError(f"the chart of release `{self.release}` is not in the catalog; name --resources instead")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.project import open_project
+from poolsmith.app.set_values import refuse_unsound, set_all
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.model.ledger import ANY_NODE, Ledger, LedgerLine
+from poolsmith.model.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
 from poolsmith.model.ledger_delta import LedgerDelta, delta
 from poolsmith.model.origin import shown_origin
 from poolsmith.model.plan import values_tree
 from poolsmith.model.privilege import Privilege, PrivilegeError
 from poolsmith.model.reach import Reach
 from poolsmith.model.widening import covers
-from poolsmith.operands.set_flag import SetError, apply_set
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
@@ -26,9 +26,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.app.cluster_run import PlannedCluster
-    from poolsmith.app.prediction import Prediction
+    from poolsmith.app.prediction import Prediction, Shared
     from poolsmith.app.project import Project
     from poolsmith.sources.source_file import SourceFile
+
+    _Predicted = tuple[PlannedCluster, Prediction]
+
+_PLACES = (ANY_NODE, NO_KNOWN_NODE)
+"""What stands in the place of a pool, and may be asked for like one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +112,15 @@ def ledger(root: Path, clusters: Sequence[str], chosen: LedgerFilter, settings: 
         item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR or run.prediction is None
     )
     predicted = [(run, run.prediction) for run in runs if run.prediction is not None]
-    _check_names(chosen, [prediction for _, prediction in predicted])
-    if settings and predicted and all(prediction.plan.chart is None for _, prediction in predicted):
-        names = ", ".join(f"`{prediction.plan.name}`" for _, prediction in predicted)
-        raise UsageError(f"--set: cluster {names} has no operator whose values could change")
-    views = [_view(project, run, prediction, chosen, settings) for run, prediction in predicted]
+    others: list[Shared | None] = [None] * len(predicted)
+    if settings:
+        predicted = _with_operator(predicted)
+        releases = [prediction.installation.release for _, prediction in predicted]
+        others = [_with_settings(project, prediction, settings, releases) for _, prediction in predicted]
+    plans = [prediction.plan for _, prediction in predicted]
+    ledgers = [prediction.ledger for _, prediction in predicted] + [other.ledger for other in others if other]
+    check_names(chosen, (pool.name for plan in plans for pool in plan.pools), ledgers)
+    views = (_view(run, prediction, other, chosen) for (run, prediction), other in zip(predicted, others, strict=True))
     return LedgerResult(tuple(view for view in views if view is not None), diagnostics)
 
 
@@ -121,14 +130,10 @@ def ledger_json(result: LedgerResult) -> str:
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 
-def _view(
-    project: Project, run: PlannedCluster, prediction: Prediction, chosen: LedgerFilter, settings: Sequence[str]
-) -> LedgerView | None:
-    """None where the cluster has none of the pools that are asked for, or no operator that values could be for."""
+def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, chosen: LedgerFilter) -> LedgerView | None:
+    """None where the cluster has none of the pools that are asked for. `other` is the cluster with other values."""
     names = tuple(pool.name for pool in prediction.plan.pools)
-    if chosen.pools and not {ANY_NODE, *names} & set(chosen.pools):
-        return None
-    if settings and prediction.plan.chart is None:
+    if chosen.pools and not {*_PLACES, *names} & set(chosen.pools):
         return None
     view = LedgerView(
         cluster=prediction.plan.name,
@@ -138,10 +143,15 @@ def _view(
         errors=prediction.installation.errors,
         notes=prediction.installation.notes,
     )
-    if settings:
-        other = _with_settings(project, prediction, settings)
-        changes = delta(_kept(prediction.ledger, chosen), _kept(other.ledger, chosen))
-        return replace(view, changes=changes, unknown=other.unknown, errors=other.errors)
+    if other is not None:
+        changes = delta(kept(prediction.ledger, chosen), kept(other.ledger, chosen))
+        return replace(
+            view,
+            changes=changes,
+            unknown=other.unknown,
+            errors=other.installation.errors,
+            notes=other.installation.notes,
+        )
     place = _Places(run)
     lines = tuple(
         replace(line, origins=tuple(place.of(origin) for origin in prediction.origins_of(line)))
@@ -151,44 +161,38 @@ def _view(
     return replace(view, lines=lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Otherwise:
-    ledger: Ledger
-    unknown: tuple[str, ...]
-    errors: tuple[str, ...]
+def _with_settings(
+    project: Project, prediction: Prediction, settings: Sequence[str], releases: Sequence[str]
+) -> Shared:
+    """`releases` are those of all clusters that are asked about. Raises UsageError."""
+    before = values_tree(prediction.plan.values)
+    values: dict[str, Any] = copied(before)
+    set_all(values, settings)
+    refuse_unsound(values, before, dict.fromkeys((prediction.installation.release, *releases)))
+    return project.predictions.with_values(prediction, values)
 
 
-def _with_settings(project: Project, prediction: Prediction, settings: Sequence[str]) -> _Otherwise:
-    values: dict[str, Any] = copied(values_tree(prediction.plan.values))
-    for setting in settings:
-        try:
-            apply_set(values, setting)
-        except SetError as error:
-            raise UsageError(f"--set {setting}: {error}") from None
-    shared = project.predictions.with_values(prediction, values)
-    installation = shared.installation
-    return _Otherwise(
-        ledger=shared.ledger,
-        unknown=(*installation.unknown, *shared.ledger.unknown),
-        errors=installation.errors,
-    )
-
-
-def _kept(whole: Ledger, chosen: LedgerFilter) -> Ledger:
+def kept(whole: Ledger, chosen: LedgerFilter) -> Ledger:
     return Ledger(tuple(filter(chosen.keeps, whole.lines)), whole.unknown)
 
 
-def _check_names(chosen: LedgerFilter, predictions: Iterable[Prediction]) -> None:
+def check_names(chosen: LedgerFilter, pools: Iterable[str], ledgers: Iterable[Ledger]) -> None:
     """A name that nothing has would otherwise look like a pool without privileges. Raises UsageError."""
-    pools, workloads = {ANY_NODE}, set()
-    for prediction in predictions:
-        pools |= {pool.name for pool in prediction.plan.pools}
-        for line in prediction.ledger.lines:
-            workloads |= {line.workload, line.workload_name}
-    for kind, asked, known in (("pool", chosen.pools, pools), ("workload", chosen.workloads, workloads)):
+    lines = [line for ledger in ledgers for line in ledger.lines]
+    workloads = {name for line in lines for name in (line.workload, line.workload_name)}
+    for kind, asked, known in (("pool", chosen.pools, {*_PLACES, *pools}), ("workload", chosen.workloads, workloads)):
         for name in asked:
             if known and name not in known:
-                raise UsageError(f"there is no {kind} `{name}` in these clusters; {did_you_mean(name, known)}")
+                raise UsageError(f"there is no {kind} `{name}` here; {did_you_mean(name, known)}")
+
+
+def _with_operator(predicted: list[_Predicted]) -> list[_Predicted]:
+    """Clusters whose values could change. Raises UsageError where there is none."""
+    found = [item for item in predicted if item[1].plan.chart is not None]
+    if predicted and not found:
+        names = ", ".join(f"`{prediction.plan.name}`" for _, prediction in predicted)
+        raise UsageError(f"--set: cluster {names} has no operator whose values could change")
+    return found
 
 
 class _Places:

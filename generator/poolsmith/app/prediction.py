@@ -48,6 +48,10 @@ class Shared:
     texts: dict[Hashable, Predicted] = field(default_factory=dict)
     _objects: str | None = None
 
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        return (*self.installation.unknown, *self.ledger.unknown)
+
     def objects(self) -> str:
         """expected/workloads.yaml without its header."""
         if self._objects is None:
@@ -73,7 +77,7 @@ class Prediction:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        return (*self.installation.unknown, *self.ledger.unknown)
+        return self.shared.unknown
 
     def origins_of(self, line: LedgerLine) -> tuple[str, ...]:
         """What brings a line about, nearest first."""

@@ -6,23 +6,23 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.ledger import changes_json
+from poolsmith.app.ledger import changes_json, check_names, kept
+from poolsmith.app.set_values import refuse_unsound, set_all
 from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.model.expansion import Node
-from poolsmith.model.ledger import Ledger
 from poolsmith.model.ledger_delta import LedgerDelta, delta
 from poolsmith.operands.installation import InstallationInput, install
 from poolsmith.operands.privileges.build import ledger_of
-from poolsmith.operands.set_flag import SetError, apply_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poolsmith.app.ledger import LedgerFilter
+    from poolsmith.model.ledger import Ledger
 
 _CHART = "gpu-operator"
 _LABELS = {
@@ -44,8 +44,7 @@ _NODES = {
     "vm-passthrough": {"nvidia.com/gpu.workload.config": "vm-passthrough"},
     "vm-vgpu": {"nvidia.com/gpu.workload.config": "vm-vgpu"},
 }
-"""A node of each workload, with all that operands are scheduled by."""
-
+"""A node of each workload, with what operands are scheduled by; none is capable of confidential computing."""
 
 _OFF_BY_DEFAULT = (
     "sandboxWorkloads.enabled=true",
@@ -85,13 +84,21 @@ class ReleaseDiff:
 
 
 def release_diff(before: str, after: str, chosen: LedgerFilter, settings: Sequence[str] = ()) -> ReleaseDiff:
-    """Of `settings` on top of each chart's defaults. Raises UsageError for a release that is not known."""
-    parts = [_changes("a default installation", before, after, chosen, settings)]
-    if not settings:
-        more = _changes("what is off by default", before, after, chosen, _OFF_BY_DEFAULT)
-        known = set(parts[0].changes.changes)
-        rest = tuple(change for change in more.changes.changes if change not in known)
-        parts.append(replace(more, changes=LedgerDelta(rest, more.changes.unknown)))
+    """Of `settings` on top of each chart's defaults.
+
+    Raises UsageError for a release that is not known, a value that neither reads, and names that nothing has.
+    """
+    compared = [_compared("a default installation", before, after, settings)]
+    if settings:
+        refuse_unsound(_values(settings), {}, (after, before))
+    else:
+        compared.append(_compared("what is off by default", before, after, _OFF_BY_DEFAULT))
+    check_names(chosen, _NODES, [ledger for item in compared for ledger in (item.old, item.new)])
+    parts = [item.changes(chosen) for item in compared]
+    known = set(parts[0].changes.changes)
+    for index, part in enumerate(parts[1:], 1):
+        rest = tuple(change for change in part.changes.changes if change not in known)
+        parts[index] = replace(part, changes=LedgerDelta(rest, part.changes.unknown))
     return ReleaseDiff(before, after, tuple(_NODES), tuple(parts))
 
 
@@ -114,19 +121,34 @@ def release_diff_json(result: ReleaseDiff) -> str:
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 
-def _changes(title: str, before: str, after: str, chosen: LedgerFilter, settings: Sequence[str]) -> ReleaseChanges:
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The whole ledgers of one installation with the one release and with the other."""
+
+    title: str
+    settings: tuple[str, ...]
+    old: Ledger
+    new: Ledger
+    unknown: tuple[str, ...]
+
+    def changes(self, chosen: LedgerFilter) -> ReleaseChanges:
+        difference = delta(kept(self.old, chosen), kept(self.new, chosen))
+        return ReleaseChanges(self.title, self.settings, difference, self.unknown)
+
+
+def _compared(title: str, before: str, after: str, settings: Sequence[str]) -> _Compared:
+    values = _values(settings)
+    (old, old_unknown), (new, new_unknown) = (_ledger(release, values) for release in (before, after))
+    return _Compared(title, tuple(settings), old, new, tuple(dict.fromkeys((*old_unknown, *new_unknown))))
+
+
+def _values(settings: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for setting in settings:
-        try:
-            apply_set(values, setting)
-        except SetError as error:
-            raise UsageError(f"--set {setting}: {error}") from None
-    (old, old_unknown), (new, new_unknown) = (_ledger(release, values, chosen) for release in (before, after))
-    unknown = tuple(dict.fromkeys((*old_unknown, *new_unknown)))
-    return ReleaseChanges(title, tuple(settings), delta(old, new), unknown)
+    set_all(values, settings)
+    return values
 
 
-def _ledger(release: str, values: dict[str, Any], chosen: LedgerFilter) -> tuple[Ledger, tuple[str, ...]]:
+def _ledger(release: str, values: dict[str, Any]) -> tuple[Ledger, tuple[str, ...]]:
     chart = read_chart(_CHART, release)
     if release not in operand_releases() or chart is None:
         known = sorted(operand_releases(), key=version_key, reverse=True)
@@ -139,5 +161,4 @@ def _ledger(release: str, values: dict[str, Any], chosen: LedgerFilter) -> tuple
     if installation.errors:
         raise UsageError(f"{release}: {installation.errors[0]}")
     ledger = ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
-    kept = Ledger(tuple(filter(chosen.keeps, ledger.lines)), ledger.unknown)
-    return kept, tuple(f"{release}: {item}" for item in (*installation.unknown, *ledger.unknown))
+    return ledger, tuple(f"{release}: {item}" for item in (*installation.unknown, *ledger.unknown))

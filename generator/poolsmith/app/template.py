@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.app.set_values import set_all
 from poolsmith.catalog import Catalog
 from poolsmith.catalog.projections import projected_releases, read_projection
 from poolsmith.catalog.versions import version_key
@@ -13,7 +14,6 @@ from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.load.values_file import read_values
 from poolsmith.operands.project import HelmRelease, project
-from poolsmith.operands.set_flag import SetError, apply_set
 from poolsmith.operands.values_merge import merge_files
 from poolsmith.sources.yaml_writer import emit_all
 
@@ -60,11 +60,7 @@ def template(
     if problems:
         return TemplateResult(release, diagnostics=sorted_unique(problems))
     values = merge_files(item for item in read if isinstance(item, dict))
-    for setting in settings:
-        try:
-            apply_set(values, setting)
-        except SetError as error:
-            raise UsageError(f"--set {setting}: {error}") from None
+    set_all(values, settings)
     projected = project(projection, chart.defaults, values, helm)
     return TemplateResult(release, projected.objects, projected.errors, notes=projected.notes)
 
