@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.model.expansion import ResourceCondition
+from poolsmith.operands import conditions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from poolsmith.model.expansion import ResourceCondition
 
 KIND = "GPUCluster"
 _RECONCILED = "All resources have been successfully reconciled"
 
 
 def ready(name: str) -> ResourceCondition:
-    return _condition(name, "ready", ("True", "Reconciled", _RECONCILED), ("False", "Ready", ""))
+    return conditions.ready(KIND, name, "Reconciled", _RECONCILED)
 
 
 def prerequisite_not_met(name: str, policy: str) -> ResourceCondition:
@@ -25,34 +27,16 @@ def prerequisite_not_met(name: str, policy: str) -> ResourceCondition:
     message = (
         f'A ClusterPolicy CR "{policy}" exists; a ClusterPolicy CR and GPUCluster CR may not exist at the same time'
     )
-    return _failed(name, "PrerequisiteNotMet", message)
+    return conditions.not_ready(KIND, name, "PrerequisiteNotMet", message)
 
 
 def state_failed(name: str, state: str, message: str) -> ResourceCondition:
     """The first state that could not be made; the others are made all the same."""
     text = f"Error syncing state {state}: failed to create k8s objects from manifests: {message}"
-    return _failed(name, "ReconcileFailed", text)
+    return conditions.not_ready(KIND, name, "ReconcileFailed", text)
 
 
 def policy_conflict(resource: Mapping[str, Any]) -> str:
     """What the operator says of the ClusterPolicy that stands beside a GPUCluster."""
     name = resource["metadata"]["name"]
     return f'conflicting GPUCluster resource "{name}" detected; ClusterPolicy and GPUCluster cannot co-exist'
-
-
-def _failed(name: str, reason: str, message: str) -> ResourceCondition:
-    return _condition(name, "notReady", ("False", "Error", ""), ("True", reason, message))
-
-
-def _condition(
-    name: str, state: str, is_ready: tuple[str, str, str], is_error: tuple[str, str, str]
-) -> ResourceCondition:
-    return ResourceCondition(
-        kind=KIND,
-        name=name,
-        state=state,
-        conditions=tuple(
-            {"type": kind, "status": status, "reason": reason, "message": message}
-            for kind, (status, reason, message) in (("Ready", is_ready), ("Error", is_error))
-        ),
-    )
