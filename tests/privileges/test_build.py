@@ -210,3 +210,12 @@ def test_a_hundred_clusters_of_ten_pools_take_no_time():
 
     assert lines == 100 * 10 * 10 * (12 + 1 + 3)
     assert time.perf_counter() - start < 2
+
+
+def test_a_workload_that_holds_nothing_has_its_place_all_the_same():
+    hardened = {"name": "main", "securityContext": {"allowPrivilegeEscalation": False}}
+    item = workload("quiet", {"containers": [hardened], "nodeSelector": {"gpu": "yes"}})
+    ledger = ledger_of([item], {"a": (node(gpu="yes"),), "b": (node(),)})
+
+    assert ledger.lines == ()
+    assert ledger.landing == {"gpu-operator/DaemonSet/quiet": ("a",)}

@@ -94,13 +94,8 @@ class Prediction:
         )
 
     def images(self) -> tuple[ImageUse, ...]:
-        landing: dict[str, tuple[str, ...]] = {}
-        for line in self.ledger.lines:
-            key = f"{line.namespace}/{line.workload}"
-            if line.pool not in landing.get(key, ()):
-                landing[key] = (*landing.get(key, ()), line.pool)
         systems = {pool.name: f"{pool.profile.spec.os.id} {pool.profile.spec.os.version}" for pool in self.plan.pools}
-        return image_uses(self.installation, landing, systems)
+        return image_uses(self.installation, self.ledger.landing, systems)
 
     def predicted(self) -> Predicted:
         """For the generated files. The same where the same lines of the same files say the same."""

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.app.ledger import changes_json, check_names, kept
 from poolsmith.app.set_values import refuse_unsound, set_all
 from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.installations import read_installations
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.model.expansion import Node
+from poolsmith.model.ledger import Ledger
 from poolsmith.model.ledger_delta import LedgerDelta, delta
 from poolsmith.operands.installation import InstallationInput, install
 from poolsmith.operands.privileges.build import ledger_of
@@ -22,45 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poolsmith.app.ledger import LedgerFilter
-    from poolsmith.model.ledger import Ledger
+    from poolsmith.model.installation import Installation
+    from poolsmith.model.ledger_delta import Change
 
 _CHART = "gpu-operator"
-_LABELS = {
-    "kubernetes.io/arch": "amd64",
-    "kubernetes.io/os": "linux",
-    "feature.node.kubernetes.io/pci-10de.present": "true",
-    "feature.node.kubernetes.io/kernel-version.full": "5.15.0-105-generic",
-    "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
-    "feature.node.kubernetes.io/system-os_release.VERSION_ID": "22.04",
-    "feature.node.kubernetes.io/system-os_release.VERSION_ID.major": "22",
-    "feature.node.kubernetes.io/system-os_release.VERSION_ID.minor": "04",
-}
-_NODES = {
-    "container": {
-        "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
-        "nvidia.com/mig.capable": "true",
-        "nvidia.com/mps.capable": "true",
-    },
-    "vm-passthrough": {"nvidia.com/gpu.workload.config": "vm-passthrough"},
-    "vm-vgpu": {"nvidia.com/gpu.workload.config": "vm-vgpu"},
-}
-"""A node of each workload, with what operands are scheduled by; none is capable of confidential computing."""
-
-_OFF_BY_DEFAULT = (
-    "sandboxWorkloads.enabled=true",
-    "vgpuManager.enabled=true",
-    "vgpuManager.repository=registry.example.com",
-    "vgpuManager.image=vgpu-manager",
-    "vgpuManager.version=550",
-    "ccManager.enabled=true",
-    "dcgm.enabled=true",
-    "nodeStatusExporter.enabled=true",
-    "gdrcopy.enabled=true",
-    "gds.enabled=true",
-    "driver.useOpenKernelModules=true",
-    "driver.rdma.enabled=true",
-)
-"""Values that bring what a default installation does not have; the vGPU manager's image is the user's own."""
+_RUNTIME = "containerd://2.1.4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +43,7 @@ class ReleaseChanges:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDiff:
-    """Parts: a default installation, then what those bring that are off by default; or one, with the user's values."""
+    """One part for each installation of the catalog, without what the parts before it told; or one, with the values."""
 
     before: str
     after: str
@@ -84,22 +52,25 @@ class ReleaseDiff:
 
 
 def release_diff(before: str, after: str, chosen: LedgerFilter, settings: Sequence[str] = ()) -> ReleaseDiff:
-    """Of `settings` on top of each chart's defaults.
+    """Of `settings` on top of each chart's defaults; without any, of the installations that the catalog knows.
 
     Raises UsageError for a release that is not known, a value that neither reads, and names that nothing has.
     """
-    compared = [_compared("a default installation", before, after, settings)]
+    known = read_installations()
     if settings:
         refuse_unsound(_values(settings), {}, (after, before))
+        compared = [_compared("an installation with values", before, after, settings, strict=True)]
     else:
-        compared.append(_compared("what is off by default", before, after, _OFF_BY_DEFAULT))
-    check_names(chosen, _NODES, [ledger for item in compared for ledger in (item.old, item.new)])
-    parts = [item.changes(chosen) for item in compared]
-    known = set(parts[0].changes.changes)
-    for index, part in enumerate(parts[1:], 1):
-        rest = tuple(change for change in part.changes.changes if change not in known)
-        parts[index] = replace(part, changes=LedgerDelta(rest, part.changes.unknown))
-    return ReleaseDiff(before, after, tuple(_NODES), tuple(parts))
+        compared = [_compared(item.title, before, after, item.values) for item in known.installations]
+    check_names(chosen, known.nodes, [ledger for item in compared for ledger in (item.old, item.new)])
+    parts = []
+    told: set[Change] = set()
+    for item in compared:
+        part = item.changes(chosen)
+        rest = tuple(change for change in part.changes.changes if change not in told)
+        told.update(rest)
+        parts.append(replace(part, changes=LedgerDelta(rest, part.changes.unknown)))
+    return ReleaseDiff(before, after, tuple(known.nodes), tuple(parts))
 
 
 def release_diff_json(result: ReleaseDiff) -> str:
@@ -136,10 +107,21 @@ class _Compared:
         return ReleaseChanges(self.title, self.settings, difference, self.unknown)
 
 
-def _compared(title: str, before: str, after: str, settings: Sequence[str]) -> _Compared:
+def _compared(title: str, before: str, after: str, settings: Sequence[str], *, strict: bool = False) -> _Compared:
+    """With `strict`, what a release refuses is a UsageError; else it is unknown, and nothing is compared."""
     values = _values(settings)
-    (old, old_unknown), (new, new_unknown) = (_ledger(release, values) for release in (before, after))
-    return _Compared(title, tuple(settings), old, new, tuple(dict.fromkeys((*old_unknown, *new_unknown))))
+    installed = [_installed(release, values) for release in (before, after)]
+    refused = [f"{item.release}: {item.errors[0]}" for item in installed if item.errors]
+    if refused and strict:
+        raise UsageError(refused[0])
+    ledgers = [ledger_of(item.objects, {node.name: (node,) for node in item.nodes}) for item in installed]
+    unknown = [
+        f"{item.release}: {text}"
+        for item, ledger in zip(installed, ledgers, strict=True)
+        for text in (*item.unknown, *ledger.unknown)
+    ]
+    old, new = (Ledger(), Ledger()) if refused else ledgers
+    return _Compared(title, tuple(settings), old, new, tuple(dict.fromkeys((*refused, *unknown))))
 
 
 def _values(settings: Sequence[str]) -> dict[str, Any]:
@@ -148,17 +130,12 @@ def _values(settings: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _ledger(release: str, values: dict[str, Any]) -> tuple[Ledger, tuple[str, ...]]:
+def _installed(release: str, values: dict[str, Any]) -> Installation:
     chart = read_chart(_CHART, release)
     if release not in operand_releases() or chart is None:
         known = sorted(operand_releases(), key=version_key, reverse=True)
         raise UsageError(f"the operands of release `{release}` are not in the catalog; {did_you_mean(release, known)}")
     nodes = tuple(
-        Node(name=name, labels=_LABELS | labels, runtime="containerd://2.1.4") for name, labels in _NODES.items()
+        Node(name=name, labels=labels, runtime=_RUNTIME) for name, labels in read_installations().nodes.items()
     )
-    given = InstallationInput(release=release, namespace=_CHART, nodes=nodes, values=values, chart=chart)
-    installation = install(given)
-    if installation.errors:
-        raise UsageError(f"{release}: {installation.errors[0]}")
-    ledger = ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
-    return ledger, tuple(f"{release}: {item}" for item in (*installation.unknown, *ledger.unknown))
+    return install(InstallationInput(release=release, namespace=_CHART, nodes=nodes, values=values, chart=chart))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.model.reach import Reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.model.privilege import Privilege
 
@@ -51,10 +51,14 @@ def line_order(line: LedgerLine) -> LineIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Lines in the order of `line_order`, each once. `unknown` says what could not be told: it is not in the lines."""
+    """Lines in the order of `line_order`, each once. `unknown` says what could not be told: it is not in the lines.
+
+    `landing` are the pools of each workload, by namespace/Kind/name: of those without any privilege too.
+    """
 
     lines: tuple[LedgerLine, ...] = ()
     unknown: tuple[str, ...] = ()
+    landing: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, lines: Iterable[LedgerLine], unknown: Iterable[str] = ()) -> Ledger:

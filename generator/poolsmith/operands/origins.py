@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Locate = Callable[[str, str], FromProfile | None]
     """A pool's line at a pointer: in its profile or in one of its bases; None where nobody wrote it."""
 
+_SOURCE = "/spec/driver/source"
 _OPERATOR_SWITCH = "/spec/stack/release"
 _SPECIAL = {"sandboxWorkloads": ("sandboxWorkloads", "enabled"), "no-nri": ("cdi", "nriPluginEnabled")}
 
@@ -61,7 +62,7 @@ class Origins:
             tuple(lines(item.origin) for item in self.plan.driver_objects),
             tuple(lines(item.origin) for unit in self.plan.units for item in unit.objects),
             tuple(
-                tuple(line.removeprefix(own) for line in self._lines(pool.name, self.switches.pointers))
+                tuple(line.removeprefix(own) for line in self._lines(pool.name, (_SOURCE, *self.switches.pointers)))
                 for pool in self.plan.pools
             ),
         )
@@ -137,7 +138,7 @@ class Origins:
             name = made.through.partition("/")[2]
             for item in self.plan.driver_objects:
                 if item.name == name:
-                    yield from self._lines(item.pool, ("/spec/driver/source",))
+                    yield from self._lines(item.pool, (_SOURCE,))
                     yield from map(str, profile_inputs(item.origin))
             yield from self._values(self.switches.of_workload(made.name).values)
             return

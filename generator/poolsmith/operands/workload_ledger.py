@@ -19,28 +19,24 @@ if TYPE_CHECKING:
 def by_workload(ledger: Ledger, installation: Installation, origins: Origins) -> tuple[WorkloadLedger, ...]:
     """By namespace, kind and name. What a workload holds is the same on all of its pools, and read on the first."""
     made = {item.key: item for item in installation.made}
-    pools: dict[str, list[str]] = {}
-    lines: dict[str, list[LedgerLine]] = {}
+    lines: dict[str, list[LedgerLine]] = {key: [] for key in ledger.landing}
     for line in ledger.lines:
         key = f"{line.namespace}/{line.workload}"
-        on = pools.setdefault(key, [])
-        if not on or on[-1] != line.pool:
-            on.append(line.pool)
-        if len(on) == 1:
-            lines.setdefault(key, []).append(line)
+        if line.pool == ledger.landing[key][0]:
+            lines[key].append(line)
     return tuple(
         WorkloadLedger(
-            namespace=lines[key][0].namespace,
-            workload=lines[key][0].workload,
+            namespace=key.partition("/")[0],
+            workload=made[key].workload,
             account=account_of(pod_template_of(made[key].body)),
             maker=made[key].maker.value,
             through=made[key].through,
             origins=origins.of_workload(key),
-            pools=tuple(pools[key]),
-            pool_origins=tuple((pool, found) for pool in pools[key] if (found := origins.of_pool(key, pool))),
-            containers=_containers(key, lines[key], tuple(pools[key]), origins),
+            pools=pools,
+            pool_origins=tuple((pool, found) for pool in pools if (found := origins.of_pool(key, pool))),
+            containers=_containers(key, lines[key], pools, origins),
         )
-        for key in sorted(lines)
+        for key, pools in sorted(ledger.landing.items())
     )
 
 

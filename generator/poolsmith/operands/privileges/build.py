@@ -5,7 +5,7 @@ What the same template or role comes to is worked out once per run, and once for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -129,9 +129,10 @@ def _ledger(workloads: Iterable[_Workload], origins: Origins, unknown: Iterable[
         for workload in by_pool[pool]
         for container, privilege, reach in workload.rows
     ]
-    if len({(workload.namespace, workload.name) for workload in ordered}) < len(ordered):
-        return Ledger.of(lines, unknown)
-    return Ledger(tuple(lines), tuple(sorted(unknown)))
+    landing = {f"{workload.namespace}/{workload.name}": workload.pools for workload in ordered}
+    if len(landing) < len(ordered):
+        return replace(Ledger.of(lines, unknown), landing=landing)
+    return Ledger(tuple(lines), tuple(sorted(unknown)), landing)
 
 
 class _Landing:

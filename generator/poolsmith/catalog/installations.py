@@ -1,0 +1,33 @@
+"""Installations that two releases are compared by. Floor: catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from poolsmith.catalog import store
+
+
+@dataclass(frozen=True, slots=True)
+class KnownInstallation:
+    """`values` are assignments in Helm's `--set` grammar, on top of a chart's defaults."""
+
+    title: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownInstallations:
+    """The installations, and the labels of the nodes that all of them have, by name."""
+
+    installations: tuple[KnownInstallation, ...]
+    nodes: dict[str, dict[str, str]]
+
+
+@cache
+def read_installations() -> KnownInstallations:
+    data = store.read_yaml("installations.yaml")
+    return KnownInstallations(
+        installations=tuple(KnownInstallation(item["title"], tuple(item["values"])) for item in data["installations"]),
+        nodes={name: data["labels"] | labels for name, labels in data["nodes"].items()},
+    )
