@@ -190,3 +190,80 @@ def test_every_value_of_the_sample_fleet_names_what_vanishes_without_it(reposito
                     looked_at += 1
                     assert sources & set(prediction.origins_of(line)), (files.name, setting.dotted, change)
     assert looked_at
+
+
+@pytest.mark.parametrize(
+    ("values", "workload", "privilege"),
+    [
+        (
+            "{node-feature-discovery: {worker: {securityContext: {privileged: true}}}}",
+            "gpu-operator-node-feature-discovery-worker",
+            "privileged",
+        ),
+        (
+            "{node-feature-discovery: {worker: {mountUsrSrc: true}}}",
+            "gpu-operator-node-feature-discovery-worker",
+            "host-path:/usr/src:ro:none",
+        ),
+        ("{cdi: {nriPluginEnabled: true}}", "nvidia-container-toolkit-daemonset", "host-path:/var/run/nri:rw:none"),
+        ("{toolkit: {installDir: /opt/nv/}}", "nvidia-container-toolkit-daemonset", "host-path:/opt/nv:rw:none"),
+        ("{hostPaths: {rootFS: /host}}", "nvidia-mig-manager", "host-path:/host:rw:host-to-container"),
+        ("{operator: {cleanupCRD: true}}", "gpu-operator-cleanup-crd", "allow-escalation"),
+    ],
+)
+def test_whatever_a_value_of_the_user_brings_names_it(lines, values, workload, privilege):
+    found = lines({"a": ("", "")}, f"{{release: v26.3.3, driverMode: nvidia-driver, values: {values}}}")
+    brought = [line for line in found if (line.workload_name, str(line.privilege)) == (workload, privilege)]
+
+    assert brought
+    assert all(line.origins[0].startswith("profiles/prod/cluster.yaml:6: spec.stack.values.") for line in brought)
+
+
+def test_a_value_is_not_named_by_what_would_be_there_without_it(lines):
+    values = "{toolkit: {env: [{name: FOO, value: /var/x}], installDir: /var/lib}}"
+    found = lines({"a": ("", "")}, f"{{release: v26.3.3, driverMode: nvidia-driver, values: {values}}}")
+    named = {str(line.privilege) for line in found if any("spec.stack.values" in item for item in line.origins)}
+
+    assert named == {"host-path:/var/lib:rw:none"}
+
+
+def test_a_driver_of_the_policy_names_the_pools_that_ask_for_it(lines):
+    change = ("  driver:\n    source: container\n    kernelModuleType: open\n", "  driver: {source: preinstalled}\n")
+    found = lines({"a": ("", ""), "b": change}, "{release: v26.3.3}")
+    drivers = [line for line in found if line.workload_name == "nvidia-driver-daemonset"]
+
+    assert {line.pool for line in drivers} == {"a"}
+    assert all("profiles/prod/a.yaml:11: spec.driver.source" in line.origins for line in drivers)
+
+
+def test_of_many_values_those_of_a_component_are_taken_away_together():
+    from poolsmith.catalog.charts import read_chart
+    from poolsmith.operands.installation import InstallationInput, install
+    from poolsmith.operands.operator_chart_part import ChartParts
+    from poolsmith.operands.privileges.build import ledger_of
+    from poolsmith.operands.value_effects import MOST, value_effects
+
+    worker = {"mountUsrSrc": True, "annotations": {f"a{index}": "b" for index in range(MOST)}}
+    given = InstallationInput(
+        release="v26.3.3",
+        namespace="gpu-operator",
+        nodes=(),
+        values={"node-feature-discovery": {"worker": worker}},
+        chart=read_chart("gpu-operator", "v26.3.3"),
+    )
+    ledger = ledger_of(install(given).objects, {})
+    above = ("node-feature-discovery", "worker")
+    paths = [(*above, "mountUsrSrc"), *((*above, "annotations", key) for key in worker["annotations"])]
+
+    effects = value_effects(given, ledger, paths, ChartParts())
+    assert {key: {line[-1][0] for line in lines} for key, lines in effects.items()} == {
+        ("node-feature-discovery",): {"/usr/src"}
+    }
+
+
+def test_the_exporter_of_a_hand_installed_stack_names_its_own_release(repository):
+    result = ledger(repository, ("manual",), LedgerFilter(workloads=("dcgm-exporter",)))
+
+    assert all(
+        line.origins[0].endswith("spec.stack.dcgmExporter.release") for view in result.views for line in view.lines
+    )

@@ -14,9 +14,10 @@ from poolsmith.model.workload_ledger import ClusterLedger
 from poolsmith.operands.images import image_uses
 from poolsmith.operands.installation import InstallationInput, install, installation_input
 from poolsmith.operands.operator_chart_part import ChartParts
-from poolsmith.operands.origins import Origins
+from poolsmith.operands.origins import Origins, is_users
 from poolsmith.operands.pool_nodes import pool_nodes
 from poolsmith.operands.privileges.build import ledger_of
+from poolsmith.operands.value_effects import value_effects
 from poolsmith.operands.workload_ledger import by_workload
 from poolsmith.render.prediction import ObjectTexts, Predicted, images_text, ledger_text
 from poolsmith.render.readme import workload_table
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from poolsmith.model.image_use import ImageUse
     from poolsmith.model.installation import Installation, Made
     from poolsmith.model.ledger import Ledger, LedgerLine
-    from poolsmith.model.plan import ClusterPlan
+    from poolsmith.model.plan import ClusterPlan, ValuePath
+    from poolsmith.operands.value_effects import Effects
 
 _REMEMBERED = 32
 """Installations that are kept; a fleet of many unlike clusters must not grow without bound."""
@@ -46,6 +48,7 @@ class Shared:
     made: dict[str, Made]
     texts_of_objects: ObjectTexts
     texts: dict[Hashable, Predicted] = field(default_factory=dict)
+    effects: dict[tuple[ValuePath, ...], Effects] = field(default_factory=dict)
     _objects: str | None = None
 
     @property
@@ -128,7 +131,17 @@ class Predictions:
         chart = self._chart(plan)
         given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
         shared = self._shared(given)
-        return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded)))
+        effects = self._effects(plan, shared)
+        return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded), effects))
+
+    def _effects(self, plan: ClusterPlan, shared: Shared) -> Effects:
+        """Of the values that the cluster's profile sets itself."""
+        paths = tuple(setting.path for setting in plan.values if is_users(setting))
+        if not paths:
+            return {}
+        if paths not in shared.effects:
+            shared.effects[paths] = value_effects(shared.given, shared.ledger, paths, self._charts)
+        return shared.effects[paths]
 
     def with_values(self, prediction: Prediction, values: dict[str, Any]) -> Shared:
         """The same cluster, with other values of the operator's chart."""

@@ -18,10 +18,15 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Paths of values of the operator's chart, and JSON pointers into a pool's profile."""
+    """Paths of values of the operator's chart, and JSON pointers into the profiles of a pool and of its cluster.
+
+    `by_default` says whether a value that nobody set brings it about as well.
+    """
 
     values: tuple[ValuePath, ...] = ()
     pool: tuple[str, ...] = ()
+    cluster: tuple[str, ...] = ()
+    by_default: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +48,8 @@ class Business:
 class Switches:
     """`privileges` maps a privilege to the key of a component, `labels` a node label to pointers into the profile.
 
-    `paths` are values that are host paths, `variables` are values that are lists of {name, value}; `folders` are host
-    paths that follow from a pool's line. `networks` are the values that put a workload into the node's network.
+    `volumes` are host paths by the name of their volume. `networks` are the values that put a workload into the
+    node's network.
     """
 
     workloads: tuple[tuple[str, Switch], ...]
@@ -53,9 +58,7 @@ class Switches:
     containers: dict[str, Switch]
     privileges: dict[str, str]
     labels: dict[str, tuple[str, ...]]
-    paths: tuple[ValuePath, ...]
-    variables: tuple[ValuePath, ...]
-    folders: tuple[tuple[str, tuple[str, ...]], ...]
+    volumes: dict[str, Switch]
     source: str
 
     @cached_property
@@ -65,7 +68,7 @@ class Switches:
             *(pointer for _, switch in self.workloads for pointer in switch.pool),
             *(pointer for switch in self.containers.values() for pointer in switch.pool),
             *(pointer for pointers in self.labels.values() for pointer in pointers),
-            *(pointer for _, pointers in self.folders for pointer in pointers),
+            *(pointer for switch in self.volumes.values() for pointer in switch.pool),
         ]
         return tuple(sorted(set(found)))
 
@@ -90,9 +93,7 @@ def read_switches() -> Switches:
         containers={item["container"]: _switch(item) for item in data["containers"]},
         privileges=dict(data["privileges"]),
         labels={label: tuple(pointers) for label, pointers in data["labels"].items()},
-        paths=_paths(data["paths"]),
-        variables=_paths(data["variables"]),
-        folders=tuple((folder, tuple(item["pool"])) for item in data["folders"] for folder in item["folders"]),
+        volumes={item["volume"]: _switch(item) for item in data["volumes"]},
         source=data["source"],
     )
 
@@ -102,7 +103,12 @@ def _first(entries: Iterable[tuple[str, Entry]], name: str) -> Entry | None:
 
 
 def _switch(item: dict[str, Any]) -> Switch:
-    return Switch(_paths(item.get("values", ())), tuple(item.get("pool", ())))
+    return Switch(
+        values=_paths(item.get("values", ())),
+        pool=tuple(item.get("pool", ())),
+        cluster=tuple(item.get("cluster", ())),
+        by_default=item.get("default", True),
+    )
 
 
 def _business(item: dict[str, Any]) -> Business:

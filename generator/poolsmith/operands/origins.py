@@ -13,24 +13,27 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.operands import read_operands
 from poolsmith.catalog.switches import read_switches
 from poolsmith.model.installation import Maker
-from poolsmith.model.origin import profile_inputs
-from poolsmith.operands.privileges.pod_privileges import mapping, pod_template_of
+from poolsmith.model.origin import FromProfile, profile_inputs
+from poolsmith.model.privilege import normal_path
+from poolsmith.operands.privileges.pod_privileges import mapping, mappings, pod_template_of, word
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from poolsmith.catalog.charts import Chart
-    from poolsmith.catalog.switches import Switches, ValuePath
+    from poolsmith.catalog.switches import Switch, Switches, ValuePath
     from poolsmith.model.installation import Made
-    from poolsmith.model.origin import FromProfile, Origin
-    from poolsmith.model.plan import ClusterPlan
+    from poolsmith.model.origin import Origin
+    from poolsmith.model.plan import ClusterPlan, ValueSetting
     from poolsmith.model.privilege import Privilege
+    from poolsmith.operands.value_effects import Effects
 
     Locate = Callable[[str, str], FromProfile | None]
     """A pool's line at a pointer: in its profile or in one of its bases; None where nobody wrote it."""
 
 _SOURCE = "/spec/driver/source"
+_VALUES = "/spec/stack/values/"
 _OPERATOR_SWITCH = "/spec/stack/release"
 _SPECIAL = {"sandboxWorkloads": ("sandboxWorkloads", "enabled"), "no-nri": ("cdi", "nriPluginEnabled")}
 
@@ -44,9 +47,11 @@ class Origins:
     made: Mapping[str, Made]
     """By their keys."""
     locate: Locate
+    effects: Effects = field(default_factory=dict)
+    """Of the values that users set: the lines that are gone without each."""
     switches: Switches = field(default_factory=read_switches)
     _workloads: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _paths: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
+    _host_paths: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _values_known: dict[ValuePath, Any] = field(default_factory=dict)
 
     def signature(self) -> Hashable:
@@ -93,10 +98,8 @@ class Origins:
     def of_privilege(self, key: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
         """What sets this one privilege, where it is a value's doing or that of a line of the pools."""
         if privilege.name == "host-path":
-            fixed, pointers = self._of_path(privilege.arguments[0])
-            if not pointers:
-                return fixed
-            return tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, pointers)))
+            found = (self._of_volume(name, pools) for name in self._volumes_at(key, privilege.arguments[0]))
+            return tuple(dict.fromkeys(origin for origins in found for origin in origins))
         name = self.switches.privileges.get(privilege.name)
         network = None if name is None else self.switches.network_of(self.made[key].name)
         if network is None or name is None:
@@ -104,9 +107,19 @@ class Origins:
         path = (*network[:-1], name)
         return tuple(self._values([path])) if self._merged(path) is True else ()
 
+    def of_values(self, key: str, container: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
+        """The user's values without which a privilege would not be there."""
+        if not self.effects:
+            return ()
+        namespace, _, workload = key.partition("/")
+        lines = {(pool, namespace, workload, container, privilege.name, privilege.arguments) for pool in pools}
+        paths = [path for path, brought in self.effects.items() if not brought.isdisjoint(lines)]
+        return tuple(dict.fromkeys(self._values(paths)))
+
     def of_line(self, key: str, container: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
         """All of them, what is nearest to the privilege first."""
         found = (
+            *self.of_values(key, container, privilege, (pool,)),
             *self.of_privilege(key, privilege, (pool,)),
             *self.of_container(container, pool),
             *self.of_pool(key, pool),
@@ -121,11 +134,16 @@ class Origins:
             case Maker.OPERAND:
                 yield from self.of_workload(made.through)
             case Maker.CHART | Maker.HOOK:
-                values = self.switches.of_workload(made.name).values
-                yield from self._values(values[:1]) if values and self.chart is not None else [self._stack()]
+                yield from self._of_chart(self.switches.of_workload(made.name))
             case Maker.OPERATOR:
                 yield from self._of_operand(made)
         yield self.made[made.through].workload if made.maker is Maker.OPERAND else made.through
+
+    def _of_chart(self, switch: Switch) -> list[str]:
+        lines = [f"{self.plan.cluster.path}#{pointer}" for pointer in switch.cluster if self.chart is None]
+        if switch.values and self.chart is not None:
+            lines.extend(self._values(switch.values[:1]))
+        return lines or [self._stack()]
 
     def _of_unit(self, made: Made) -> Iterator[str]:
         for unit in self.plan.units:
@@ -159,23 +177,36 @@ class Origins:
                         return state.enabled
         return ()
 
-    def _of_path(self, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What a host path follows from: a value's origins, or pointers into the profiles of pools."""
-        if path not in self._paths:
-            self._paths[path] = self._find_path(path)
-        return self._paths[path]
+    def _volumes(self, key: str) -> dict[str, tuple[str, ...]]:
+        """The volumes of a workload by their host paths, as the ledger writes these."""
+        if key not in self._host_paths:
+            pod = mapping(mapping(pod_template_of(self.made[key].body)).get("spec"))
+            found: dict[str, tuple[str, ...]] = {}
+            for volume in mappings(pod.get("volumes")):
+                if isinstance(volume.get("hostPath"), dict):
+                    path = normal_path(word(volume["hostPath"].get("path")))
+                    found[path] = (*found.get(path, ()), word(volume.get("name")))
+            self._host_paths[key] = found
+        return self._host_paths[key]
 
-    def _find_path(self, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        for switch in self.switches.paths:
-            value = self._merged(switch)
-            if isinstance(value, str) and _is_in(path, value):
-                return tuple(self._values([switch])), ()
-        for switch in self.switches.variables:
-            values = self._merged(switch)
-            for item in values if isinstance(values, list) else ():
-                if isinstance(item, dict) and _is_in(path, _folder(item.get("value"))):
-                    return tuple(self._values([switch])), ()
-        return (), next((pointers for folder, pointers in self.switches.folders if _is_in(path, folder)), ())
+    def _volumes_at(self, key: str, path: str) -> tuple[str, ...]:
+        """The volumes at a path, or at the nearest folder above it: a container may mount a part of one."""
+        volumes = self._volumes(key)
+        while path not in volumes and path not in ("", "/"):
+            path = path.rpartition("/")[0] or "/"
+        return volumes.get(path, ())
+
+    def _of_volume(self, name: str, pools: Iterable[str]) -> tuple[str, ...]:
+        """Values that somebody set, else lines of the pools, else the chart's default where it brings it about."""
+        switch = self.switches.volumes.get(name)
+        if switch is None:
+            return ()
+        derived = [item for item in self.plan.values if not (self.effects and is_users(item))]
+        for path in switch.values:
+            if any(_is_same_branch(setting.path, path) for setting in derived):
+                return tuple(self._values([path]))
+        lines = tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, switch.pool)))
+        return lines or (tuple(self._values(switch.values[:1])) if switch.by_default else ())
 
     def _values(self, paths: Iterable[ValuePath]) -> Iterator[str]:
         """For each value the profile lines that set it, or the chart's default."""
@@ -208,6 +239,11 @@ class Origins:
         return tuple(dict.fromkeys(str(line) for line in found if line is not None))
 
 
+def is_users(setting: ValueSetting) -> bool:
+    """Whether the cluster's profile sets the value itself; what such a one brings about is found by taking it away."""
+    return isinstance(setting.origin, FromProfile) and setting.origin.pointer.startswith(_VALUES)
+
+
 def _path(word: str) -> ValuePath | None:
     """The value behind a word of a step's rule."""
     if word in ("always", "never"):
@@ -220,13 +256,3 @@ def _path(word: str) -> ValuePath | None:
 def _is_same_branch(one: ValuePath, other: ValuePath) -> bool:
     length = min(len(one), len(other))
     return one[:length] == other[:length]
-
-
-def _is_in(path: str, folder: str) -> bool:
-    """The root of the file system holds everything, and so is only meant itself."""
-    return path == folder or (folder not in ("", "/") and path.startswith(folder.rstrip("/") + "/"))
-
-
-def _folder(value: Any) -> str:
-    text = value if isinstance(value, str) and value.startswith("/") else ""
-    return text.rpartition("/")[0] if text.count("/") > 1 else text

@@ -43,17 +43,23 @@ def by_workload(ledger: Ledger, installation: Installation, origins: Origins) ->
 def _containers(
     key: str, lines: list[LedgerLine], pools: tuple[str, ...], origins: Origins
 ) -> tuple[ContainerLedger, ...]:
-    return tuple(
-        ContainerLedger(
-            name=name,
-            origins=_of_all(origins.of_container(name, pool) for pool in pools),
-            held=tuple(
-                HeldPrivilege(line.privilege, line.reach, origins.of_privilege(key, line.privilege, pools))
-                for line in group
-            ),
+    containers = []
+    known = origins.of_workload(key)
+    for name, group in groupby(lines, lambda line: line.container):
+        own = _of_all(origins.of_container(name, pool) for pool in pools)
+        held = tuple(
+            HeldPrivilege(line.privilege, line.reach, _of_line(key, line, pools, origins, {*known, *own}))
+            for line in group
         )
-        for name, group in groupby(lines, lambda line: line.container)
-    )
+        containers.append(ContainerLedger(name=name, origins=own, held=held))
+    return tuple(containers)
+
+
+def _of_line(key: str, line: LedgerLine, pools: tuple[str, ...], origins: Origins, known: set[str]) -> tuple[str, ...]:
+    """What brings one privilege, and not all that its workload or its container holds."""
+    values = origins.of_values(key, line.container, line.privilege, pools)
+    found = dict.fromkeys((*values, *origins.of_privilege(key, line.privilege, pools)))
+    return tuple(origin for origin in found if origin not in known)
 
 
 def _of_all(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
