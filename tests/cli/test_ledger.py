@@ -52,6 +52,22 @@ class TestThreeQuestions:
         assert all(PATCH_NODES in line for line in answer[2:])
 
 
+def test_who_is_privileged_holds_each_capability(ask):
+    answer = ask("--cluster", "lab-t4", "--holds", "capability:SYS_ADMIN")
+
+    assert len(answer) > 10
+    assert all(" privileged " in line for line in answer[2:])
+    assert ask("--cluster", "lab-t4", "--holds", "host-port:80")[1:] == ["nothing"]
+
+
+def test_a_line_that_is_one_of_several_says_so(ask):
+    answer = ask("--cluster", "prod-eu", "--holds", PATCH_NODES)
+    manager = next(line for line in answer if "nvidia-mig-manager" in line)
+
+    assert "profiles/_bases/a100.yaml:11: spec.gpu.product and 1 more" in manager
+    assert manager.endswith("a100-mig, a100-precompiled, h100-rhel")
+
+
 class TestTable:
     def test_workloads_are_listed_worst_first_with_a_mark_for_each_pool(self, ask):
         answer = ask("--cluster", "prod-eu")

@@ -35,3 +35,20 @@ def test_an_image_names_its_workloads_pools_and_their_systems():
 
 def test_a_variable_names_an_image_of_pods_that_an_operand_starts_but_not_of_what_the_operator_creates():
     assert [use.image for use in image_uses(INSTALLATION, LANDING, {})] == ["operator:1", "quiet:1", "validator:1"]
+
+
+def test_an_object_of_somebody_elses_kind_names_its_images_by_their_keys():
+    runtime = {
+        "kind": "CcRuntime",
+        "metadata": {"name": "runtime", "namespace": "ns"},
+        "spec": {"config": {"payloadImage": "quay.io/x/payload:1", "image": "plain"}, "steps": [{"image": "a/b:2"}]},
+    }
+    installation = Installation(release="v24.9.2", made=(Made(runtime, Maker.POOLSMITH, ""),))
+    others = [("nvcr.io/smoke:1", "default/Job/smoke", ("a",))]
+
+    uses = image_uses(installation, {}, {"a": "ubuntu 22.04"}, others)
+    assert [(use.image, use.pools) for use in uses] == [
+        ("a/b:2", ()),
+        ("nvcr.io/smoke:1", ("a",)),
+        ("quay.io/x/payload:1", ()),
+    ]

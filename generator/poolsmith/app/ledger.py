@@ -18,7 +18,7 @@ from poolsmith.model.origin import shown_origin
 from poolsmith.model.plan import values_tree
 from poolsmith.model.privilege import Privilege, PrivilegeError
 from poolsmith.model.reach import Reach
-from poolsmith.model.widening import covers
+from poolsmith.model.widening import includes
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class LedgerFilter:
             (not self.pools or line.pool in self.pools)
             and (not self.workloads or line.workload in self.workloads or line.workload_name in self.workloads)
             and (self.reach is None or line.reach <= self.reach)
-            and (self.holds is None or covers(line.privilege, self.holds))
+            and (self.holds is None or includes(line.privilege, self.holds))
         )
 
 
@@ -183,7 +183,7 @@ def check_names(chosen: LedgerFilter, pools: Iterable[str], ledgers: Iterable[Le
     for kind, asked, known in (("pool", chosen.pools, {*_PLACES, *pools}), ("workload", chosen.workloads, workloads)):
         for name in asked:
             if known and name not in known:
-                raise UsageError(f"there is no {kind} `{name}` here; {did_you_mean(name, known)}")
+                raise UsageError(f"there is no {kind} `{name}` here; {did_you_mean(name, sorted(known))}")
 
 
 def _with_operator(predicted: list[_Predicted]) -> list[_Predicted]:

@@ -21,6 +21,7 @@ from poolsmith.operands.value_effects import value_effects
 from poolsmith.operands.workload_ledger import by_workload
 from poolsmith.render.prediction import ObjectTexts, Predicted, images_text, ledger_text
 from poolsmith.render.readme import workload_table
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, ValuePath
     from poolsmith.operands.value_effects import Effects
 
+_KATA_MANAGER = "nvidia-kata-manager"
 _REMEMBERED = 32
 """Installations that are kept; a fleet of many unlike clusters must not grow without bound."""
 
@@ -98,17 +100,34 @@ class Prediction:
 
     def images(self) -> tuple[ImageUse, ...]:
         systems = {pool.name: f"{pool.profile.spec.os.id} {pool.profile.spec.os.version}" for pool in self.plan.pools}
-        return image_uses(self.installation, self.ledger.landing, systems)
+        return image_uses(self.installation, self.ledger.landing, systems, (*self._smoke_images(), *self._artifacts()))
+
+    def _smoke_images(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """Of the jobs that prove a pool, run on purpose."""
+        namespace = self.plan.cluster.spec.smoke_test.namespace
+        return tuple(
+            (pool.smoke.image, f"{namespace}/Job/gpu-smoke-{pool.name}-*", (pool.name,))
+            for pool in self.plan.pools
+            if pool.smoke.image is not None
+        )
+
+    def _artifacts(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """Images that the Kata manager unpacks on its nodes, by the values that name them."""
+        key = next((item.key for item in self.installation.made if item.name == _KATA_MANAGER), None)
+        classes = self.origins.value(("kataManager", "config", "runtimeClasses")) if key is not None else None
+        urls = (value_at(item, ("artifacts", "url")) for item in classes or ())
+        pools = self.ledger.landing.get(key or "", ())
+        return tuple((url, key or "", pools) for url in urls if isinstance(url, str) and url)
 
     def predicted(self) -> Predicted:
         """For the generated files. The same where the same lines of the same files say the same."""
         texts = self.shared.texts
-        key = self.origins.signature()
+        key = (self.origins.signature(), self._smoke_images())
         if key not in texts:
             ledger = self.cluster_ledger()
             texts[key] = Predicted(
                 ledger=ledger_text(ledger),
-                images=images_text(self.images()),
+                images=images_text(self.images(), self.unknown),
                 workloads=self.shared.objects(),
                 summary=workload_table(ledger),
                 unknown=ledger.unknown,

@@ -34,7 +34,12 @@ def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
     if result.diagnostics:
         from poolsmith.report.outcome import Outcome
 
-        print_outcome(Outcome(diagnostics=result.diagnostics), output_format="text", color=None, tool=TOOL)
+        print_outcome(
+            Outcome(diagnostics=result.diagnostics),
+            output_format="json" if output_format == "json" else "text",
+            color=None,
+            tool=TOOL,
+        )
     else:
         write({"text": images_text, "json": images_json, "yaml": images_yaml}[output_format](result))
         for cluster, text in result.unknown:

@@ -84,7 +84,12 @@ def command(
     if result.diagnostics:
         from poolsmith.report.outcome import Outcome
 
-        print_outcome(Outcome(diagnostics=result.diagnostics), output_format="text", color=None, tool=TOOL)
+        print_outcome(
+            Outcome(diagnostics=result.diagnostics),
+            output_format="json" if output_format == "json" else "text",
+            color=None,
+            tool=TOOL,
+        )
     elif output_format == "json":
         write(ledger_json(result))
     else:

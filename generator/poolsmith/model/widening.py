@@ -1,7 +1,6 @@
 """Which privilege includes which: a partial order on tokens. Floor: model.
 
-Only privileges of the same name are compared. What one name includes of another (`privileged` of a capability, say) is
-told by its reach, not here.
+`covers` and `widens` compare privileges of the same name only.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
     from poolsmith.model.privilege import Privilege
 
 _ANY = "*"
+_OF_PRIVILEGED = frozenset(("allow-escalation", "apparmor", "capability", "proc-mount", "seccomp", "selinux"))
+"""What the ledger does not list of a privileged container, because it follows."""
 
 
 def covers(granted: Privilege, wanted: Privilege) -> bool:
@@ -30,6 +31,11 @@ def covers(granted: Privilege, wanted: Privilege) -> bool:
         case "capability":
             return granted.arguments == ("ALL",)
     return False
+
+
+def includes(granted: Privilege, wanted: Privilege) -> bool:
+    """Whether whoever holds `granted` can do what `wanted` allows: also what being privileged means."""
+    return covers(granted, wanted) or (granted.name == "privileged" and wanted.name in _OF_PRIVILEGED)
 
 
 def widens(old: Privilege, new: Privilege) -> bool:

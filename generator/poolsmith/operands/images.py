@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.image_use import ImageUse
 from poolsmith.model.installation import Maker
 from poolsmith.operands.privileges.pod_privileges import containers_of, mapping, mappings, pod_template_of, word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.model.expansion import KubernetesObject
     from poolsmith.model.installation import Installation
@@ -30,15 +30,41 @@ def images_of(body: KubernetesObject, *, variables: bool = True) -> Iterator[str
                 yield image
 
 
+def named_images(body: Any) -> Iterator[str]:
+    """Images that an object of no known kind names: texts below keys like `image` and `payloadImage`."""
+    if isinstance(body, dict):
+        for key, value in body.items():
+            if isinstance(value, str) and key.lower().endswith("image") and "/" in value:
+                yield value
+            else:
+                yield from named_images(value)
+    elif isinstance(body, list):
+        for item in body:
+            yield from named_images(item)
+
+
 def image_uses(
-    installation: Installation, landing: Mapping[str, tuple[str, ...]], systems: Mapping[str, str]
+    installation: Installation,
+    landing: Mapping[str, tuple[str, ...]],
+    systems: Mapping[str, str],
+    others: Iterable[tuple[str, str, tuple[str, ...]]] = (),
 ) -> tuple[ImageUse, ...]:
-    """By image. `landing` are the pools of each workload by its key, `systems` the operating system of each pool."""
+    """By image. `landing` are the pools of each workload by its key, `systems` the operating system of each pool.
+
+    `others` are further images, each with who pulls it and on which pools.
+    """
     used: dict[str, list[str]] = {}
+    landing = dict(landing)
+    for image, key, places in others:
+        used.setdefault(image, []).append(key)
+        landing.setdefault(key, places)
     for made in installation.made:
         # the operator's own variables are for objects that it creates, and these are here
         variables = made.maker is Maker.OPERATOR
-        for image in dict.fromkeys(images_of(made.body, variables=variables)):
+        found = images_of(made.body, variables=variables)
+        if made.maker is Maker.POOLSMITH and pod_template_of(made.body) is None:
+            found = named_images(made.body)
+        for image in dict.fromkeys(found):
             used.setdefault(image, []).append(made.key)
     uses = []
     for image in sorted(used):

@@ -66,8 +66,19 @@ def set_env(container: Container, name: str, value: str) -> None:
 
 def set_all_env(container: Container, variables: Iterable[dict[str, Any]] | None) -> None:
     """The variables that a custom resource adds: only names and literal values have an effect."""
-    for variable in variables or ():
-        set_env(container, variable["name"], variable.get("value", ""))
+    if not variables:
+        return
+    own = container.setdefault("env", [])
+    known: dict[str, dict[str, Any]] = {}
+    for variable in own:
+        known.setdefault(variable["name"], variable)
+    for variable in variables:
+        name, value = variable["name"], variable.get("value", "")
+        if name in known:
+            known[name]["value"] = value
+        else:
+            known[name] = {"name": name, "value": value}
+            own.append(known[name])
 
 
 def env_of(container: Container, name: str) -> str:

@@ -221,6 +221,10 @@ class Origins:
                 default = self.chart.default(path) if self.chart is not None else None
                 yield f"chart default {'.'.join(path)}: {json.dumps(default)}"
 
+    def value(self, path: ValuePath) -> Any:
+        """What the operator's chart is given at a path, its default included."""
+        return self._merged(path)
+
     def _merged(self, path: ValuePath) -> Any:
         if path not in self._values_known:
             self._values_known[path] = self._find_value(path)

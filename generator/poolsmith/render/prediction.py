@@ -75,9 +75,10 @@ def ledger_text(ledger: ClusterLedger) -> str:
     return emit(body, comments=comments)
 
 
-def images_text(uses: tuple[ImageUse, ...]) -> str:
-    """Each image with the pools that pull it."""
-    return emit({"images": [image_entry(use) for use in uses]})
+def images_text(uses: tuple[ImageUse, ...], unknown: tuple[str, ...]) -> str:
+    """Each image with the pools that pull it; of what is unknown, there may be more."""
+    body: dict[str, Any] = {"unknown": list(unknown)} if unknown else {}
+    return emit(body | {"images": [image_entry(use) for use in uses]})
 
 
 def image_entry(use: ImageUse) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.printable import printable
@@ -26,6 +27,7 @@ _SIGNS = {
 }
 _LEGEND = "+ gained, - lost, ^ wider than before, v narrower, > on other pools"
 _REACH_WIDTH = 15
+_WIDTH = 118
 
 
 @dataclass(slots=True)
@@ -61,7 +63,8 @@ def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str]) -> str:
     workloads = _workloads(lines)
     marks_width = max(sum(len(number) + 1 for number in numbers.values()), len(_PLACES[NO_KNOWN_NODE]) + 1)
     name_width = max((len(item.name) for item in workloads), default=0) + 2
-    out = ["pools: " + "  ".join(f"{number} {pool}" for pool, number in numbers.items()) + "\n", "\n"]
+    legend = "  ".join(f"{number}\xa0{pool}" for pool, number in numbers.items())
+    out = [line.replace("\xa0", " ") for line in wrap(f"pools: {legend}", _WIDTH, subsequent_indent="       ")] + [""]
     header = "".join(f"{number} " for number in numbers.values()).ljust(marks_width)
     out.append(f"{'REACH':{_REACH_WIDTH}}{header} {'WORKLOAD':{name_width}}BROUGHT BY\n")
     for item in workloads:
@@ -73,12 +76,12 @@ def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str]) -> str:
 def ledger_answer(lines: Sequence[LedgerLine]) -> str:
     """One line for each holder of a privilege: where it runs, and the first thing that brings it about."""
     rows = [
-        (str(reach), f"{item.name}{f' {container}' if container else ''}", text, _where(item.pools), _first(item))
+        (str(reach), f"{item.name}{f' {container}' if container else ''}", text, _first(item), _where(item.pools))
         for item in _workloads(lines)
         for container, held in groupby(_on_first_pool(item), lambda line: line.container)
         for text, reach, _ in _rows((line.privilege, line.reach, ()) for line in held)
     ]
-    header = ("REACH", "WHO", "PRIVILEGE", "ON", "BROUGHT BY")
+    header = ("REACH", "WHO", "PRIVILEGE", "BROUGHT BY", "ON")
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     return printable_lines(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -168,9 +171,11 @@ def _on_first_pool(item: _Workload) -> list[LedgerLine]:
 
 
 def _first(item: _Workload) -> str:
-    """The line of a profile that is nearest, else whatever comes first."""
-    written = (origin for origin in item.origins if origin.startswith("profiles/"))
-    return next(written, item.origins[0] if item.origins else "")
+    """The line of a profile that is nearest, else whatever comes first; and how many lines more there are."""
+    written = [origin for origin in item.origins if origin.startswith("profiles/")]
+    if not written:
+        return item.origins[0] if item.origins else ""
+    return written[0] + (f" and {len(written) - 1} more" if len(written) > 1 else "")
 
 
 def _more(line: LedgerLine, item: _Workload, origins: tuple[str, ...]) -> tuple[str, ...]:

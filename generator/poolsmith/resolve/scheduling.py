@@ -54,11 +54,15 @@ def all_tolerations(taints: Iterable[Taint]) -> list[dict[str, Any]]:
 def missing_tolerations(taints: Iterable[Taint], present: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Tolerations for the taints that `present` does not cover, in the taints' order, each once."""
     missing: list[dict[str, Any]] = []
+    by_key: dict[str, list[dict[str, Any]]] = {}
+    for toleration in present:
+        by_key.setdefault(toleration.get("key") or "", []).append(toleration)
     for taint in taints:
         if taint.effect is TaintEffect.PREFER_NO_SCHEDULE:
             continue
-        if not any(_covers(toleration, taint) for toleration in (*present, *missing)):
+        if not any(_covers(item, taint) for key in ("", taint.key) for item in by_key.get(key, ())):
             missing.append(_toleration(taint))
+            by_key.setdefault(taint.key, []).append(missing[-1])
     return missing
 
 

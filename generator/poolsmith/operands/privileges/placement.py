@@ -125,11 +125,17 @@ class Placement:
         return (
             all(item.holds(node.labels) for item in self.selector)
             and (self.terms is None or any(term.holds(node) for term in self.terms))
-            and all(
-                any(item.tolerates(taint) for item in self.tolerations)
-                for taint in node.taints
-                if taint.get("effect") in _KEEPS_AWAY
-            )
+            and self._tolerates(node)
+        )
+
+    def _tolerates(self, node: Node) -> bool:
+        by_key: dict[str, list[Toleration]] = {}
+        for item in self.tolerations:
+            by_key.setdefault(item.key, []).append(item)
+        return all(
+            any(item.tolerates(taint) for key in ("", taint.get("key", "")) for item in by_key.get(key, ()))
+            for taint in node.taints
+            if taint.get("effect") in _KEEPS_AWAY
         )
 
 
