@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 
 def join(pointer: str, *steps: str | int) -> str:
     """`pointer` extended by raw keys or indices."""
@@ -12,6 +14,7 @@ def escape(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")
 
 
+@lru_cache(maxsize=4096)
 def split(pointer: str) -> tuple[str, ...]:
     """The unescaped steps of a pointer; the whole document has none."""
     if not pointer:
