@@ -9,34 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, Location, Position, Span, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
-from poolsmith.sources.input_tree import read_bytes, yaml_diagnostic
-from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.load.text_file import read_text_file, read_yaml_documents
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_VALUES_BYTES = 8 << 20
-_BOM = "\ufeff"
 
 
 def read_values(file: Path, shown: str) -> dict[str, Any] | Diagnostic:
     """The values in `file`, or what is wrong with it. An empty file has none, as for Helm."""
-    content = read_bytes(file, shown, MAX_VALUES_BYTES)
-    if isinstance(content, Diagnostic):
-        return content
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = content[: error.start].decode("utf-8", "replace")
-        column = len(before) - (before.rfind("\n") + 1) + 1
-        message = f"byte 0x{content[error.start]:02x} is not UTF-8"
-        return diagnose(reading.NOT_UTF8, message, _at(shown, before.count("\n") + 1, column))
-    if text.startswith(_BOM):
-        return diagnose(reading.BYTE_ORDER_MARK, "the file starts with a byte-order mark", _at(shown, 1, 1))
-    try:
-        documents = read_documents(text)
-    except YamlProblem as problem:
-        return yaml_diagnostic(shown, text, problem)
+    text = read_text_file(file, shown, MAX_VALUES_BYTES)
+    if isinstance(text, Diagnostic):
+        return text
+    documents = read_yaml_documents(text, shown)
+    if isinstance(documents, Diagnostic):
+        return documents
     return _one_mapping(shown, documents)
 
 

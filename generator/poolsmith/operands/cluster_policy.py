@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.operands.resource_spec import ResourceSpec
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -15,28 +16,12 @@ _ON_WHEN_UNSAID = frozenset({"driver", "toolkit", "devicePlugin", "gfd", "dcgm",
 WORKLOADS = ("container", "vm-passthrough", "vm-vgpu")
 
 
-class Policy:
-    """The spec of the one ClusterPolicy. Never changed."""
+class Policy(ResourceSpec):
+    """The spec of the one ClusterPolicy."""
 
     def __init__(self, resource: Mapping[str, Any], *, cdi_by_default: bool) -> None:
-        self.resource = resource
-        self.name: str = resource["metadata"]["name"]
-        self.spec: dict[str, Any] = resource.get("spec") or {}
+        super().__init__(resource)
         self._cdi_by_default = cdi_by_default
-
-    def at(self, *path: str) -> dict[str, Any]:
-        """A block, empty where there is none."""
-        block = value_at(self.spec, path, None)
-        return block if isinstance(block, dict) else {}
-
-    def text(self, *path: str) -> str:
-        """A string, empty where there is none."""
-        value = value_at(self.spec, path, None)
-        return "" if value is None else str(value)
-
-    def flag(self, *path: str) -> bool:
-        """A boolean that is false unless it says true."""
-        return value_at(self.spec, path, None) is True
 
     def enabled(self, component: str) -> bool:
         """Whether a component is switched on, the operator's default standing in where nothing is said."""

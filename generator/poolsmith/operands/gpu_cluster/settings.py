@@ -5,44 +5,16 @@ Source: NVIDIA/gpu-operator@v26.7.0:api/nvidia/v1alpha1, internal/state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from poolsmith.operands.resource_spec import ResourceSpec
 from poolsmith.sources.nested import MISSING, value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 KUBELET_ROOT = "/var/lib/kubelet"
 _GATES = "featureGates."
 _COMPUTE_DOMAINS = "computeDomains.enabled"
 
 
-class Settings:
-    """The spec of one GPUCluster. Never changed."""
-
-    def __init__(self, resource: Mapping[str, Any]) -> None:
-        self.resource = resource
-        self.name: str = resource["metadata"]["name"]
-        self.spec: dict[str, Any] = resource.get("spec") or {}
-
-    def at(self, *path: str) -> dict[str, Any]:
-        """A block, empty where there is none."""
-        block = value_at(self.spec, path)
-        return block if isinstance(block, dict) else {}
-
-    def items(self, *path: str) -> list[Any]:
-        """A list, empty where there is none."""
-        found = value_at(self.spec, path)
-        return found if isinstance(found, list) else []
-
-    def text(self, *path: str) -> str:
-        """A string, empty where there is none."""
-        value = value_at(self.spec, path)
-        return "" if value is None else str(value)
-
-    def flag(self, *path: str) -> bool:
-        """A boolean that is false unless it says true."""
-        return value_at(self.spec, path) is True
+class Settings(ResourceSpec):
+    """The spec of one GPUCluster."""
 
     @property
     def runs_compute_domains(self) -> bool:

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poolsmith.operands.context import GPU_PRESENT
-from poolsmith.sources.nested import value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from poolsmith.operands.resource_spec import ResourceSpec
 
 KIND = "NVIDIADriver"
 _HOST_MANAGER = "vgpu-host-manager"
 
 
-@dataclass(frozen=True, slots=True)
-class NvidiaDriver:
-    """One resource, with the defaults of its definition. Never changed."""
-
-    resource: Mapping[str, Any]
-
-    @property
-    def name(self) -> str:
-        return str(self.resource["metadata"]["name"])
+class NvidiaDriver(ResourceSpec):
+    """One resource, with the defaults of its definition."""
 
     @property
     def identity(self) -> str:
@@ -33,24 +22,6 @@ class NvidiaDriver:
     @property
     def deleted(self) -> bool:
         return bool(self.resource["metadata"].get("deletionTimestamp"))
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        return self.resource.get("spec") or {}
-
-    def at(self, *path: str) -> dict[str, Any]:
-        """A block, empty where there is none."""
-        block = value_at(self.spec, path, None)
-        return block if isinstance(block, dict) else {}
-
-    def text(self, *path: str) -> str:
-        """A string, empty where there is none."""
-        value = value_at(self.spec, path, None)
-        return "" if value is None else str(value)
-
-    def flag(self, *path: str) -> bool:
-        """A boolean that is false unless it says true."""
-        return value_at(self.spec, path, None) is True
 
     @property
     def kind(self) -> str:
