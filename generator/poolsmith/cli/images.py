@@ -9,7 +9,8 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import print_outcome, write
+from poolsmith.cli.terminal import print_problems, write
+from poolsmith.diagnostics.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,16 +33,9 @@ def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
 
     result = images(root, clusters)
     if result.diagnostics:
-        from poolsmith.report.outcome import Outcome
-
-        print_outcome(
-            Outcome(diagnostics=result.diagnostics),
-            output_format="json" if output_format == "json" else "text",
-            color=None,
-            tool=TOOL,
-        )
+        print_problems(result.diagnostics, output_format=output_format, tool=TOOL)
     else:
         write({"text": images_text, "json": images_json, "yaml": images_yaml}[output_format](result))
         for cluster, text in result.unknown:
-            click.echo(f"poolsmith: unknown: {cluster}: {text}", err=True)
+            click.echo(printable(f"poolsmith: unknown: {cluster}: {text}"), err=True)
     return Exit.FINDINGS if result.diagnostics else Exit.CLEAN

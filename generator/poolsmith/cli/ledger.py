@@ -9,7 +9,7 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import print_outcome, write
+from poolsmith.cli.terminal import print_problems, write
 from poolsmith.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -82,14 +82,7 @@ def command(
         return _release_diff(release_diff, chosen, settings, output_format)
     result = ledger(root, clusters, chosen, settings)
     if result.diagnostics:
-        from poolsmith.report.outcome import Outcome
-
-        print_outcome(
-            Outcome(diagnostics=result.diagnostics),
-            output_format="json" if output_format == "json" else "text",
-            color=None,
-            tool=TOOL,
-        )
+        print_problems(result.diagnostics, output_format=output_format, tool=TOOL)
     elif output_format == "json":
         write(ledger_json(result))
     else:

@@ -16,6 +16,7 @@ from poolsmith.report.text import format_text, styled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from poolsmith.diagnostics import Diagnostic
     from poolsmith.report.outcome import Outcome
 
 _STYLES = {
@@ -43,6 +44,14 @@ def print_outcome(outcome: Outcome, *, output_format: str | None, color: bool | 
         _print_styled(outcome)
     else:
         write(format_text(outcome))
+
+
+def print_problems(diagnostics: tuple[Diagnostic, ...], *, output_format: str, tool: str) -> None:
+    """Why a verb has no answer: as JSON where it was asked for, else as text."""
+    from poolsmith.report.outcome import Outcome
+
+    form = "json" if output_format == "json" else "text"
+    print_outcome(Outcome(diagnostics=diagnostics), output_format=form, color=None, tool=tool)
 
 
 def exit_code(outcome: Outcome, fail_on: str) -> Exit:
