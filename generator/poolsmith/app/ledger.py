@@ -154,7 +154,7 @@ def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, cho
         )
     place = _Places(run)
     lines = tuple(
-        replace(line, origins=tuple(place.of(origin) for origin in prediction.origins_of(line)))
+        line._replace(origins=tuple(place.of(origin) for origin in prediction.origins_of(line)))
         for line in prediction.ledger.lines
         if chosen.keeps(line)
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.model.reach import Reach
 
@@ -18,8 +18,7 @@ NO_KNOWN_NODE = "-"
 """In the place of a pool: no node that is known takes the workload, by its labels and taints as they are known."""
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerLine:
+class LedgerLine(NamedTuple):
     """One privilege that one container of a workload (`Kind/name`) holds on the nodes of a pool.
 
     The container is empty for what the pod holds as a whole: the namespaces of the node, kernel settings, volumes that
@@ -68,7 +67,7 @@ class Ledger:
             known = merged.setdefault(line_order(line), line)
             if known.origins != line.origins:
                 origins = tuple(dict.fromkeys((*known.origins, *line.origins)))
-                merged[line_order(line)] = replace(known, origins=origins)
+                merged[line_order(line)] = known._replace(origins=origins)
         return cls(tuple(merged[key] for key in sorted(merged)), tuple(sorted(set(unknown))))
 
     @property

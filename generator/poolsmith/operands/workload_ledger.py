@@ -47,9 +47,9 @@ def _containers(
     known = origins.of_workload(key)
     for name, group in groupby(lines, lambda line: line.container):
         own = _of_all(origins.of_container(name, pool) for pool in pools)
+        told = {*known, *own}
         held = tuple(
-            HeldPrivilege(line.privilege, line.reach, _of_line(key, line, pools, origins, {*known, *own}))
-            for line in group
+            HeldPrivilege(line.privilege, line.reach, _of_line(key, line, pools, origins, told)) for line in group
         )
         containers.append(ContainerLedger(name=name, origins=own, held=held))
     return tuple(containers)
@@ -58,8 +58,8 @@ def _containers(
 def _of_line(key: str, line: LedgerLine, pools: tuple[str, ...], origins: Origins, known: set[str]) -> tuple[str, ...]:
     """What brings one privilege, and not all that its workload or its container holds."""
     values = origins.of_values(key, line.container, line.privilege, pools)
-    found = dict.fromkeys((*values, *origins.of_privilege(key, line.privilege, pools)))
-    return tuple(origin for origin in found if origin not in known)
+    found = (*values, *origins.of_privilege(key, line.privilege, pools))
+    return tuple(origin for origin in dict.fromkeys(found) if origin not in known) if found else ()
 
 
 def _of_all(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def ledger_of(
         rows = _rows(memory.privileges(item, template), held)
         name = f"{item['kind']}/{name_of(item)}"
         workloads.append(_Workload(item, namespace, name, rows, landing.pools_of(placement)))
-    return _ledger(workloads, origins or _no_origins, unknown)
+    return _ledger(workloads, origins, unknown)
 
 
 def _placement(
@@ -104,12 +104,7 @@ def _row_order(row: _Row) -> tuple[str, str, tuple[str, ...]]:
     return row[0], *privilege_order(row[1])
 
 
-def _no_origins(workload: KubernetesObject, container: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
-    del workload, container, privilege, pool
-    return ()
-
-
-def _ledger(workloads: Iterable[_Workload], origins: Origins, unknown: Iterable[str]) -> Ledger:
+def _ledger(workloads: Iterable[_Workload], origins: Origins | None, unknown: Iterable[str]) -> Ledger:
     ordered = sorted(workloads, key=attrgetter("namespace", "name"))
     by_pool: dict[str, list[_Workload]] = {}
     for workload in ordered:
@@ -122,7 +117,7 @@ def _ledger(workloads: Iterable[_Workload], origins: Origins, unknown: Iterable[
             container,
             privilege,
             reach,
-            origins(workload.whole, container, privilege, pool),
+            () if origins is None else origins(workload.whole, container, privilege, pool),
             workload.namespace,
         )
         for pool in sorted(by_pool)

@@ -129,6 +129,8 @@ class Placement:
         )
 
     def _tolerates(self, node: Node) -> bool:
+        if not node.taints:
+            return True
         by_key: dict[str, list[Toleration]] = {}
         for item in self.tolerations:
             by_key.setdefault(item.key, []).append(item)
