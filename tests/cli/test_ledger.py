@@ -68,6 +68,25 @@ def test_a_line_that_is_one_of_several_says_so(ask):
     assert manager.endswith("a100-mig, a100-precompiled, h100-rhel")
 
 
+class TestTwoPools:
+    def test_the_line_in_which_they_differ_is_named_by_just_what_it_brings(self, ask):
+        answer = ask("--cluster", "prod-eu", "--pool", "a100-mig", "--against", "l40s-shared")
+        middle = answer.index("l40s-shared has, and a100-mig has not:")
+
+        assert answer[1] == "a100-mig has, and l40s-shared has not:"
+        assert answer[2] == "node-root      DaemonSet/nvidia-mig-manager in gpu-operator on a100-mig"
+        assert "profiles/_bases/a100.yaml:11: spec.gpu.product" in answer[3]
+        assert not any("DaemonSet/" in line for line in answer[3:middle])
+        assert answer[middle + 1 :] == ["nothing"]
+
+    def test_json_has_both_sides(self, run_cli, repository):
+        words = ["--cluster", "prod-eu", "--pool", "l40s-shared", "--against", "a100-mig", "--format", "json"]
+        (cluster,) = json.loads(run_cli(["ledger", "--root", repository, *words]).out)["clusters"]
+
+        assert cluster["lines"] == []
+        assert {line["workload"] for line in cluster["lacks"]} == {"DaemonSet/nvidia-mig-manager"}
+
+
 class TestTable:
     def test_workloads_are_listed_worst_first_with_a_mark_for_each_pool(self, ask):
         answer = ask("--cluster", "prod-eu")
@@ -154,6 +173,9 @@ class TestDetails:
         (["--release-diff", "v26.3.3", "v26.7.0", "--set", "gfd.enabld=false"], "did you mean `gfd.enabled`?"),
         (["--release-diff", "v1", "v26.3.3"], "the operands of release `v1` are not in the catalog"),
         (["--release-diff", "v26.3.3", "v26.7.0", "--cluster", "edge"], "it takes no --cluster"),
+        (["--against", "a100-mig"], "--against compares two pools"),
+        (["--pool", "h100-rhel", "--against", "x"], "there is no pool `x` here"),
+        (["--cluster", "lab-t4", "--set", "migManager.enabled=maybe"], "--set"),
         (["--cluster", "manual", "--set", "a=b"], "has no operator whose values could change"),
     ],
 )

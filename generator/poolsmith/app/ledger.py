@@ -32,15 +32,20 @@ if TYPE_CHECKING:
 
     _Predicted = tuple[PlannedCluster, Prediction]
 
+NVIDIA_DRIVER = "NVIDIADriver"
 _PLACES = (ANY_NODE, NO_KNOWN_NODE)
 """What stands in the place of a pool, and may be asked for like one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerFilter:
-    """What to show; empty means all. `holds` is a privilege that a line has to include, `reach` the least bad one."""
+    """What to show; empty means all. `holds` is a privilege that a line has to include, `reach` the least bad one.
+
+    `against` is a pool that the one pool is compared with.
+    """
 
     pools: tuple[str, ...] = ()
+    against: str | None = None
     workloads: tuple[str, ...] = ()
     reach: Reach | None = None
     holds: Privilege | None = None
@@ -66,6 +71,8 @@ class LedgerView:
     release: str
     pools: tuple[str, ...]
     lines: tuple[LedgerLine, ...] = ()
+    lacks: tuple[LedgerLine, ...] | None = None
+    """What the pool that it was compared with has, and the pool has not; `lines` are then what it alone has."""
     changes: LedgerDelta | None = None
     unknown: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
@@ -119,7 +126,10 @@ def ledger(root: Path, clusters: Sequence[str], chosen: LedgerFilter, settings: 
         others = [_with_settings(project, prediction, settings, releases) for _, prediction in predicted]
     plans = [prediction.plan for _, prediction in predicted]
     ledgers = [prediction.ledger for _, prediction in predicted] + [other.ledger for other in others if other]
-    check_names(chosen, (pool.name for plan in plans for pool in plan.pools), ledgers)
+    pools = [pool.name for plan in plans for pool in plan.pools]
+    check_names(chosen, pools, ledgers)
+    if chosen.against is not None:
+        check_names(LedgerFilter(pools=(chosen.against,)), pools, ledgers)
     views = (_view(run, prediction, other, chosen) for (run, prediction), other in zip(predicted, others, strict=True))
     return LedgerResult(tuple(view for view in views if view is not None), diagnostics)
 
@@ -133,7 +143,8 @@ def ledger_json(result: LedgerResult) -> str:
 def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, chosen: LedgerFilter) -> LedgerView | None:
     """None where the cluster has none of the pools that are asked for. `other` is the cluster with other values."""
     names = tuple(pool.name for pool in prediction.plan.pools)
-    if chosen.pools and not {*_PLACES, *names} & set(chosen.pools):
+    asked = {*chosen.pools, chosen.against} if chosen.against is not None else set(chosen.pools)
+    if asked and not (asked <= {*_PLACES, *names} if chosen.against is not None else asked & {*_PLACES, *names}):
         return None
     view = LedgerView(
         cluster=prediction.plan.name,
@@ -153,12 +164,29 @@ def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, cho
             notes=other.installation.notes,
         )
     place = _Places(run)
-    lines = tuple(
-        line._replace(origins=tuple(place.of(origin) for origin in prediction.origins_of(line)))
-        for line in prediction.ledger.lines
-        if chosen.keeps(line)
+
+    def told(lines: Iterable[LedgerLine]) -> tuple[LedgerLine, ...]:
+        return tuple(
+            line._replace(origins=tuple(place.of(origin) for origin in prediction.origins_of(line))) for line in lines
+        )
+
+    lines = [line for line in prediction.ledger.lines if chosen.keeps(line)]
+    if chosen.against is None:
+        return replace(view, lines=told(lines))
+    others = kept(prediction.ledger, replace(chosen, pools=(chosen.against,))).lines
+    have, had = ({_role(line, prediction) for line in side} for side in (lines, others))
+    return replace(
+        view,
+        lines=told(line for line in lines if _role(line, prediction) not in had),
+        lacks=told(line for line in others if _role(line, prediction) not in have),
     )
-    return replace(view, lines=lines)
+
+
+def _role(line: LedgerLine, prediction: Prediction) -> tuple[str, str, str, Privilege]:
+    """What a line is, on whichever pool: drivers of NVIDIADriver objects are called after their pool."""
+    made = prediction.shared.made[f"{line.namespace}/{line.workload}"]
+    name = NVIDIA_DRIVER if made.through.startswith(f"{NVIDIA_DRIVER}/") else line.workload
+    return line.namespace, name, line.container, line.privilege
 
 
 def _with_settings(
@@ -169,7 +197,11 @@ def _with_settings(
     values: dict[str, Any] = copied(before)
     set_all(values, settings)
     refuse_unsound(values, before, dict.fromkeys((prediction.installation.release, *releases)))
-    return project.predictions.with_values(prediction, values)
+    shared = project.predictions.with_values(prediction, values)
+    refused = [error for error in shared.installation.errors if error not in prediction.installation.errors]
+    if refused:
+        raise UsageError(f"--set: cluster `{prediction.plan.name}`: {refused[0]}")
+    return shared
 
 
 def kept(whole: Ledger, chosen: LedgerFilter) -> Ledger:
@@ -222,6 +254,8 @@ def _view_json(view: LedgerView) -> dict[str, Any]:
     body: dict[str, Any] = {"cluster": view.cluster, "release": view.release, "pools": list(view.pools)}
     if view.changes is None:
         body["lines"] = [_line_json(line) for line in view.lines]
+        if view.lacks is not None:
+            body["lacks"] = [_line_json(line) for line in view.lacks]
     else:
         body["changes"] = changes_json(view.changes)
     return body | {"unknown": list(view.unknown), "errors": list(view.errors), "notes": list(view.notes)}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @options.root
 @options.clusters
 @click.option("--pool", "pools", multiple=True, metavar="NAME", help="Only this pool, in detail; repeatable.")
+@click.option("--against", metavar="NAME", help="What the one --pool has more and less than this pool.")
 @click.option(
     "--workload",
     "workloads",
@@ -56,6 +57,7 @@ def command(
     root: Path,
     clusters: tuple[str, ...],
     pools: tuple[str, ...],
+    against: str | None,
     workloads: tuple[str, ...],
     reach: str | None,
     holds: str | None,
@@ -72,10 +74,13 @@ def command(
 
     chosen = LedgerFilter(
         pools=pools,
+        against=against,
         workloads=workloads,
         reach=None if reach is None else parse_reach(reach),
         holds=None if holds is None else parse_privilege(holds),
     )
+    if against is not None and (len(pools) != 1 or settings or release_diff is not None):
+        raise UsageError("--against compares two pools of a cluster: name the other one with --pool, and no --set")
     if release_diff is not None:
         if clusters:
             raise UsageError("--release-diff compares default installations; it takes no --cluster")
@@ -117,6 +122,10 @@ def _view(view: LedgerView, chosen: LedgerFilter, settings: tuple[str, ...]) -> 
     if view.changes is not None:
         body = changes_text(view.changes, chosen.pools or view.pools)
         title += f"  with {', '.join(settings)}"
+    elif view.lacks is not None:
+        pool, other = chosen.pools[0], chosen.against
+        more, less = (ledger_details(lines) if lines else "nothing\n\n" for lines in (view.lines, view.lacks))
+        body = f"\n{pool} has, and {other} has not:\n{more}{other} has, and {pool} has not:\n{less}"
     elif not view.lines:
         body = "nothing\n"
     elif chosen.pools or chosen.workloads:
