@@ -9,7 +9,7 @@ import pytest
 
 from poolsmith.operands.kube import NotModelled
 from poolsmith.operands.nvidia_driver.plain_text import plain
-from poolsmith.operands.nvidia_driver.quantities import canonical
+from poolsmith.operands.quantity import canonical
 
 
 def _beside(name):

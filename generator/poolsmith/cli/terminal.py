@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -37,6 +36,8 @@ def print_outcome(outcome: Outcome, *, output_format: str | None, color: bool | 
     if chosen == "json":
         write(format_json(outcome, tool=tool))
     elif chosen == "github":
+        import secrets
+
         from poolsmith.report.github import format_github
 
         write(format_github(outcome, stop_token=secrets.token_hex(16)))

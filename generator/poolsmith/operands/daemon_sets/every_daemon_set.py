@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.go_path import joined
-from poolsmith.operands.gpu_cluster.requirements import requirements
 from poolsmith.operands.kube import (
     OperatorError,
     containers_of,
@@ -17,6 +16,7 @@ from poolsmith.operands.kube import (
     set_env,
     volume_named,
 )
+from poolsmith.operands.requirements import requirements
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:

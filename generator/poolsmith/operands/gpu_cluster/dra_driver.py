@@ -15,7 +15,6 @@ from poolsmith.operands.gpu_cluster.pod_settings import (
     set_common,
     set_image,
 )
-from poolsmith.operands.gpu_cluster.requirements import largest, requirements
 from poolsmith.operands.kube import (
     OperatorError,
     containers_of,
@@ -26,6 +25,7 @@ from poolsmith.operands.kube import (
     pod_of,
     set_env,
 )
+from poolsmith.operands.requirements import largest, requirements
 
 if TYPE_CHECKING:
     from poolsmith.catalog.gpu_clusters import GpuClusterState

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.gpu_cluster.requirements import requirements
 from poolsmith.operands.kube import add_pull_secrets, containers_of, pod_of
+from poolsmith.operands.requirements import requirements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

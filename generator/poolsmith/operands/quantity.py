@@ -1,4 +1,7 @@
-"""Kubernetes quantities as they read once they were parsed and written again. Floor: operands."""
+"""Kubernetes quantities, as they read once they were parsed and written again. Floor: operands.
+
+Rules: kubernetes/apimachinery:pkg/api/resource.
+"""
 
 from __future__ import annotations
 
@@ -20,28 +23,40 @@ _SMALLEST = Decimal("1e-9")
 
 def canonical(value: Any) -> str:
     """`0.5` is 500m, `1024Mi` is 1Gi. Raises NotModelled for what is none, or beyond 63 bits."""
+    number, suffix = _parts(value)
     try:
-        written = _canonical(str(value))
+        if suffix in _BINARY[1:]:
+            return _binary(number)
+        return _decimal(number, _LETTERS if suffix in _DECIMAL else _EXPONENTS)
     except (ArithmeticError, ValueError):
-        written = ""
-    if not written:
-        raise NotModelled(f"a quantity that cannot be read: {str(value)[:40]}")
-    return written
+        raise _none(value) from None
 
 
-def _canonical(text: str) -> str:
-    """Empty where there is none."""
-    found = _QUANTITY.fullmatch(text)
+def amount(value: Any) -> Decimal:
+    """What a quantity is worth. Raises NotModelled for what is none."""
+    return _parts(value)[0]
+
+
+def _parts(value: Any) -> tuple[Decimal, str]:
+    """The worth and the suffix."""
+    found = _QUANTITY.fullmatch(str(value))
     if found is None:
-        return ""
+        raise _none(value)
     number, suffix = Decimal(found[1]), found[2]
-    if suffix in _BINARY[1:]:
-        return _binary(number * _STEP ** _BINARY.index(suffix))
-    if suffix in _DECIMAL:
-        return _decimal(number.scaleb(_DECIMAL[suffix]), _LETTERS)
-    if suffix[0] in "eE" and suffix[1:]:
-        return _decimal(number.scaleb(int(suffix[1:])), _EXPONENTS)
-    return ""
+    try:
+        if suffix in _BINARY[1:]:
+            return number * _STEP ** _BINARY.index(suffix), suffix
+        if suffix in _DECIMAL:
+            return number.scaleb(_DECIMAL[suffix]), suffix
+        if suffix[0] in "eE" and suffix[1:]:
+            return number.scaleb(int(suffix[1:])), suffix
+    except (ArithmeticError, ValueError):
+        pass
+    raise _none(value)
+
+
+def _none(value: Any) -> NotModelled:
+    return NotModelled(f"a quantity that cannot be read: {str(value)[:40]}")
 
 
 def _decimal(number: Decimal, suffixes: dict[int, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.gpu_cluster.quantity import amount, canonical
+from poolsmith.operands.quantity import amount, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
