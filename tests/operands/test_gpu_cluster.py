@@ -295,7 +295,9 @@ def test_quantities_are_written_in_their_canonical_form(written, shown):
 def test_a_text_that_is_no_quantity_is_not_guessed():
     plugin = {"kubeletPlugin": {"resources": {"limits": {"cpu": "much"}}}}
 
-    assert expanded(dra({"gpus": plugin})).unknown == ("GPUCluster/gpu-cluster: state-dra-driver: a quantity that cannot be read: much",)
+    assert expanded(dra({"gpus": plugin})).unknown == (
+        "GPUCluster/gpu-cluster: state-dra-driver: a quantity that cannot be read: much",
+    )
 
 
 def test_the_controller_has_resources_of_its_own():
