@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
@@ -351,3 +353,24 @@ def test_init_tells_when_it_can_not_write(run_cli, tmp_path):
 
     assert (result.code, result.out) == (1, "")
     assert result.err.count("\n") == 1
+
+
+def test_an_interrupt_that_hits_a_destructor_is_not_lost():
+    code = (
+        "import sys, time\n"
+        "from poolsmith.cli import main as module\n"
+        "class Noisy:\n"
+        "    def __del__(self): raise KeyboardInterrupt\n"
+        "def run(arguments):\n"
+        "    try:\n"
+        "        Noisy()\n"
+        "        for _ in range(1000): time.sleep(0.01)\n"
+        "    except KeyboardInterrupt:\n"
+        "        return 130\n"
+        "    return 0\n"
+        "module._run = run\n"
+        "module.main()\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")

@@ -12,6 +12,9 @@ from poolsmith import __version__
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.diagnostics.errors import NoInputError, PoolsmithError, UsageError
 
+_SOON = 0.01
+"""Seconds after which an interrupt comes once more: late enough not to hit the same destructor."""
+
 VERBS = {
     "init": "initialize",
     "generate": "generate",
@@ -51,7 +54,21 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run, and turn whatever happens into an exit code. No traceback reaches a user."""
+    sys.unraisablehook = _interrupt_again
     sys.exit(_run(sys.argv[1:]))
+
+
+def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """An interrupt that hits a destructor would be shown as a traceback and forgotten; it comes once more instead."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+    elif not sys.is_finalizing():
+        import _thread
+        import threading
+
+        again = threading.Timer(_SOON, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
 
 
 def _run(arguments: list[str]) -> int:
