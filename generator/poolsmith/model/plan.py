@@ -195,6 +195,15 @@ class PoolDriverObject:
     spec: dict[str, Any]
     origin: Origin
 
+    @property
+    def body(self) -> dict[str, Any]:
+        return {
+            "apiVersion": "nvidia.com/v1alpha1",
+            "kind": "NVIDIADriver",
+            "metadata": {"name": self.name},
+            "spec": self.spec,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespacePlan:

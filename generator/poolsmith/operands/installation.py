@@ -59,21 +59,12 @@ class InstallationInput:
 
 def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart | None) -> InstallationInput:
     """`chart` is the catalog's entry of the chart that the plan installs."""
-    drivers = tuple(
-        {
-            "apiVersion": "nvidia.com/v1alpha1",
-            "kind": "NVIDIADriver",
-            "metadata": {"name": item.name},
-            "spec": item.spec,
-        }
-        for item in plan.driver_objects
-    )
     return InstallationInput(
         release=plan.cluster.spec.stack.release,
         namespace=plan.namespace,
         nodes=nodes,
         values=values_tree(plan.values),
-        resources=drivers,
+        resources=tuple(item.body for item in plan.driver_objects),
         units=plan.units,
         chart=chart,
         committed=tuple(item.body for item in plan.config_maps),

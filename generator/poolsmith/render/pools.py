@@ -38,14 +38,8 @@ def _overlay(
     folder = f"{FOLDER}/{pool.name}"
     found = []
     if driver is not None:
-        body = {
-            "apiVersion": "nvidia.com/v1alpha1",
-            "kind": "NVIDIADriver",
-            "metadata": {"name": driver.name},
-            "spec": driver.spec,
-        }
         lines = (*header, "", *reason(driver.origin))
-        found.append(Manifest(path=f"{folder}/nvidia-driver.yaml", documents=(body,), header=lines))
+        found.append(Manifest(path=f"{folder}/nvidia-driver.yaml", documents=(driver.body,), header=lines))
     if pool.node_names:
         lines = (*header, "", "Writes the pool label on the nodes that the profile names.")
         body = _node_feature_rule(plan, pool)
