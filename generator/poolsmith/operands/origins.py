@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _SOURCE = "/spec/driver/source"
 _VALUES = "/spec/stack/values/"
 _OPERATOR_SWITCH = "/spec/stack/release"
-_SPECIAL = {"sandboxWorkloads": ("sandboxWorkloads", "enabled"), "no-nri": ("cdi", "nriPluginEnabled")}
+_SPECIAL = {"no-nri": ("cdi", "nriPluginEnabled")}
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class Origins:
         if network is None or name is None:
             return ()
         path = (*network[:-1], name)
-        return tuple(self._values([path])) if self._merged(path) is True else ()
+        return tuple(self._values([path])) if self.value(path) is True else ()
 
     def of_values(self, key: str, container: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
         """The user's values without which a privilege would not be there."""
@@ -223,9 +223,6 @@ class Origins:
 
     def value(self, path: ValuePath) -> Any:
         """What the operator's chart is given at a path, its default included."""
-        return self._merged(path)
-
-    def _merged(self, path: ValuePath) -> Any:
         if path not in self._values_known:
             self._values_known[path] = self._find_value(path)
         return self._values_known[path]
