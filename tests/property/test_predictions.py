@@ -10,7 +10,7 @@ from poolsmith.catalog import Catalog
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.model.expansion import Node
 from poolsmith.operands.installation import InstallationInput, install
-from poolsmith.operands.privileges.build import ledger_of
+from poolsmith.operands.privileges.build import installed_ledger
 
 CATALOG = Catalog()
 LABELS = {
@@ -68,7 +68,7 @@ def test_a_prediction_ends_with_an_answer(release, data):
         chart=CATALOG.chart("gpu-operator", release),
     )
     installation = install(given_)
-    ledger = ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
+    ledger = installed_ledger(installation)
 
     assert installation.made or installation.errors or installation.unknown
     assert bool(ledger.lines) == bool(installation.made)

@@ -16,7 +16,7 @@ from poolsmith.operands.installation import InstallationInput, install, installa
 from poolsmith.operands.operator_chart_part import ChartParts
 from poolsmith.operands.origins import Origins, is_users
 from poolsmith.operands.pool_nodes import pool_nodes
-from poolsmith.operands.privileges.build import ledger_of
+from poolsmith.operands.privileges.build import installed_ledger
 from poolsmith.operands.value_effects import value_effects
 from poolsmith.operands.workload_ledger import by_workload
 from poolsmith.render.prediction import ObjectTexts, Predicted, images_text, ledger_text
@@ -92,7 +92,7 @@ class Prediction:
         return ClusterLedger(
             cluster=self.plan.name,
             release=self.installation.release,
-            workloads=by_workload(self.ledger, self.installation, self.origins),
+            workloads=by_workload(self.ledger, self.origins),
             unknown=self.unknown,
             errors=self.installation.errors,
             notes=self.installation.notes,
@@ -176,7 +176,7 @@ class Predictions:
         found = self._known.get(key)
         if found is None:
             installation = install(given, self._charts)
-            ledger = ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
+            ledger = installed_ledger(installation)
             made = {item.key: item for item in installation.made}
             found = self._known[key] = Shared(given, installation, ledger, made, self._texts)
             while len(self._known) > _REMEMBERED:

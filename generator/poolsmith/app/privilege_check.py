@@ -44,12 +44,11 @@ def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeVi
 
 def _seen(prediction: Prediction) -> Iterator[SeenWorkload]:
     """In the order of the ledger's lines."""
-    made = {item.key: item for item in prediction.installation.made}
     lines: dict[tuple[str, str], dict[str, list[LedgerLine]]] = {}
     for line in prediction.ledger.lines:
         lines.setdefault((line.namespace, line.workload), {}).setdefault(line.pool, []).append(line)
     for (namespace, workload), by_pool in sorted(lines.items()):
-        item = made[f"{namespace}/{workload}"]
+        item = prediction.shared.made[f"{namespace}/{workload}"]
         yield SeenWorkload(
             namespace=namespace,
             workload=workload,

@@ -18,7 +18,7 @@ from poolsmith.model.expansion import Node
 from poolsmith.model.ledger import Ledger
 from poolsmith.model.ledger_delta import LedgerDelta, delta
 from poolsmith.operands.installation import InstallationInput, install
-from poolsmith.operands.privileges.build import ledger_of
+from poolsmith.operands.privileges.build import installed_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +114,7 @@ def _compared(title: str, before: str, after: str, settings: Sequence[str], *, s
     refused = [f"{item.release}: {item.errors[0]}" for item in installed if item.errors]
     if refused and strict:
         raise UsageError(refused[0])
-    ledgers = [ledger_of(item.objects, {node.name: (node,) for node in item.nodes}) for item in installed]
+    ledgers = [installed_ledger(item) for item in installed]
     unknown = [
         f"{item.release}: {text}"
         for item, ledger in zip(installed, ledgers, strict=True)

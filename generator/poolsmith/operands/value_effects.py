@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.ledger import line_order
 from poolsmith.operands.installation import InstallationInput, install
-from poolsmith.operands.privileges.build import ledger_of
+from poolsmith.operands.privileges.build import installed_ledger
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def value_effects(given: InstallationInput, ledger: Ledger, paths: Iterable[Valu
         without = install(replace(given, values=_without(given.values, path)), charts)
         if without.errors:
             continue
-        rest = ledger_of(without.objects, {node.name: (node,) for node in without.nodes})
+        rest = installed_ledger(without)
         effects[path] = frozenset(have.difference(line_order(line) for line in rest.lines))
     return effects
 

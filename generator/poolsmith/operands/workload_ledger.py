@@ -11,14 +11,13 @@ from poolsmith.operands.privileges.pod_privileges import account_of, pod_templat
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.model.installation import Installation
     from poolsmith.model.ledger import Ledger, LedgerLine
     from poolsmith.operands.origins import Origins
 
 
-def by_workload(ledger: Ledger, installation: Installation, origins: Origins) -> tuple[WorkloadLedger, ...]:
+def by_workload(ledger: Ledger, origins: Origins) -> tuple[WorkloadLedger, ...]:
     """By namespace, kind and name. What a workload holds is the same on all of its pools, and read on the first."""
-    made = {item.key: item for item in installation.made}
+    made = origins.made
     lines: dict[str, list[LedgerLine]] = {key: [] for key in ledger.landing}
     for line in ledger.lines:
         key = f"{line.namespace}/{line.workload}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from poolsmith.model.expansion import KubernetesObject, Node
+    from poolsmith.model.installation import Installation
     from poolsmith.model.privilege import Privilege
     from poolsmith.model.reach import Reach
     from poolsmith.operands.privileges.placement import Placement
@@ -54,6 +55,11 @@ class _Workload:
     name: str
     rows: tuple[_Row, ...]
     pools: tuple[str, ...]
+
+
+def installed_ledger(installation: Installation) -> Ledger:
+    """The ledger of all that is installed, on its pools; without origins."""
+    return ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
 
 
 def ledger_of(
