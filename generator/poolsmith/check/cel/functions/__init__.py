@@ -1,0 +1,4 @@
+"""The functions of Kubernetes that the engine lacks, over plain values.
+
+Floor: check.
+"""
