@@ -12,6 +12,7 @@ from poolsmith.diagnostics.suggest import nearest
 from poolsmith.load.shape import INVALID, kind_of, reader_for, shorten
 from poolsmith.model.cluster import API_VERSION, ClusterSpec, Metadata
 from poolsmith.model.field import Shape
+from poolsmith.model.grant import GRANT, GrantSpec
 from poolsmith.model.node_pool import PoolSpec
 from poolsmith.sources.pointer import join
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.sources.source_file import SourceFile
 
 ENVELOPE = ("apiVersion", "kind", "metadata", "spec")
-SPECS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
+SPECS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec, GRANT: GrantSpec}
 
 MAX_FINDINGS = 200
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of the profile kinds, for editors, from the same declarations that loading uses. Floor: load."""
+"""JSON Schemas of our kinds, for editors, from the same declarations that loading uses. Floor: load."""
 
 from __future__ import annotations
 
@@ -8,22 +8,49 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from poolsmith.load.shape import fields_of
 from poolsmith.model.cluster import API_VERSION, ClusterSpec, Metadata
+from poolsmith.model.enforcement import ENFORCEMENT, EnforcementSpec
+from poolsmith.model.grant import GRANT, GrantSpec
 from poolsmith.model.node_pool import PoolSpec
+from poolsmith.model.policy_test import KIND as POLICY_TEST
+from poolsmith.model.policy_test import PolicyTestSpec
+from poolsmith.model.rule_setting import SETTINGS, RuleSettingsSpec
+from poolsmith.model.waiver import WAIVERS, WaiverListSpec
 
 if TYPE_CHECKING:
     from poolsmith.model.field import Shape
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-KINDS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
+_PROFILE_KINDS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
+_POLICY_KINDS: dict[str, type] = {
+    GRANT: GrantSpec,
+    ENFORCEMENT: EnforcementSpec,
+    WAIVERS: WaiverListSpec,
+    SETTINGS: RuleSettingsSpec,
+    POLICY_TEST: PolicyTestSpec,
+}
+KINDS = _PROFILE_KINDS | _POLICY_KINDS
 FILE_NAMES = {
     "Cluster": "cluster.schema.json",
     "NodePool": "node-pool.schema.json",
     "NodePoolBase": "node-pool-base.schema.json",
 }
+POLICY_FILE_NAMES = {
+    GRANT: "privilege-grant.schema.json",
+    ENFORCEMENT: "privilege-enforcement.schema.json",
+    WAIVERS: "waiver-list.schema.json",
+    SETTINGS: "rule-settings.schema.json",
+    POLICY_TEST: "policy-test.schema.json",
+}
+"""Of the kinds in `policies/`."""
 _TITLES = {
     "Cluster": "What all GPU node pools of one cluster share",
     "NodePool": "One pool of GPU nodes",
     "NodePoolBase": "A part of pools, to be extended",
+    GRANT: "What containers of some workloads may hold, and why",
+    ENFORCEMENT: "What becomes of pods that want more than was granted",
+    WAIVERS: "Findings that are accepted for a while",
+    SETTINGS: "How rules are taken in this repository",
+    POLICY_TEST: "What admission policies have to say of some objects",
 }
 
 
@@ -38,7 +65,7 @@ def schema_of(kind: str) -> dict[str, Any]:
     partial = _reference(cls, definitions, partial=True)
     body: dict[str, Any] = {
         "$schema": DRAFT,
-        "$id": f"poolsmith/v1/{FILE_NAMES[kind]}",
+        "$id": f"poolsmith/v1/{(FILE_NAMES | POLICY_FILE_NAMES)[kind]}",
         "title": _TITLES[kind],
         "type": "object",
         "required": ["apiVersion", "kind", "metadata", "spec"],
@@ -50,7 +77,7 @@ def schema_of(kind: str) -> dict[str, Any]:
             "spec": {"type": "object"},
         },
     }
-    if kind == "Cluster":
+    if kind == "Cluster" or kind in POLICY_FILE_NAMES:
         body["properties"]["spec"] = full
     elif kind == "NodePoolBase":
         body["properties"]["spec"] = partial

@@ -2,8 +2,8 @@
 
 `:` and `%` are percent-encoded in arguments. The same privilege has one text only: paths are normalised, capabilities
 written as the pod specification writes them, kernel settings with dots. In `rbac` tokens `@`, `#` and `/` are encoded
-as well where they would be read as something else, and a path of the API server that is no resource stands as
-`nonResourceURLs/<path>` in the place of group and resource.
+as well where they would be read as something else, a comma may be, and a path of the API server that is no resource
+stands as `nonResourceURLs/<path>` in the place of group and resource.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _rbac_arguments(arguments: list[str]) -> tuple[str, ...]:
             scope, hash_sign, resource_name = where.partition("#")
             if slash and at and bool(hash_sign) == bool(resource_name):
                 path = f"/{resource}" if group == NON_RESOURCE else resource
-                return tuple(_decoded(part, ":%/@#") for part in (group, path, verb, scope, resource_name))
+                return tuple(_decoded(part, ":%/@#,") for part in (group, path, verb, scope, resource_name))
     raise PrivilegeError(_form("rbac"))
 
 

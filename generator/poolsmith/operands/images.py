@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.image_use import ImageUse
 from poolsmith.model.installation import Maker
-from poolsmith.operands.privileges.pod_privileges import containers_of, mapping, mappings, pod_template_of, word
+from poolsmith.model.pod_template import containers_of, mapping, mappings, pod_template_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -14,8 +14,8 @@ from poolsmith.catalog.operands import read_operands
 from poolsmith.catalog.switches import read_switches
 from poolsmith.model.installation import Maker
 from poolsmith.model.origin import FromProfile, profile_inputs
+from poolsmith.model.pod_template import mapping, mappings, pod_template_of, word
 from poolsmith.model.privilege import normal_path
-from poolsmith.operands.privileges.pod_privileges import mapping, mappings, pod_template_of, word
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:

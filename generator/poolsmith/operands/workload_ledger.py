@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from poolsmith.model.pod_template import account_of, pod_template_of
 from poolsmith.model.workload_ledger import ContainerLedger, HeldPrivilege, WorkloadLedger
-from poolsmith.operands.privileges.pod_privileges import account_of, pod_template_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

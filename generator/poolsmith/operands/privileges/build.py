@@ -10,10 +10,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
+from poolsmith.model.pod_template import account_of, mapping, pod_template_of, word
 from poolsmith.model.privilege import privilege_order
 from poolsmith.model.reach import reach_of
 from poolsmith.operands.privileges.placement import placement_of
-from poolsmith.operands.privileges.pod_privileges import account_of, mapping, pod_privileges, pod_template_of, word
+from poolsmith.operands.privileges.pod_privileges import pod_privileges
 from poolsmith.operands.privileges.rbac_privileges import AccountRights, name_of, namespace_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.privileges.pod_privileges import mapping, mappings, word, words
+from poolsmith.model.pod_template import mapping, mappings, word, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

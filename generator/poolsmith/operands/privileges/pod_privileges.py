@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.model.pod_template import containers_of, mapping, mappings, word, words
 from poolsmith.model.privilege import Privilege, normal_path, privilege, privilege_order
 
 if TYPE_CHECKING:
@@ -24,40 +25,9 @@ if TYPE_CHECKING:
 Held = tuple[str, Privilege]
 """The container, empty for the whole pod, and what it holds."""
 
-_KINDS_OF_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
-_PATHS_TO_TEMPLATES = {
-    "Pod": (),
-    "PodTemplate": ("template",),
-    "Deployment": ("spec", "template"),
-    "DaemonSet": ("spec", "template"),
-    "StatefulSet": ("spec", "template"),
-    "ReplicaSet": ("spec", "template"),
-    "ReplicationController": ("spec", "template"),
-    "Job": ("spec", "template"),
-    "CronJob": ("spec", "jobTemplate", "spec", "template"),
-}
-WORKLOAD_KINDS = tuple(sorted(_PATHS_TO_TEMPLATES))
-
 _NAMESPACES_OF_THE_NODE = {"hostPID": "host-pid", "hostIPC": "host-ipc", "hostNetwork": "host-network"}
 _PROPAGATION = {"HostToContainer": "host-to-container", "Bidirectional": "bidirectional"}
 _APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
-
-
-def pod_template_of(workload: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Metadata and spec of the pods that a workload runs; None of anything that is no workload."""
-    path = _PATHS_TO_TEMPLATES.get(workload.get("kind", ""))
-    if path is None:
-        return None
-    template: Any = workload
-    for key in path:
-        template = mapping(template).get(key)
-    return mapping(template)
-
-
-def account_of(template: Mapping[str, Any] | None) -> str:
-    """The service account of a template's pods; the older name of the field counts where the newer one is empty."""
-    pod = mapping(mapping(template).get("spec"))
-    return word(pod.get("serviceAccountName")) or word(pod.get("serviceAccount")) or "default"
 
 
 def pod_privileges(template: Mapping[str, Any]) -> tuple[Held, ...]:
@@ -78,31 +48,6 @@ def pod_privileges(template: Mapping[str, Any]) -> tuple[Held, ...]:
                 held.add((name, _mounted(volumes[volume], mount)))
     held.update(("", privilege("host-path", path, "rw", "none")) for path in unmounted.values())
     return tuple(sorted(held, key=_held_order))
-
-
-def containers_of(pod: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Containers of each sort."""
-    for kind in _KINDS_OF_CONTAINERS:
-        yield from mappings(pod.get(kind))
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
-
-
-def words(value: Any, *, empty: bool = False) -> tuple[str, ...]:
-    """The texts of a list; the empty ones only where they mean something."""
-    if not isinstance(value, list):
-        return ()
-    return tuple(item for item in value if isinstance(item, str) and (item or empty))
-
-
-def word(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _held_order(held: Held) -> tuple[str, tuple[str, tuple[str, ...]]]:
@@ -137,7 +82,7 @@ def _of_the_context(
         yield privilege("seccomp", "unconfined")
     if _is_outside_apparmor(word(container.get("name")), own, whole, annotations):
         yield privilege("apparmor", "unconfined")
-    selinux = word(_effective("seLinuxOptions", "type", own, whole))
+    selinux = word(_merged("seLinuxOptions", "type", own, whole))
     if selinux:
         yield privilege("selinux", selinux)
     if own.get("procMount") == "Unmasked":
@@ -149,6 +94,12 @@ def _effective(field: str, key: str, own: Mapping[str, Any], whole: Mapping[str,
     return mapping(own.get(field) if own.get(field) is not None else whole.get(field)).get(key)
 
 
+def _merged(field: str, key: str, own: Mapping[str, Any], whole: Mapping[str, Any]) -> Any:
+    """Of blocks of which the pod's counts for what the container's leaves out."""
+    found = mapping(own.get(field)).get(key)
+    return found if found is not None else mapping(whole.get(field)).get(key)
+
+
 def _runs_as_root(own: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
     user, not_root = (
         own.get(field) if own.get(field) is not None else whole.get(field) for field in ("runAsUser", "runAsNonRoot")
@@ -158,7 +109,7 @@ def _runs_as_root(own: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
 
 def _is_host_process(own: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
     """On Windows, what a privileged container is on Linux."""
-    return _effective("windowsOptions", "hostProcess", own, whole) is True
+    return _merged("windowsOptions", "hostProcess", own, whole) is True
 
 
 def _is_outside_apparmor(

@@ -11,9 +11,9 @@ from collections import defaultdict
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.model.pod_template import mapping, mappings, word, words
 from poolsmith.model.privilege import CORE_GROUP, NON_RESOURCE, Privilege, privilege_order, rbac
 from poolsmith.operands.privileges.placement import Requirement, requirements_of
-from poolsmith.operands.privileges.pod_privileges import mapping, mappings, word, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -1,0 +1,137 @@
+"""Use case: the smallest grants for what the clusters hold and nobody has granted yet. Floor: app."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poolsmith.app.cluster_run import link_in_the_way, plan_cluster
+from poolsmith.app.collector import rarely_collecting
+from poolsmith.app.grant_check import GrantJudge
+from poolsmith.app.project import open_project
+from poolsmith.app.schemas import schema_text
+from poolsmith.check.grants.family import label_of
+from poolsmith.check.grants.proposal import proposals
+from poolsmith.check.grants.proposal_text import free_name, named_proposals, proposal_text
+from poolsmith.diagnostics import Diagnostic, Severity, WriteError, sorted_unique
+from poolsmith.load.json_schema import POLICY_FILE_NAMES
+from poolsmith.load.policy_files import POLICIES, PRIVILEGES
+from poolsmith.model.grant import GRANT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from poolsmith.app.project import Project
+    from poolsmith.check.grants.proposal import Proposal
+
+_SCHEMAS = f"{POLICIES}/_schemas"
+_SCHEMA = POLICY_FILE_NAMES[GRANT]
+_HEADER = f"# yaml-language-server: $schema=../_schemas/{_SCHEMA}\n"
+_SEPARATOR = "---\n"
+_TEMPORARY = ".poolsmith-grants"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingGrants:
+    """Texts of new files by their paths; `written` says that they stand there. `granted` counts the lines that grants
+    allow already. Without texts diagnostics may say why."""
+
+    files: dict[str, str]
+    grants: int = 0
+    lines: int = 0
+    granted: int = 0
+    written: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+
+def missing_grants(root: Path, clusters: Sequence[str] = (), *, write: bool = False) -> MissingGrants:
+    """For the clusters named, or all. Files that exist are left alone: additions stand in new ones.
+
+    Raises UsageError, NoInputError, WriteError.
+    """
+    project = open_project(root)
+    policies = project.policies
+    judge = GrantJudge(policies.book, are_kept=True)
+    with rarely_collecting():
+        runs = [plan_cluster(project, files) for files in project.select(clusters)]
+        diagnostics = sorted_unique(
+            (
+                *policies.grants[1],
+                *(item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR),
+            )
+        )
+        if diagnostics:
+            return MissingGrants(files={}, diagnostics=diagnostics)
+        predictions = [run.prediction for run in runs if run.prediction is not None]
+        needs = [judge.needs(prediction) for prediction in predictions]
+        found = proposals(needs, [files.name for files in project.fleet.clusters])
+    taken = [loaded.grant.name for loaded in policies.grants[0]]
+    texts = _files(project, named_proposals(found, taken))
+    if write:
+        _write(project, texts)
+    lines = sum(len(prediction.ledger.lines) for prediction in predictions)
+    return MissingGrants(
+        files=texts,
+        grants=len(found),
+        lines=lines,
+        granted=lines - sum(len(item.lines) for item in needs),
+        written=write and bool(texts),
+        unknown=tuple(f"{prediction.plan.name}: {item}" for prediction in predictions for item in prediction.unknown),
+    )
+
+
+def _files(project: Project, named: Sequence[tuple[str, Proposal]]) -> dict[str, str]:
+    """One file for each workload, under a name that is free."""
+    by_workload: defaultdict[str, list[str]] = defaultdict(list)
+    for name, item in named:
+        by_workload[item.workload].append(proposal_text(item, name))
+    folder = project.root / PRIVILEGES
+    taken = {path.stem for path in folder.iterdir()} if folder.is_dir() else set()
+    texts: dict[str, str] = {}
+    for workload, documents in sorted(by_workload.items()):
+        name = free_name((label_of(workload),), taken)
+        taken.add(name)
+        texts[f"{PRIVILEGES}/{name}.yaml"] = _HEADER + _SEPARATOR.join(documents)
+    return texts
+
+
+def _write(project: Project, texts: dict[str, str]) -> None:
+    """All of them or none; a file that exists is never touched. Raises WriteError."""
+    for folder in (PRIVILEGES, _SCHEMAS):
+        if (problem := link_in_the_way(project, folder)) is not None:
+            raise WriteError(problem.message)
+    schema = f"{_SCHEMAS}/{_SCHEMA}"
+    if texts and not os.path.lexists(project.root / schema):
+        texts = {**texts, schema: schema_text(GRANT)}
+    written: list[Path] = []
+    try:
+        for path, text in texts.items():
+            target = project.root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _write_new(target, text)
+            written.append(target)
+    except OSError as error:
+        for target in written:
+            with suppress(OSError):
+                target.unlink()
+        message = f"can't write {error.filename2 or error.filename or PRIVILEGES}: {error.strerror or error}"
+        raise WriteError(f"{message}; nothing was changed") from error
+
+
+def _write_new(target: Path, text: str) -> None:
+    """The whole file or none, and only where nothing stands. Raises OSError."""
+    temporary = target.parent / f"{_TEMPORARY}-{os.getpid()}"
+    try:
+        temporary.write_text(text, "utf-8")
+        os.link(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Rules over privilege grants and the ledger lines that they allow. Nothing here reads files."""
