@@ -11,6 +11,8 @@ from poolsmith.render.kustomization import config_map_from_file, kustomization
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from poolsmith.model.plan import ClusterPlan, HelmChart, NamespacePlan
 
 FOLDER = "platform"
@@ -22,8 +24,11 @@ VALUES_KEY = "values.yaml"
 _LEVELS = ("enforce", "audit", "warn")
 
 
-def render_platform(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
-    """Nothing at all when the cluster needs neither namespace nor configuration nor values."""
+def render_platform(plan: ClusterPlan, header: tuple[str, ...], admission: Sequence[Manifest] = ()) -> list[Manifest]:
+    """Nothing at all when the cluster needs neither namespace nor configuration nor values.
+
+    `admission` are manifests below the same folder: what its API server is to enforce.
+    """
     manifests: list[Manifest] = []
     if plan.namespaces:
         engine = plan.cluster.spec.delivery.engine
@@ -33,6 +38,7 @@ def render_platform(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest
     for item in plan.config_maps:
         lines = (*header, "", *reason(item.origin))
         manifests.append(Manifest(path=f"{FOLDER}/{item.file}", documents=(item.body,), header=lines))
+    manifests.extend(admission)
     generator = None
     if plan.chart is not None:
         generator = values_generator(plan, FOLDER, plan.chart)

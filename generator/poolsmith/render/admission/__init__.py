@@ -1,0 +1,1 @@
+"""The grants of privileges as an admission policy of Kubernetes. Floor: render."""

@@ -1,0 +1,24 @@
+"""A cluster whose privilege policy would be larger than what is sure to be stored gets none, and is told so."""
+
+from __future__ import annotations
+
+from poolsmith.app.cluster_run import plan_cluster
+from poolsmith.app.privilege_policy import privilege_policy
+from poolsmith.app.project import open_project
+from poolsmith.model.claim_table import ClaimTable
+from poolsmith.render.admission.privilege_policy import LONGEST_EXPRESSION
+
+
+def test_too_much_data_is_an_error_at_the_cluster_and_no_policy(sample_project):
+    opened = open_project(sample_project)
+    (files,) = opened.select(("prod-eu",))
+    run = plan_cluster(opened, files)
+    long = ClaimTable({"main|a/b|c|d|a:" + "x" * LONGEST_EXPRESSION: ()}, (), (), ("a",))
+
+    made = privilege_policy(run.prediction, opened.policies.book, run.loaded.file, (), also=long)
+
+    (found,) = (item for item in made.diagnostics if item.code == "PSM643")
+    assert (made.manifests, made.enforced) == ((), False)
+    assert found.subject == "prod-eu"
+    assert "at most 200,000 are taken" in found.message
+    assert str(found.primary.span).startswith("profiles/prod-eu/cluster.yaml:")
