@@ -29,7 +29,7 @@ lint: $(STAMP)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/yamllint -s profiles output .github .pre-commit-hooks.yaml .pre-commit-config.yaml
+	@$(BIN)/yamllint -s profiles policies output .github .pre-commit-hooks.yaml .pre-commit-config.yaml
 	@$(BIN)/zizmor --offline --no-progress --quiet .github
 
 check: $(STAMP)
@@ -44,12 +44,15 @@ docs: $(STAMP)
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
 	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done
+	@for kind in PrivilegeGrant:privilege-grant PrivilegeEnforcement:privilege-enforcement WaiverList:waiver-list \
+	  RuleSettings:rule-settings PolicyTest:policy-test; do \
+	  $(BIN)/poolsmith schema $${kind%%:*} > policies/_schemas/$${kind##*:}.schema.json; done
 	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs
 
 # Pinned and hashed, for every platform; no index address in it, so that a mirror works as well.
 lock:
 	@$(PYTHON) -m venv $(VENV) && $(BIN)/pip install --quiet uv==0.13.8
-	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	@$(BIN)/uv pip compile pyproject.toml --group dev --extra cel --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --no-config --quiet \
 	  --custom-compile-command "make lock" -o requirements.lock
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -39,15 +40,29 @@ def in_batches(
         return
     size = max(1, min(_LARGEST_BATCH, len(items) // (jobs * _BATCHES_PER_JOB)))
     batches = [tuple(items[start : start + size]) for start in range(0, len(items), size)]
-    pool = _context().Pool(min(jobs, len(batches)), initializer=_ignore_interrupts)
+    pool = None
     try:
+        with _interrupts_held():
+            pool = _context().Pool(min(jobs, len(batches)), initializer=_ignore_interrupts)
         yield from pool.imap_unordered(_Counted(work), batches)
         pool.close()
     except BaseException:
-        pool.terminate()
+        if pool is not None:
+            pool.terminate()
         raise
     finally:
-        pool.join()
+        if pool is not None:
+            pool.join()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """What is started meanwhile takes no interrupt: a worker that ends by one may hold a lock that others wait for."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Counted:

@@ -18,6 +18,7 @@ from poolsmith.app.object_schemas import (
 )
 from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
 from poolsmith.app.values_check import judge_values_of, known_release, release_with_schemas
+from poolsmith.app.verdicts import Verdicts, strictly
 from poolsmith.check.engine import run_rules
 from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
 from poolsmith.check.registry import RULES
@@ -30,29 +31,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.app.generate import Progress
+    from poolsmith.app.pod_security import PodSecurityStandard
 
 MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 
 
 def check_project(
-    root: Path, *, clusters: Sequence[str] = (), jobs: int = 1, kubeconform: str | None = None, progress: Progress
+    root: Path,
+    *,
+    clusters: Sequence[str] = (),
+    jobs: int = 1,
+    kubeconform: str | None = None,
+    progress: Progress,
+    verdicts: Verdicts | None = None,
 ) -> Outcome:
     """Profiles, drift of the output, and the manifest rules and schemas on what is committed.
 
     `kubeconform` asks for a second opinion: a path, or the empty string for the one on PATH.
     Raises UsageError, NoInputError.
     """
+    verdicts = verdicts or Verdicts()
     from poolsmith.app.generate import generate
     from poolsmith.app.settle import Mode
 
-    result = generate(root, clusters=clusters, mode=Mode.JUDGE, jobs=jobs, progress=progress)
+    result = generate(root, clusters=clusters, mode=Mode.JUDGE, jobs=jobs, progress=progress, verdicts=verdicts)
     current = not result.changed and not result.removed and not result.outcome.skipped_for_errors
     facts = ("the output is what the profiles generate",) if current else ()
     outcome = replace(result.outcome, facts=(*facts, *result.outcome.facts))
-    if kubeconform is None:
-        return outcome
-    return _with_opinion(outcome, kubeconform, root, lambda: _committed(root, clusters))
+    if kubeconform is not None:
+        outcome = _with_opinion(outcome, kubeconform, root, lambda: _committed(root, clusters))
+    return strictly(outcome) if verdicts.strict else outcome
 
 
 def check_paths(
@@ -62,21 +71,29 @@ def check_paths(
     kubernetes: str | None = None,
     release: str | None = None,
     kubeconform: str | None = None,
+    pod_security: PodSecurityStandard | None = None,
+    strict: bool = False,
 ) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
-    judged by the release that they are for, else by `release`.
+    judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
     Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
     """
     release = known_release(release)
     against = against_flags(kubernetes, release_with_schemas(release))
     with rarely_collecting():
-        return _check_paths(root, paths, against, kubeconform, release)
+        outcome = _check_paths(root, paths, against, kubeconform, release, pod_security)
+    return strictly(outcome) if strict else outcome
 
 
 def _check_paths(
-    root: Path, paths: Sequence[Path], against: Against, kubeconform: str | None, release: str | None
+    root: Path,
+    paths: Sequence[Path],
+    against: Against,
+    kubeconform: str | None,
+    release: str | None,
+    pod_security: PodSecurityStandard | None,
 ) -> Outcome:
     documents: list[CheckedDocument] = []
     diagnostics: list[Diagnostic] = []
@@ -121,7 +138,22 @@ def _check_paths(
         skipped=skipped,
     )
     outcome = values.added_to(with_schema_results(outcome, [schemas]))
+    if pod_security is not None:
+        outcome = _with_pod_security(outcome, tree, pod_security)
     return outcome if kubeconform is None else _with_opinion(outcome, kubeconform, root, lambda: [schemas])
+
+
+def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurityStandard) -> Outcome:
+    from poolsmith.app.pod_security import judge_pod_security
+
+    result = judge_pod_security(tree, standard.level, standard.version)
+    return replace(
+        outcome,
+        diagnostics=sorted_unique((*outcome.diagnostics, *result.diagnostics)),
+        checked=outcome.checked | {f"Pod Security {standard} pods": result.judged},
+        skipped=(*outcome.skipped, *result.skipped),
+        not_evaluated=outcome.not_evaluated + result.not_evaluated,
+    )
 
 
 def _with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[], Iterable[SchemaResult]]) -> Outcome:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith import __version__
+from poolsmith.app.admission import Admission, admission_of
 from poolsmith.app.comparison import Comparison
 from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
 from poolsmith.app.values_check import judge_stack_values
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from poolsmith.app.prediction import Prediction
     from poolsmith.app.project import Project
     from poolsmith.load.fleet import ClusterFiles
-    from poolsmith.model.manifest import ManifestTree
+    from poolsmith.model.manifest import Manifest, ManifestTree
     from poolsmith.model.plan import ClusterPlan
 
 TOOL = f"poolsmith {__version__}"
@@ -38,6 +39,7 @@ class ClusterRun:
     files: dict[str, bytes] | None
     prediction: Prediction | None
     diagnostics: tuple[Diagnostic, ...]
+    admission: tuple[Manifest, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -74,10 +76,12 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     """Load, resolve, predict and render. Never touches the output."""
     planned = plan_cluster(project, files)
     tree = content = None
-    if planned.plan is not None and planned.prediction is not None:
-        tree = render_cluster(planned.plan, planned.prediction.predicted())
+    admission = Admission()
+    if planned.plan is not None and planned.prediction is not None and planned.loaded.file is not None:
+        admission = admission_of(project.policies, planned.prediction, planned.loaded.file)
+        tree = render_cluster(planned.plan, planned.prediction.predicted(), admission.manifests)
         content = file_bytes(tree)
-        inputs = planned.loaded.inputs
+        inputs = planned.loaded.inputs | admission.inputs
         content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=content)
     return ClusterRun(
         loaded=planned.loaded,
@@ -85,7 +89,8 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
         tree=tree,
         files=content,
         prediction=planned.prediction,
-        diagnostics=planned.diagnostics,
+        diagnostics=(*planned.diagnostics, *admission.diagnostics),
+        admission=admission.manifests,
     )
 
 

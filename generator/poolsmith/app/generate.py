@@ -18,6 +18,7 @@ from poolsmith.app.lock_file import LOCK
 from poolsmith.app.object_schemas import with_schema_results
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT, Project, open_project
 from poolsmith.app.settle import FLEET_NAME, ClusterResult, Mode, run_batch, run_fleet
+from poolsmith.app.verdicts import Verdicts, with_policies
 from poolsmith.app.writer import only_writer
 from poolsmith.check.registry import RULES
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique, whole_file
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from poolsmith.app.cluster_judgement import Judgement
+    from poolsmith.app.fleet_judgement import FleetJudgement
     from poolsmith.app.output_rules import Judged
     from poolsmith.load.fleet import ClusterFiles
     from poolsmith.render.fleet import FleetEntry
@@ -59,7 +62,7 @@ class _Totals:
     judged: list[Judged] = field(default_factory=list)
     fleet: list[FleetEntry] = field(default_factory=list)
     unplanned: int = 0
-    unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    judgements: dict[str, Judgement] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -71,8 +74,8 @@ class _Totals:
         self.pools += result.pools
         self.files += result.files
         self.unplanned += not result.planned
-        if result.unknown:
-            self.unknown[result.name] = result.unknown
+        if result.judgement is not None:
+            self.judgements[result.name] = result.judgement
         if result.changed:
             self.changed.append(result.name)
         if result.staged is not None:
@@ -91,17 +94,29 @@ def generate(
     mode: Mode = Mode.WRITE,
     jobs: int = 1,
     progress: Progress = lambda _done, _total: None,
+    verdicts: Verdicts | None = None,
 ) -> GenerateResult:
     """Generate the clusters named, or all. COMPARE and JUDGE write nothing; JUDGE runs the manifest rules too.
 
     Raises UsageError, NoInputError, WriteError.
     """
-    project = open_project(root)
+    verdicts = verdicts or Verdicts()
+    project = open_project(root, verdicts.judged_by)
+    result = _generate(project, clusters, mode, jobs, progress, verdicts)
+    complete = mode is Mode.JUDGE and not clusters and not result.outcome.skipped_for_errors
+    today = verdicts.today if mode is Mode.JUDGE else None
+    outcome = with_policies(result.outcome, project.judging_policies, today=today, complete=complete)
+    return replace(result, outcome=outcome)
+
+
+def _generate(
+    project: Project, clusters: Sequence[str], mode: Mode, jobs: int, progress: Progress, verdicts: Verdicts
+) -> GenerateResult:
     selected = project.select(clusters)
     if mode is not Mode.WRITE:
-        return _compare(project, selected, clusters, mode, jobs, progress)
+        return _compare(project, selected, clusters, mode, jobs, progress, verdicts)
     if link_in_the_way(project, CLUSTERS) is not None:
-        result = _compare(project, selected, clusters, Mode.COMPARE, jobs, progress)
+        result = _compare(project, selected, clusters, Mode.COMPARE, jobs, progress, verdicts)
         return replace(result, outcome=replace(result.outcome, facts=(_BLOCKED,)))
     with only_writer(project):
         recover(project.clusters_folder)
@@ -116,6 +131,7 @@ def _compare(
     mode: Mode,
     jobs: int,
     progress: Progress,
+    verdicts: Verdicts,
 ) -> GenerateResult:
     totals = _run_all(partial(run_batch, project, mode), selected, jobs, progress)
     _add_fleet_findings(project, totals, clusters)
@@ -130,8 +146,17 @@ def _compare(
     if in_the_way is None and is_interrupted(project.clusters_folder):
         message = "an interrupted run left something behind"
         totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, whole_file(CLUSTERS)))
+    judgement = None
+    if totals.judgements:
+        from poolsmith.app.fleet_judgement import judge_fleet
+
+        complete = not clusters and not totals.unplanned
+        judgement = judge_fleet(project, totals.judgements, verdicts, complete=complete)
+        totals.diagnostics.extend(judgement.diagnostics)
     return GenerateResult(
-        outcome=_outcome(totals, len(selected), ()), changed=tuple(sorted(totals.changed)), removed=tuple(orphans)
+        outcome=_outcome(totals, len(selected), (), judgement),
+        changed=tuple(sorted(totals.changed)),
+        removed=tuple(orphans),
     )
 
 
@@ -183,6 +208,11 @@ def _run_all(
 def _add_fleet_findings(project: Project, totals: _Totals, clusters: Sequence[str]) -> None:
     totals.diagnostics.extend(project.fleet.problems)
     totals.diagnostics.extend(project.bases.problems)
+    totals.diagnostics.extend(project.policies.problems)
+    if project.judged_by is not None:
+        from poolsmith.app.policy_changes import policy_changes
+
+        totals.diagnostics.extend(policy_changes(project.policies, project.judging_policies))
     if clusters:
         return
     used = totals.used_bases | project.bases.used_by(project.bases.files.values())
@@ -221,12 +251,14 @@ def _removal(project: Project, name: str, totals: _Totals) -> Staged | None:
     return stage(project.clusters_folder / name, {}, comparison.owned)
 
 
-def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...]) -> Outcome:
+def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...], fleet: FleetJudgement | None = None) -> Outcome:
     checked = {"clusters": clusters, "pools": totals.pools, "generated files": totals.files}
     skipped = []
     if totals.unplanned:
         skipped.append(Skipped("generation", f"profiles have errors, in {totals.unplanned} of {clusters} clusters"))
+    not_evaluated = 0
     if totals.judged:
+        from poolsmith.app.cluster_judgement import counted
         from poolsmith.app.privilege_check import not_expanded
         from poolsmith.check.privileges.registry import PRIVILEGE_RULES
 
@@ -235,12 +267,21 @@ def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...]) -> Outcome:
         checked["rules"] = len(RULES) + len(PRIVILEGE_RULES)
         if others := sum(item.others for item in totals.judged):
             skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
-        skipped.extend(not_expanded(totals.unknown))
+        judgements = totals.judgements
+        checked |= counted(judgements.values())
+        skipped.extend(not_expanded({name: item.unknown for name, item in judgements.items()}))
+        skipped.extend(skip for name in sorted(judgements) for skip in judgements[name].skipped)
+        not_evaluated = sum(len(item.unknown) + item.not_evaluated for item in judgements.values())
+    if fleet is not None:
+        facts = (*facts, *fleet.facts)
+        checked |= fleet.checked
+        skipped.extend(fleet.skipped)
+        not_evaluated += fleet.not_evaluated
     outcome = Outcome(
         diagnostics=sorted_unique(totals.diagnostics),
         checked=checked,
         skipped=tuple(skipped),
-        not_evaluated=sum(map(len, totals.unknown.values())),
+        not_evaluated=not_evaluated,
         facts=facts,
     )
     return with_schema_results(outcome, (item.schemas for item in totals.judged)) if totals.judged else outcome

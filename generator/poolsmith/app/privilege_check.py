@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.check.privileges.engine import run_privilege_rules
 from poolsmith.check.privileges.registry import PRIVILEGE_RULES
 from poolsmith.check.privileges.view import PrivilegeView, SeenWorkload
-from poolsmith.operands.privileges.pod_privileges import account_of, pod_template_of
+from poolsmith.model.pod_template import account_of, pod_template_of
 from poolsmith.report.outcome import Skipped
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _FEW = 3
 
 
-def judge_privileges(prediction: Prediction, loaded: LoadedCluster) -> tuple[Diagnostic, ...]:
-    return run_privilege_rules(PRIVILEGE_RULES, privilege_view(prediction, loaded))
+def judge_privileges(view: PrivilegeView) -> tuple[Diagnostic, ...]:
+    return run_privilege_rules(PRIVILEGE_RULES, view)
 
 
 def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeView:

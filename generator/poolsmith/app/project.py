@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.app.policies import Policies
 from poolsmith.app.prediction import Predictions
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import NoInputError, UsageError
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from poolsmith.app.admission_check import AdmissionReviews
+    from poolsmith.app.grant_check import GrantJudge
+
 OUTPUT = "output"
 CLUSTERS = f"{OUTPUT}/clusters"
 FLEET = f"{OUTPUT}/fleet"
@@ -25,13 +29,17 @@ FLEET = f"{OUTPUT}/fleet"
 
 @dataclass(frozen=True)
 class Project:
-    """A root folder that has `profiles/`."""
+    """A root folder that has `profiles/`.
+
+    `judged_by` is another folder with `policies/`, when findings are to be judged by those and not by the project's.
+    """
 
     root: Path
+    judged_by: Path | None = None
 
-    def __reduce__(self) -> tuple[type[Project], tuple[Path]]:
-        """Another process gets the root, and reads on demand what it needs."""
-        return Project, (self.root,)
+    def __reduce__(self) -> tuple[type[Project], tuple[Path, Path | None]]:
+        """Another process gets the folders, and reads on demand what it needs."""
+        return Project, (self.root, self.judged_by)
 
     @cached_property
     def tree(self) -> InputTree:
@@ -59,6 +67,29 @@ class Project:
     def predictions(self) -> Predictions:
         return Predictions(self.catalog)
 
+    @cached_property
+    def policies(self) -> Policies:
+        """What is generated from, and shipped."""
+        return Policies(self.root)
+
+    @cached_property
+    def judging_policies(self) -> Policies:
+        """What findings are judged by."""
+        return self.policies if self.judged_by is None else Policies(self.judged_by)
+
+    @cached_property
+    def admission_reviews(self) -> AdmissionReviews:
+        from poolsmith.app.admission_check import AdmissionReviews
+
+        return AdmissionReviews(self.judging_policies.admission[0])
+
+    @cached_property
+    def grant_judge(self) -> GrantJudge:
+        from poolsmith.app.grant_check import GrantJudge
+
+        policies = self.judging_policies
+        return GrantJudge(policies.book, are_kept=policies.files.has_privileges)
+
     @property
     def clusters_folder(self) -> Path:
         return self.root / CLUSTERS
@@ -79,10 +110,10 @@ class Project:
         return tuple(known[name] for name in dict.fromkeys(names))
 
 
-def open_project(root: Path) -> Project:
+def open_project(root: Path, judged_by: Path | None = None) -> Project:
     """Raises UsageError when `root` is no folder, NoInputError when it has no profiles."""
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder")
     if not (root / PROFILES).is_dir():
         raise NoInputError(f"{root} has no folder `{PROFILES}`; name another root with --root, or run `poolsmith init`")
-    return Project(root)
+    return Project(root, judged_by)

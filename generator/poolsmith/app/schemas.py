@@ -1,4 +1,4 @@
-"""Use case: the JSON Schemas of the profile kinds. Floor: app."""
+"""Use case: the JSON Schemas of our kinds. Floor: app."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.load.json_schema import FILE_NAMES, KINDS, schema_of
+from poolsmith.load.json_schema import FILE_NAMES, KINDS, POLICY_FILE_NAMES, schema_of
 
 
 def schema_text(kind: str) -> str:
@@ -19,5 +19,10 @@ def schema_text(kind: str) -> str:
 
 
 def schema_files() -> dict[str, str]:
-    """File name to text, for all kinds."""
+    """File name to text, for the kinds in `profiles/`."""
     return {file: schema_text(kind) for kind, file in FILE_NAMES.items()}
+
+
+def policy_schema_files() -> dict[str, str]:
+    """File name to text, for the kinds in `policies/`."""
+    return {file: schema_text(kind) for kind, file in POLICY_FILE_NAMES.items()}

@@ -19,6 +19,7 @@ from poolsmith.render.tree import file_bytes
 from poolsmith.sources.output_tree import Staged, stage
 
 if TYPE_CHECKING:
+    from poolsmith.app.cluster_judgement import Judgement
     from poolsmith.app.project import Project
     from poolsmith.load.fleet import ClusterFiles
     from poolsmith.model.manifest import ManifestTree
@@ -32,7 +33,7 @@ FLEET_NAME = "output/fleet"
 class ClusterResult:
     """What one cluster of a batch came to. `planned` is False when its profiles have errors.
 
-    `unknown` is what its prediction leaves out, where that was judged.
+    `judgement` is what was found in what the profiles come to, where that was judged.
     """
 
     name: str
@@ -45,7 +46,7 @@ class ClusterResult:
     judged: Judged | None = None
     used_bases: frozenset[str] = frozenset()
     fleet_entry: FleetEntry | None = None
-    unknown: tuple[str, ...] = ()
+    judgement: Judgement | None = None
 
 
 class Mode(StrEnum):
@@ -78,22 +79,21 @@ def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterRe
             used_bases=run.loaded.used_bases,
         )
     against = Against()
-    unknown: tuple[str, ...] = ()
+    judgement = None
     if mode is Mode.JUDGE and run.loaded.cluster is not None:
-        against = against_cluster(run.loaded.cluster, project.catalog)
-    if mode is Mode.JUDGE and run.prediction is not None:
-        from poolsmith.app.privilege_check import judge_privileges
+        from poolsmith.app.cluster_judgement import judge_cluster
 
-        diagnostics.extend(judge_privileges(run.prediction, run.loaded))
-        unknown = run.prediction.unknown
+        against = against_cluster(run.loaded.cluster, project.catalog)
+        judgement = judge_cluster(project, run)
+        diagnostics.extend(judgement.diagnostics)
     result = settle(project, f"{CLUSTERS}/{name}", name, run.files, run.tree, mode, against)
     return replace(
         result,
         diagnostics=(*diagnostics, *result.diagnostics),
         pools=pools,
         used_bases=run.loaded.used_bases,
-        fleet_entry=fleet_entry(run.plan) if run.plan is not None else None,
-        unknown=unknown,
+        fleet_entry=fleet_entry(run.plan, run.admission) if run.plan is not None else None,
+        judgement=judgement,
     )
 
 

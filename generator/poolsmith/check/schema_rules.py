@@ -58,7 +58,7 @@ class Judgement:
 def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = False) -> Judgement:
     """Every object of the tree, `kind: List` unfolded."""
     judgement = Judgement()
-    patches = _patch_files(tree)
+    patches = patch_files(tree)
     places = Places()
     unknown: dict[tuple[str, str], tuple[CheckedDocument, str, str, NoSchema]] = {}
     reported: Counter[str] = Counter()
@@ -124,7 +124,7 @@ def _relevant(violations: tuple[Violation, ...], *, is_patch: bool) -> tuple[Vio
     return tuple(kept)
 
 
-def _patch_files(tree: CheckedTree) -> frozenset[str]:
+def patch_files(tree: CheckedTree) -> frozenset[str]:
     """The files that kustomizations name as patches."""
     found: set[str] = set()
     for document in tree.kustomizations:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,12 @@ from poolsmith.cli import options
 from poolsmith.cli.main import TOOL
 from poolsmith.cli.terminal import exit_code, print_outcome, progress_bar
 from poolsmith.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from contextlib import AbstractContextManager
+
+    from poolsmith.app.pod_security import PodSecurityStandard
 
 
 @click.command("check")
@@ -28,6 +36,23 @@ from poolsmith.diagnostics import UsageError
     metavar="[PATH]",
     help="Ask kubeconform too: the one on PATH, or --kubeconform=PATH.",
 )
+@click.option(
+    "--pod-security",
+    metavar="LEVEL[:VERSION]",
+    help="Judge the pods in PATHS by the Pod Security Standards: baseline or restricted, at latest or a minor as 1.34.",
+)
+@click.option(
+    "--policies-from",
+    metavar="REV",
+    help="Judge by policies/ of this git revision, so that a pull request can't grant itself what it needs.",
+)
+@click.option("--strict", is_flag=True, help="What could not be evaluated is an error.")
+@click.option(
+    "--today",
+    type=click.DateTime(("%Y-%m-%d",)),
+    metavar="DAY",
+    help="The day on which grants and waivers are judged, as 2027-06-30. Default: today, in UTC.",
+)
 @options.report_flags
 def command(
     paths: tuple[Path, ...],
@@ -40,19 +65,58 @@ def command(
     kubernetes: str | None,
     release: str | None,
     kubeconform: str | None,
+    pod_security: str | None,
+    policies_from: str | None,
+    strict: bool,
+    today: dt.datetime | None,
 ) -> int:
     """Check the project and its output, or the manifests in PATHS."""
     from poolsmith.app.batches import default_jobs
     from poolsmith.app.check import check_paths, check_project
+    from poolsmith.app.verdicts import Verdicts
 
     if paths:
-        outcome = check_paths(root, paths, kubernetes=kubernetes, release=release, kubeconform=kubeconform)
+        if policies_from is not None or today is not None:
+            raise UsageError("--policies-from and --today are for the project; PATHS are judged without its policies")
+        outcome = check_paths(
+            root,
+            paths,
+            kubernetes=kubernetes,
+            release=release,
+            kubeconform=kubeconform,
+            pod_security=_standard(pod_security),
+            strict=strict,
+        )
     else:
         if kubernetes is not None or release is not None:
             raise UsageError("--kubernetes and --release are for PATHS; here the profiles say both")
-        with progress_bar("checking") as progress:
+        if pod_security is not None:
+            raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
+        day = {} if today is None else {"today": today.date()}
+        with _policies(root, policies_from) as judged_by, progress_bar("checking") as progress:
             outcome = check_project(
-                root, clusters=clusters, jobs=jobs or default_jobs(), kubeconform=kubeconform, progress=progress
+                root,
+                clusters=clusters,
+                jobs=jobs or default_jobs(),
+                kubeconform=kubeconform,
+                progress=progress,
+                verdicts=Verdicts(judged_by=judged_by, strict=strict, **day),
             )
     print_outcome(outcome, output_format=output_format, color=color, tool=TOOL)
     return exit_code(outcome, fail_on)
+
+
+def _standard(text: str | None) -> PodSecurityStandard | None:
+    if text is None:
+        return None
+    from poolsmith.app.pod_security import parse_pod_security
+
+    return parse_pod_security(text)
+
+
+def _policies(root: Path, revision: str | None) -> AbstractContextManager[Path | None]:
+    if revision is None:
+        return nullcontext()
+    from poolsmith.app.revision import policies_at
+
+    return policies_at(root, revision)

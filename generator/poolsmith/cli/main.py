@@ -23,6 +23,8 @@ VERBS = {
     "expand": "expand",
     "ledger": "ledger",
     "images": "images",
+    "grants": "grants",
+    "policy": "policy",
     "explain": "explain",
     "rules": "rules",
     "schema": "schema",

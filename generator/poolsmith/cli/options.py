@@ -42,3 +42,21 @@ def report_flags(command: Command) -> Command:
     for option in (fail_on, output_format, color, jobs, clusters, root):
         command = option(command)
     return command
+
+
+class SeveralFiles(click.Command):
+    """Every value after a repeatable flag belongs to it: `--policy a.yaml b.yaml`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        repeatable = {name for item in self.params if getattr(item, "multiple", False) for name in item.opts}
+        spread: list[str] = []
+        flag, has_value = "", False
+        for part in args:
+            if part.startswith("-"):
+                flag, has_value = part.partition("=")[0], "=" in part
+            elif flag in repeatable and has_value:
+                spread.append(flag)
+            else:
+                has_value = True
+            spread.append(part)
+        return super().parse_args(ctx, spread)

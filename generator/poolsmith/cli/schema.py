@@ -11,7 +11,11 @@ from poolsmith.cli.terminal import write
 @click.command("schema")
 @click.argument("kind")
 def command(kind: str) -> int:
-    """Print the JSON Schema of a KIND: Cluster, NodePool or NodePoolBase."""
+    """Print the JSON Schema of a KIND.
+
+    Cluster, NodePool, NodePoolBase; of policies: PrivilegeGrant, PrivilegeEnforcement, WaiverList, RuleSettings,
+    PolicyTest.
+    """
     from poolsmith.app.schemas import schema_text
 
     write(schema_text(kind))

@@ -27,6 +27,9 @@ class Severity(StrEnum):
         return _RANK[self]
 
 
+OPEN = "open"
+WAIVED = "waived"
+"""Somebody has accepted the finding, and it fails no run."""
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 _START = Position(0, 0)
 
@@ -46,7 +49,11 @@ class Diagnostic:
     subject: str = ""
     related: tuple[Location, ...] = ()
     help: str | None = None
-    status: str = "open"
+    status: str = OPEN
+
+    @property
+    def is_waived(self) -> bool:
+        return self.status == WAIVED
 
     @property
     def fingerprint(self) -> str:

@@ -11,7 +11,8 @@ from poolsmith.diagnostics.diagnostic import Severity
 class RuleInfo:
     """Code and name are public and never reused; the rest is the documentation of the rule.
 
-    `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest or output.
+    `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest, policy or output. `parameters`
+    are numbers that a repository may set, with their defaults.
     """
 
     code: str
@@ -24,3 +25,4 @@ class RuleInfo:
     bad: str = ""
     good: str = ""
     references: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, int], ...] = ()

@@ -24,7 +24,7 @@ def format_github(outcome: Outcome, *, stop_token: str) -> str:
     """
     lines: list[str] = []
     for severity in Severity:
-        found = [item for item in outcome.diagnostics if item.severity is severity]
+        found = [item for item in outcome.open if item.severity is severity]
         lines.extend(_command(item) for item in found[:_SHOWN_PER_COMMAND])
     report = format_text(outcome)
     return "".join(lines) + f"::stop-commands::{stop_token}\n{report}::{stop_token}::\n"
@@ -40,7 +40,7 @@ def _command(item: Diagnostic) -> str:
     properties.append(("title", f"{item.code} {item.name}"))
     message = printable(item.message)
     if item.help is not None:
-        message += f"\nhelp: {printable(item.help)}"
+        message += "\nhelp: " + "\n".join(printable(line) for line in item.help.split("\n"))
     shown = ",".join(f"{name}={_property(value)}" for name, value in properties)
     return f"::{_COMMAND[item.severity]} {shown}::{_data(message)}\n"
 

@@ -35,11 +35,11 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
             "warnings": outcome.count(Severity.WARNING),
             "notes": outcome.count(Severity.NOTE),
         },
-        "diagnostics": [_diagnostic(item) for item in outcome.diagnostics],
+        "diagnostics": [diagnostic_body(item) for item in outcome.diagnostics],
     }
 
 
-def _diagnostic(item: Diagnostic) -> dict[str, Any]:
+def diagnostic_body(item: Diagnostic) -> dict[str, Any]:
     return {
         "code": item.code,
         "name": item.name,

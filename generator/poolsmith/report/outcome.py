@@ -27,16 +27,24 @@ class Outcome:
     diagnostics: tuple[Diagnostic, ...] = ()
     checked: dict[str, int] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
-    waived: int = 0
     not_evaluated: int = 0
     facts: tuple[str, ...] = ()
 
+    @property
+    def open(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that nobody has waived."""
+        return tuple(item for item in self.diagnostics if not item.is_waived)
+
+    @property
+    def waived(self) -> int:
+        return sum(item.is_waived for item in self.diagnostics)
+
     def count(self, severity: Severity) -> int:
-        return sum(1 for item in self.diagnostics if item.severity is severity)
+        return sum(1 for item in self.open if item.severity is severity)
 
     def fails(self, threshold: Severity) -> bool:
-        """Whether a diagnostic is at least as bad as `threshold`."""
-        return any(item.severity.rank <= threshold.rank for item in self.diagnostics)
+        """Whether a diagnostic is at least as bad as `threshold`, and not waived."""
+        return any(item.severity.rank <= threshold.rank for item in self.open)
 
     @property
     def skipped_for_errors(self) -> bool:

@@ -17,6 +17,7 @@ _FAMILIES = (
     ("PSM4", "Privileges"),
     ("PSM5", "Output and GitOps hygiene"),
     ("PSM6", "Policy files"),
+    ("PSM9", "What the users' own policies say"),
 )
 
 
@@ -30,6 +31,9 @@ def format_rule(rule: RuleInfo) -> str:
     ]
     if rule.fix:
         parts.append(f"**What to do.** {rule.fix[:1].upper()}{rule.fix[1:]}.")
+    if rule.parameters:
+        shown = ", ".join(f"`{name}` ({default})" for name, default in rule.parameters)
+        parts.append(f"Parameters, with their defaults, for `policies/rules.yaml`: {shown}.")
     if rule.bad:
         parts.append(f"Bad:\n\n```yaml\n{rule.bad}```")
     if rule.good:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
-from poolsmith.diagnostics.printable import printable
+from poolsmith.diagnostics.printable import printable, printable_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ Styled = tuple[str, str]
 _MAX_SHOWN = 200
 _MAX_RELATED = 5
 _MAX_LINE = 160
+_HELP_MARGIN = " " * len("   help: ")
 
 
 def format_text(outcome: Outcome) -> str:
@@ -27,7 +28,7 @@ def format_text(outcome: Outcome) -> str:
 
 def styled(outcome: Outcome) -> Iterator[Styled]:
     """The report in pieces; a terminal may colour them. Worst and first are shown when there are many."""
-    shown = outcome.diagnostics
+    shown = found = outcome.open
     if len(shown) > _MAX_SHOWN:
         worst = sorted(shown, key=lambda item: item.severity.rank)[:_MAX_SHOWN]
         kept = set(map(id, worst))
@@ -35,8 +36,8 @@ def styled(outcome: Outcome) -> Iterator[Styled]:
     for diagnostic in shown:
         yield from _diagnostic(diagnostic)
         yield "\n", "plain"
-    if len(shown) < len(outcome.diagnostics):
-        rest = len(outcome.diagnostics) - len(shown)
+    if len(shown) < len(found):
+        rest = len(found) - len(shown)
         yield f"{rest} more are not shown; `--format json` has them all\n", "faint"
     for fact in outcome.facts:
         yield f"{printable(fact)}\n", "plain"
@@ -57,11 +58,17 @@ def _diagnostic(diagnostic: Diagnostic) -> Iterator[Styled]:
         yield f"   and {len(diagnostic.related) - _MAX_RELATED} more places\n", "faint"
     if diagnostic.help:
         yield "   help: ", "good"
-        yield f"{printable(diagnostic.help)}\n", "plain"
+        yield "".join(f"{printable_line(line)}\n" for line in _hanging(diagnostic.help)), "plain"
+
+
+def _hanging(text: str) -> Iterator[str]:
+    """Its lines, those after the first as far in as the first is; help may show a piece of a file."""
+    for number, line in enumerate(text.split("\n")):
+        yield f"{_HELP_MARGIN if number else ''}{line}"
 
 
 def str_place(location: Location) -> str:
-    return printable(str(location.span))
+    return printable_line(str(location.span))
 
 
 def _excerpt(location: Location) -> Iterator[Styled]:

@@ -77,6 +77,8 @@ class InputTree:
             raw = self._read_bytes(path, limit)
         except OSError as error:
             return _unreadable(path, error)
+        except ValueError:
+            return _impossible_name()
         if isinstance(raw, Diagnostic):
             return raw
         if raw.startswith(_BOM):
@@ -89,6 +91,13 @@ class InputTree:
             line = before.count("\n") + 1
             column = len(before) - (before.rfind("\n") + 1) + 1
             return diagnose(reading.NOT_UTF8, f"byte 0x{raw[error.start]:02x} is not UTF-8", _at(path, line, column))
+
+    def size(self, path: str) -> int:
+        """Bytes of a file; none where nobody can tell."""
+        try:
+            return os.stat(self._absolute(path)).st_size
+        except (OSError, ValueError):
+            return 0
 
     def read_profile(self, path: str) -> SourceFile | Diagnostic:
         """A file that holds one YAML mapping."""
@@ -122,7 +131,10 @@ class InputTree:
         return problem
 
     def _leads_out(self, path: str) -> Diagnostic | None:
-        real = os.path.realpath(self._absolute(path))
+        try:
+            real = os.path.realpath(self._absolute(path))
+        except ValueError:
+            return _impossible_name()
         if real == self._real_root or real.startswith(self._real_root + os.sep):
             return None
         return diagnose(reading.LINK_OUT_OF_TREE, "this symbolic link leads out of the project", whole_file(path))
@@ -188,6 +200,10 @@ def _one_mapping(
 
 def _unreadable(path: str, error: OSError) -> Diagnostic:
     return diagnose(reading.UNREADABLE_FILE, f"can't be read: {error.strerror or error}", whole_file(path or "."))
+
+
+def _impossible_name() -> Diagnostic:
+    return diagnose(reading.UNREADABLE_FILE, "no file can have such a name", whole_file("."))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

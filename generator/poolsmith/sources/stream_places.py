@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics.span import Location, Span
+from poolsmith.diagnostics.span import Location, Position, Span
+from poolsmith.sources.text_places import position_inside
 from poolsmith.sources.yaml_marks import Marks
 from poolsmith.sources.yaml_reader import YamlProblem, compose
 
@@ -29,6 +30,10 @@ class StreamPlaces:
             return found
         return found
 
+    def marks(self, document: int) -> Marks:
+        """The places in one document; in one that does not exist there are none."""
+        return self._documents[document] if document < len(self._documents) else _NodeMarks(None)
+
     @cached_property
     def _lines(self) -> list[str]:
         return self._text.splitlines()
@@ -40,6 +45,16 @@ class StreamPlaces:
         start, end = extent
         line = self._lines[start.line - 1] if start.line <= len(self._lines) else None
         return Location(span=Span(path=self._path, start=start, end=end), pointer=pointer, note=note, source_line=line)
+
+    def inside(self, document: int, pointer: str, line: int, column: int) -> Location:
+        """A place in the text that stands at `pointer`; line and column count from 1 within that text."""
+        node = self._documents[document].scalar(pointer) if document < len(self._documents) else None
+        if node is None:
+            return self.locate(document, pointer)
+        start = position_inside(node, self._lines, line, column)
+        text = self._lines[start.line - 1] if start.line <= len(self._lines) else None
+        end = Position(start.line, start.column + 1)
+        return Location(span=Span(path=self._path, start=start, end=end), pointer=pointer, source_line=text)
 
 
 class _NodeMarks(Marks):

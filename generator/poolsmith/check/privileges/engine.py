@@ -10,17 +10,21 @@ from poolsmith.diagnostics import Diagnostic, RuleInfo, diagnose
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.check.privileges.view import PrivilegeView
+    from poolsmith.check.privileges.view import PrivilegeView, SeenWorkload
 
 
 @dataclass(frozen=True, slots=True)
 class PrivilegeFinding:
-    """`line` is the origin that brings it about; `related` are further ones, each with what is to be seen there."""
+    """`line` is the origin that brings it about; `related` are further ones, each with what is to be seen there.
+
+    `about` is the workload that it is about, where it is about one.
+    """
 
     message: str
     line: str
     related: tuple[tuple[str, str], ...] = ()
     help: str | None = None
+    about: SeenWorkload | None = None
 
 
 class PrivilegeRule(Protocol):
@@ -45,6 +49,6 @@ def _diagnostic(rule: RuleInfo, finding: PrivilegeFinding, view: PrivilegeView) 
         finding.message,
         view.locate(finding.line),
         help=finding.help,
-        subject=view.cluster,
+        subject=view.cluster if finding.about is None else f"{view.cluster}/{finding.about.key}",
         related=tuple(view.locate(line, note) for line, note in related.items()),
     )

@@ -46,6 +46,7 @@ def _finding(view: PrivilegeView, workload: SeenWorkload) -> PrivilegeFinding:
         line=line or view.nearest_line(workload),
         related=tuple((other, f"brings {named(workload)}") for other in view.lines_of(workload)),
         help=f"remove {switch} from `stack.values`" if switch else None,
+        about=workload,
     )
 
 

@@ -44,6 +44,11 @@ class SeenWorkload:
     lines: tuple[LedgerLine, ...]
 
     @property
+    def key(self) -> str:
+        """Namespace, kind and name."""
+        return f"{self.namespace}/{self.workload}"
+
+    @property
     def kind(self) -> str:
         return self.workload.partition("/")[0]
 

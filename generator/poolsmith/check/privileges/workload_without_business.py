@@ -69,6 +69,7 @@ def _finding(
         line=lines[0][0],
         related=tuple(lines),
         help=_help(view, business, busy, tuple(undo)),
+        about=workload,
     )
 
 

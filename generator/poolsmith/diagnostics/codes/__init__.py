@@ -1,13 +1,16 @@
-"""The code book, as far as no rule file holds it: reading, shape, compatibility, values, output.
+"""The code book, as far as no rule file holds it: reading, shape, compatibility, values, output, policies.
 
 Codes are grouped by hundred; numbers are never reused. Rules that judge manifests hold their own entry
 beside their code; `app` joins both.
 """
 
+from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
+from poolsmith.diagnostics.codes.policy import POLICY
+from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 
-CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEMA, *HYGIENE)
+CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEMA, *PRIVILEGE, *HYGIENE, *POLICY, *ADMISSION)

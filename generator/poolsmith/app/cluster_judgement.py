@@ -1,0 +1,75 @@
+"""Everything that is judged of what one cluster's profiles come to. Floor: app."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.app.admission_check import AdmissionFindings
+    from poolsmith.app.admission_findings import Sight
+    from poolsmith.app.cluster_run import ClusterRun
+    from poolsmith.app.project import Project
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.model.grant_use import GrantUse
+    from poolsmith.report.outcome import Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Findings of one cluster, what was looked at by kind, what was left out and why, and what the prediction lacks."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    checked: dict[str, int] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    not_evaluated: int = 0
+    unknown: tuple[str, ...] = ()
+    sights: dict[str, Sight] = field(default_factory=dict)
+    """What each of the users' policies saw."""
+    grant_use: GrantUse | None = None
+
+
+def judge_cluster(project: Project, run: ClusterRun) -> Judgement:
+    """Privileges and their grants, Pod Security and the users' policies on what the cluster will run."""
+    from poolsmith.app.pod_security import judge_predicted_pod_security
+    from poolsmith.app.privilege_check import judge_privileges, privilege_view
+
+    if run.prediction is None or run.tree is None:
+        return Judgement()
+    view = privilege_view(run.prediction, run.loaded)
+    pods = judge_predicted_pod_security(run.prediction, view)
+    use, ungranted = project.grant_judge.judge(run.prediction, run.loaded, view)
+    judgement = Judgement(
+        diagnostics=(*judge_privileges(view), *ungranted, *pods.diagnostics),
+        checked={"predicted workloads": pods.judged},
+        skipped=pods.skipped,
+        not_evaluated=pods.not_evaluated,
+        unknown=run.prediction.unknown,
+        grant_use=use,
+    )
+    if project.judging_policies.files.admission:
+        admission = project.admission_reviews.judge(run.prediction, run.tree, view)
+        judgement = _with_admission(judgement, admission)
+    return judgement
+
+
+def _with_admission(judgement: Judgement, found: AdmissionFindings) -> Judgement:
+    return replace(
+        judgement,
+        diagnostics=(*judgement.diagnostics, *found.diagnostics),
+        checked=judgement.checked | {"admission requests": found.requests},
+        skipped=(*judgement.skipped, *found.skipped),
+        not_evaluated=judgement.not_evaluated + found.not_evaluated,
+        sights=found.sights,
+    )
+
+
+def counted(judgements: Iterable[Judgement]) -> dict[str, int]:
+    """What was looked at in all clusters."""
+    total: Counter[str] = Counter()
+    for item in judgements:
+        total.update(item.checked)
+    return dict(total)

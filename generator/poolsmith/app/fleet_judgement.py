@@ -1,0 +1,79 @@
+"""What can be judged only once all clusters have been looked at: grants, and policies that met nothing. Floor: app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.app.grant_check import judge_grants
+from poolsmith.check.grants import expiring_grant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.app.cluster_judgement import Judgement
+    from poolsmith.app.policies import Policies
+    from poolsmith.app.project import Project
+    from poolsmith.app.verdicts import Verdicts
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.report.outcome import Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetJudgement:
+    """Findings about policy files, and what the run has to say of them."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    facts: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    not_evaluated: int = 0
+    checked: dict[str, int] = field(default_factory=dict)
+
+
+def judge_fleet(
+    project: Project, judgements: Mapping[str, Judgement], verdicts: Verdicts, *, complete: bool
+) -> FleetJudgement:
+    """Of what each cluster came to. Only a `complete` run, over all clusters, can tell what nobody needs."""
+    policies = project.judging_policies
+    grants = judge_grants(
+        policies.grants[0],
+        policies.book,
+        [item.grant_use for item in judgements.values() if item.grant_use is not None],
+        are_kept=policies.files.has_privileges,
+        today=verdicts.today,
+        complete=complete,
+        expiring_days=policies.settings[0].parameter(expiring_grant.RULE, expiring_grant.DAYS),
+    )
+    facts = []
+    if policies.files.has_privileges:
+        facts.append(
+            f"{grants.granted:,} of {grants.lines:,} lines of the ledgers are granted, by {grants.grants} grants"
+        )
+    diagnostics = list(grants.diagnostics)
+    if policies.files.admission:
+        from poolsmith.app.admission_check import saw_nothing, sight_facts
+
+        sights = [item.sights for item in judgements.values()]
+        facts.extend(sight_facts(sights))
+        diagnostics.extend(saw_nothing(policies.admission[0], sights) if complete else ())
+    judgement = FleetJudgement(
+        diagnostics=tuple(diagnostics),
+        facts=tuple(facts),
+        skipped=grants.skipped,
+        not_evaluated=grants.not_evaluated,
+        checked={"grants": grants.grants} if grants.grants else {},
+    )
+    return _with_policy_tests(judgement, policies) if complete and policies.files.admission else judgement
+
+
+def _with_policy_tests(judgement: FleetJudgement, policies: Policies) -> FleetJudgement:
+    from poolsmith.app.policy_test import project_policy_tests
+
+    tested = project_policy_tests(policies.tree, policies.files).outcome
+    return replace(
+        judgement,
+        diagnostics=(*judgement.diagnostics, *tested.diagnostics),
+        skipped=(*judgement.skipped, *tested.skipped),
+        not_evaluated=judgement.not_evaluated + tested.not_evaluated,
+        checked=judgement.checked | {name: count for name, count in tested.checked.items() if count},
+    )

@@ -1,0 +1,114 @@
+"""The policies of another revision of the repository, from git's objects. Floor: app.
+
+Nothing is checked out and no hook or filter of the repository runs: blobs are written into a folder of our own, which
+is then read under the same suspicion as any other.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NoReturn
+
+from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics.printable import printable
+from poolsmith.load.policy_files import POLICIES
+from poolsmith.load.shape import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_REGULAR = frozenset((b"100644", b"100755"))
+_MAX_FILES = 10_000
+_MAX_BYTES = 64 << 20
+_SECONDS = 60
+_LONGEST = 300
+_SETTINGS = ("core.fsmonitor=false", "core.warnAmbiguousRefs=true", "safe.bareRepository=explicit")
+"""The last: files of a pull request that look like a repository are none."""
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "LC_ALL": "C",
+}
+"""Objects that are not there are not fetched: that would run what the repository's settings name."""
+_NO_REVISION = b"Needed a single revision"
+_AMBIGUOUS = b"is ambiguous"
+
+
+@contextmanager
+def policies_at(root: Path, revision: str) -> Iterator[Path]:
+    """A folder with the `policies/` that `root` has at `revision`; without any when it has none there.
+
+    Raises UsageError when there is no git, no repository or no such revision, or the folder holds what can't be taken.
+    """
+    listing = _git(root, "ls-tree", "-r", "-z", "-l", _commit(root, revision), "--", f"{POLICIES}/").stdout
+    with tempfile.TemporaryDirectory(prefix="poolsmith-policies-") as folder:
+        for path, blob in _regular_files(listing):
+            target = Path(folder, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(_git(root, "cat-file", "blob", blob).stdout)
+        yield Path(folder)
+
+
+def _commit(root: Path, revision: str) -> str:
+    """The id of the commit. A name that a tag and a branch have is none: whoever may push tags would choose."""
+    found = _git(root, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", may_fail=True)
+    shown = printable(shorten(revision))
+    if found.returncode != 0:
+        if _NO_REVISION in found.stderr:
+            raise UsageError(f"--policies-from: the repository has no revision `{shown}`")
+        _refuse(found)
+    if _AMBIGUOUS in found.stderr:
+        raise UsageError(
+            f"--policies-from: `{shown}` names several revisions; write refs/remotes/... or the commit's id"
+        )
+    return found.stdout.decode().strip()
+
+
+def _regular_files(listing: bytes) -> list[tuple[str, str]]:
+    files = []
+    total = 0
+    for entry in filter(None, listing.split(b"\0")):
+        about, _, raw = entry.partition(b"\t")
+        mode, _, blob, size = about.split()
+        path = os.fsdecode(raw)
+        if mode not in _REGULAR or ".." in PurePosixPath(path).parts or path.startswith("/"):
+            raise UsageError(f"--policies-from: `{printable(path)}` is not a regular file in that revision")
+        total += int(size)
+        files.append((path, blob.decode()))
+    if len(files) > _MAX_FILES or total > _MAX_BYTES:
+        raise UsageError(f"--policies-from: `{POLICIES}/` has {len(files):,} files of {total:,} bytes in that revision")
+    return files
+
+
+def _git(root: Path, *arguments: str, may_fail: bool = False) -> subprocess.CompletedProcess[bytes]:
+    settings = (part for setting in _SETTINGS for part in ("-c", setting))
+    command = ("git", "-C", str(root), *settings, *arguments)
+    environment = {**os.environ, **_ENVIRONMENT}
+    try:
+        run = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS, check=False)
+    except FileNotFoundError:
+        raise UsageError("--policies-from needs git, and there is none on PATH") from None
+    except subprocess.TimeoutExpired:
+        raise UsageError("--policies-from: git does not answer") from None
+    if run.returncode != 0 and not may_fail:
+        _refuse(run)
+    return run
+
+
+def _refuse(run: subprocess.CompletedProcess[bytes]) -> NoReturn:
+    said = run.stderr.decode("utf-8", "replace").strip()
+    if said:
+        raise UsageError(f"--policies-from: git says: {printable(_problem(said))[:_LONGEST]}")
+    raise UsageError(f"--policies-from: git ended with {run.returncode}")
+
+
+def _problem(said: str) -> str:
+    """The line that says what is wrong; advice stands before or after it."""
+    lines = said.splitlines()
+    return next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])

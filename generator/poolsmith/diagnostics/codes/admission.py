@@ -1,0 +1,55 @@
+"""PSM9xx: what the users' own policies say. Floor: diagnostics."""
+
+from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.diagnostics.rule_info import RuleInfo
+
+_WHY = "The API server would say the same when the object is applied, after the merge."
+_FIX = "change what the profile asks for, or the policy"
+
+DENIED_BY_POLICY = RuleInfo(
+    code="PSM901",
+    name="denied-by-policy",
+    what="A ValidatingAdmissionPolicy of the project, bound with Deny, refuses an object that is generated, or that "
+    "the operator will create.",
+    why=_WHY,
+    fix=_FIX,
+    bad="# cluster.yaml, and a policy refuses pods in the network of their node\n"
+    "stack: {release: v26.3.3, values: {dcgmExporter: {hostNetwork: true}}}\n",
+    good="# cluster.yaml\nstack: {release: v26.3.3}\n",
+)
+WARNED_BY_POLICY = RuleInfo(
+    code="PSM902",
+    name="warned-by-policy",
+    severity=Severity.WARNING,
+    what="A ValidatingAdmissionPolicy of the project, bound with Warn, warns of an object that is generated, or that "
+    "the operator will create.",
+    why="The API server would accept the object, and tell whoever applies it; for pods that is a controller, and "
+    "nobody reads it.",
+    fix=_FIX,
+)
+AUDITED_BY_POLICY = RuleInfo(
+    code="PSM903",
+    name="audited-by-policy",
+    severity=Severity.NOTE,
+    what="A ValidatingAdmissionPolicy of the project, bound with Audit, would note an object in the audit log.",
+    why="The API server would accept the object; only those who read the audit log would know.",
+    fix=_FIX,
+)
+UNDECIDED_BY_POLICY = RuleInfo(
+    code="PSM904",
+    name="undecided-by-policy",
+    severity=Severity.NOTE,
+    what="A policy could not be evaluated without a cluster: it asks the authorizer, reads what nobody can know here, "
+    "or passes a limit of the engine.",
+    why="It has neither passed nor failed; under --strict that is an error.",
+    fix="see the reason; `poolsmith policy eval` shows it for one object",
+    bad="expression: authorizer.group('').resource('pods').check('delete').allowed()\n",
+    good="expression: object.metadata.namespace == 'gpu-operator'\n",
+)
+
+ADMISSION: tuple[RuleInfo, ...] = (
+    DENIED_BY_POLICY,
+    WARNED_BY_POLICY,
+    AUDITED_BY_POLICY,
+    UNDECIDED_BY_POLICY,
+)

@@ -1,0 +1,19 @@
+"""PSM4xx, as far as no rule module holds the entry: privileges. Floor: diagnostics."""
+
+from poolsmith.diagnostics.rule_info import RuleInfo
+
+POD_SECURITY = RuleInfo(
+    code="PSM420",
+    name="pod-security",
+    applies_to="manifest",
+    what="A pod, or the template of a workload's pods, asks for what a level of the Kubernetes Pod Security Standards "
+    "does not allow: the level that `--pod-security` names, or that its namespace enforces.",
+    why="The API server refuses such pods in a namespace that enforces the level. It does so when pods are created: "
+    "the Deployment or DaemonSet itself is accepted, and its pods never come.",
+    fix="change the field as the finding says, or run the pod in a namespace whose level allows it",
+    bad="kind: Pod\nspec:\n  containers:\n    - {name: main, image: app, securityContext: {privileged: true}}\n",
+    good="kind: Pod\nspec:\n  containers:\n    - {name: main, image: app}\n",
+    references=("Kubernetes Pod Security Standards", "k8s.io/pod-security-admission at v0.37.0"),
+)
+
+PRIVILEGE: tuple[RuleInfo, ...] = (POD_SECURITY,)
