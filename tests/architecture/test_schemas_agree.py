@@ -18,10 +18,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from poolsmith.load.documents import FileSink, read_envelope, read_spec, required_spec
+from poolsmith.load.documents import FileSink, read_envelope, required_spec
 from poolsmith.load.json_schema import KINDS, schema_of
-from poolsmith.load.shape import fields_of
+from poolsmith.load.shape import fields_of, reader_for
 from poolsmith.model.cluster import API_VERSION
+from poolsmith.model.field import Shape
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_writer import emit
 
@@ -97,7 +98,7 @@ def problems(kind, document):
     read_envelope(file, kind, sink)
     raw = required_spec(file, sink)
     if raw is not None:
-        read_spec(kind, raw, sink)
+        reader_for(KINDS[kind], Shape(doc=""))(raw, "/spec", sink)
     return [f"{item.name} {item.primary.pointer}" for item in sink.found]
 
 
@@ -133,6 +134,11 @@ SOUND = {
         "gpu": {"product": "A100", "count": 8},
     },
     "NodePoolBase": {},
+    "PolicyTest": {"cases": [{"name": "a pod", "expect": {"verdict": "allow"}}]},
+    "PrivilegeEnforcement": {"actions": ["Deny", "Audit"]},
+    "RuleSettings": {"rules": {"host-network": {"severity": "error"}}},
+    "WaiverList": {"waivers": [{"rule": "host-network", "subject": "lab", "expires": "2027-06-30"}]},
+    "PrivilegeGrant": {"clusters": ["*"], "pools": ["*"], "workload": "driver", "privileges": ["privileged"]},
 }
 
 

@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from poolsmith.app.rule_book import rule_book
-from poolsmith.app.schemas import schema_files
+from poolsmith.app.schemas import policy_schema_files, schema_files
 from poolsmith.check.registry import RULES
 from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics import codes
+from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
+from poolsmith.diagnostics.codes.policy import POLICY
+from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
@@ -27,7 +30,16 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = REPOSITORY / "generator" / "poolsmith"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LINES = 400
-FAMILIES = {"PSM0": READING, "PSM1": SHAPE, "PSM2": COMPATIBILITY, "PSM3": SCHEMA, "PSM5": HYGIENE}
+FAMILIES = {
+    "PSM0": READING,
+    "PSM1": SHAPE,
+    "PSM2": COMPATIBILITY,
+    "PSM3": SCHEMA,
+    "PSM4": PRIVILEGE,
+    "PSM5": HYGIENE,
+    "PSM6": POLICY,
+    "PSM9": ADMISSION,
+}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}
 
 
@@ -77,13 +89,17 @@ def test_every_module_says_what_it_is_for_and_on_which_floor():
     assert silent == []
 
 
-@pytest.mark.parametrize("name", sorted(schema_files()))
-def test_a_committed_schema_is_the_one_that_the_model_gives(name):
-    assert (REPOSITORY / "profiles/_schemas" / name).read_text("utf-8") == schema_files()[name]
+SCHEMAS = {"profiles/_schemas": schema_files(), "policies/_schemas": policy_schema_files()}
 
 
-def test_no_schema_is_left_over():
-    assert sorted(path.name for path in (REPOSITORY / "profiles/_schemas").iterdir()) == sorted(schema_files())
+@pytest.mark.parametrize(("folder", "name"), [(folder, name) for folder, files in SCHEMAS.items() for name in files])
+def test_a_committed_schema_is_the_one_that_the_model_gives(folder, name):
+    assert (REPOSITORY / folder / name).read_text("utf-8") == SCHEMAS[folder][name]
+
+
+@pytest.mark.parametrize("folder", sorted(SCHEMAS))
+def test_no_schema_is_left_over(folder):
+    assert sorted(path.name for path in (REPOSITORY / folder).iterdir()) == sorted(SCHEMAS[folder])
 
 
 def test_the_committed_rule_book_is_the_one_of_the_rules():
@@ -145,6 +161,7 @@ HOSTS = frozenset(
         "helm.ngc.nvidia.com",
         "json-schema.org",
         "kubernetes.default.svc",
+        "kubernetes.io",
         "nvidia.github.io",
         "wiki.nixos.org",
         "www.apache.org",

@@ -118,6 +118,37 @@ def predictions(folder: Path, runs: int) -> list[Row]:
     return rows
 
 
+def policies(runs: int) -> list[Row]:
+    """20 policies on the pods of 1,000 predicted workloads, on one core; compiling counts."""
+    command = [sys.executable, str(Path(__file__).with_name("policies.py"))]
+    outputs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(runs)]
+    judging, making = (statistics.median(float(output.split()[index]) for output in outputs) for index in (0, 1))
+    return [
+        Row("20 policies on 1,000 predicted workloads", judging, 0, 0, "1 s"),
+        Row("  and their pods as they would be admitted", making, 0, 0, ""),
+    ]
+
+
+def governed(folder: Path, runs: int) -> list[Row]:
+    """The same 1,000 pools with the sample's admission policies, and a grant for every line of the ledgers."""
+    write_fleet(folder, 1_000)
+    sample = Path(__file__).parents[2] / "policies/admission"
+    shutil.copytree(sample, folder / "policies/admission")
+    subprocess.run([*COMMAND, "grants", "--write"], cwd=folder, check=True, capture_output=True)
+    for path in (folder / "policies/privileges").glob("*.yaml"):
+        text = path.read_text("utf-8").replace('expires: ""', "expires: 2099-12-31")
+        path.write_text(text.replace(': ""', ": measured"), "utf-8")
+    seconds, memory = measure(["generate"], folder, runs, fresh(folder))
+    files = count_files(folder)
+    checked, more = measure(["check"], folder, runs)
+    unchanged, _ = measure(["generate", "--check"], folder, runs)
+    return [
+        Row("generate, 1,000 pools with grants and policies", seconds, memory, files, ""),
+        Row("check, 1,000 pools with grants and policies", checked, more, 0, ""),
+        Row("generate --check, nothing changed, with grants and policies", unchanged, 0, 0, ""),
+    ]
+
+
 def kustomize(folder: Path, clusters: int) -> list[Row]:
     """What the same overlays cost when kustomize builds them one by one."""
     tool = shutil.which("kustomize")
@@ -175,6 +206,8 @@ def main() -> None:
         rows += large(_made(folder / "thousand"), 1_000, options.runs)
         rows += kustomize(folder / "thousand", 100)
         rows += predictions(_made(folder / "predictions"), options.runs)
+        rows += policies(options.runs)
+        rows += governed(_made(folder / "governed"), options.runs)
         if options.largest > 1_000:
             rows += large(_made(folder / "largest"), options.largest, 1)
     print_table(rows)

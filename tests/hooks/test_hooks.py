@@ -22,15 +22,20 @@ def git(folder, *arguments):
     return subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
 
 
+def on_a_day(identifier):
+    """The sample's grants and waivers end one day; these tests don't."""
+    return ["--today", "2026-11-20"] if identifier == "poolsmith-check" else []
+
+
 def run_hook(folder, identifier):
     """As pre-commit does it: the entry, in the root of the repository, without file names."""
-    command = [sys.executable, "-m", *shlex.split(HOOKS[identifier]["entry"])]
+    command = [sys.executable, "-m", *shlex.split(HOOKS[identifier]["entry"]), *on_a_day(identifier)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
 def repository(tmp_path):
-    for name in ("profiles", "output"):
+    for name in ("profiles", "policies", "output"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", ".")
@@ -91,7 +96,8 @@ def test_the_real_pre_commit_runs_both_hooks(repository):
     config = repository / ".pre-commit-config.yaml"
     hooks = "\n".join(
         f"      - {{id: {identifier}, name: {identifier}, language: system, pass_filenames: false,"
-        f" files: '{HOOKS[identifier]['files']}', entry: '{sys.executable} -m {HOOKS[identifier]['entry']}'}}"
+        f" files: '{HOOKS[identifier]['files']}', entry: '{sys.executable} -m {HOOKS[identifier]['entry']}',"
+        f" args: {on_a_day(identifier)}}}"
         for identifier in IDS
     )
     config.write_text(f"repos:\n  - repo: local\n    hooks:\n{hooks}\n")

@@ -258,7 +258,7 @@ def test_an_interrupt_leaves_old_or_new_folders_and_nothing_else(synthetic_fleet
     while process.poll() is None and not list((root / "output/clusters").glob(".poolsmith-*")):
         time.sleep(0.002)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate()
+    out, err = process.communicate(timeout=120)
 
     assert process.returncode in (130, -signal.SIGINT)  # a shell says 130 to both
     assert out == b""
@@ -276,7 +276,7 @@ def test_an_interrupt_at_any_other_moment_is_told_in_one_line(synthetic_fleet, s
         time.sleep(pause)
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate()
+        _, err = process.communicate(timeout=120)
 
         assert process.returncode in (0, 130, -signal.SIGINT)  # a shell says 130 to both of the latter
         assert err.decode().strip() in ("", "poolsmith: interrupted; what was not finished was not written")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.model.expansion import Node
+from poolsmith.model.pod_template import WORKLOAD_KINDS
 from poolsmith.model.privilege import Privilege
 from poolsmith.operands.privileges.build import ledger_of
-from poolsmith.operands.privileges.pod_privileges import WORKLOAD_KINDS
 
 NAMES = (
     "metadata spec template jobTemplate containers initContainers ephemeralContainers volumes volumeMounts hostPath path "

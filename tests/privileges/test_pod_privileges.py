@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.operands.privileges.pod_privileges import WORKLOAD_KINDS, account_of, pod_privileges, pod_template_of
+from poolsmith.model.pod_template import WORKLOAD_KINDS, account_of, pod_template_of
+from poolsmith.operands.privileges.pod_privileges import pod_privileges
 
 CLOSED = {"allowPrivilegeEscalation": False}
 
@@ -79,8 +80,11 @@ def test_what_a_security_context_says_is_listed(own, expected):
         ({"seccompProfile": {"type": "RuntimeDefault"}}, {"seccompProfile": {"type": "Unconfined"}}, []),
         ({}, {"appArmorProfile": {"type": "Unconfined"}}, ["apparmor:unconfined"]),
         ({}, {"seLinuxOptions": {"type": "spc_t"}}, ["selinux:spc_t"]),
-        ({"seLinuxOptions": {"level": "s0"}}, {"seLinuxOptions": {"type": "spc_t"}}, []),
+        # runtimes take what is left out here from the sandbox of the pod
+        ({"seLinuxOptions": {"level": "s0"}}, {"seLinuxOptions": {"type": "spc_t"}}, ["selinux:spc_t"]),
+        ({"seLinuxOptions": {"type": "container_t"}}, {"seLinuxOptions": {"type": "spc_t"}}, ["selinux:container_t"]),
         ({}, {"windowsOptions": {"hostProcess": True}}, ["privileged"]),
+        ({"windowsOptions": {}}, {"windowsOptions": {"hostProcess": True}}, ["privileged"]),
     ],
 )
 def test_a_container_overrules_its_pod_field_by_field(own, whole, expected):

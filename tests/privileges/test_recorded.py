@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from poolsmith.model.expansion import Node
+from poolsmith.model.pod_template import containers_of, pod_template_of
 from poolsmith.model.privilege import Privilege
 from poolsmith.model.reach import Reach, reach_of
 from poolsmith.operands.privileges.build import ledger_of
 from poolsmith.operands.privileges.placement import placement_of
-from poolsmith.operands.privileges.pod_privileges import containers_of, pod_template_of
 from poolsmith.sources.yaml_reader import read_documents
 
 UPSTREAM = Path(__file__).resolve().parents[3] / "shared/upstream/gpu-operator"

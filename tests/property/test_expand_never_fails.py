@@ -16,9 +16,9 @@ from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.projections import read_projection
 from poolsmith.model.expansion import ClusterState, Node, in_order
+from poolsmith.model.pod_template import pod_template_of
 from poolsmith.operands.expand import expand
 from poolsmith.operands.images import images_of
-from poolsmith.operands.privileges.pod_privileges import pod_template_of
 from poolsmith.operands.project import project
 
 NFD = "feature.node.kubernetes.io/"

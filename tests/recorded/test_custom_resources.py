@@ -33,7 +33,13 @@ CRDS = {
     "Kustomization": "flux/crds/kustomize.toolkit.fluxcd.io_kustomizations.yaml",
     "CcRuntime": "confidential-containers/v0.7.0/ccruntimes-crd.yaml",
 }
-BUILT_IN = ("v1", "apps/v1", "batch/v1", "kustomize.config.k8s.io/v1beta1")
+BUILT_IN = (
+    "v1",
+    "apps/v1",
+    "batch/v1",
+    "admissionregistration.k8s.io/v1",
+    "kustomize.config.k8s.io/v1beta1",
+)
 
 
 def read_all(path):

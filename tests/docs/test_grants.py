@@ -1,0 +1,84 @@
+"""docs/grants.md: its tables are those of the code, and its commands, one after another, print what it shows."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from poolsmith.check.grants.registry import GRANT_RULE_INFOS
+from poolsmith.model.grant import GrantSpec
+
+PAGE = Path(__file__).parents[2] / "docs/grants.md"
+BLOCK = re.compile(r"```(?P<kind>console|text)\n(?P<text>.*?)```", re.DOTALL)
+
+
+def field_rows():
+    """A module beside this one: tests are no package."""
+    path = Path(__file__).with_name("field_reference.py")
+    spec = importlib.util.spec_from_file_location("field_reference", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [
+        "| field below `spec` | takes | default | meaning |",
+        "| --- | --- | --- | --- |",
+        *module._rows(GrantSpec, ""),
+    ]
+
+
+def tables():
+    """By the name of the markers around each."""
+    return {
+        "fields": field_rows(),
+        "findings": [
+            "| finding | severity | when |",
+            "| --- | --- | --- |",
+            *(f"| {rule.code} {rule.name} | {rule.severity} | {rule.what} |" for rule in GRANT_RULE_INFOS),
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", tables())
+def test_a_table_is_that_of_the_code(name):
+    text = PAGE.read_text("utf-8")
+    begin, end = (f"<!-- {name}:{word} -->\n" for word in ("begin", "end"))
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    table = "".join(f"{line}\n" for line in tables()[name])
+    if os.environ.get("UPDATE_DOCS"):
+        PAGE.write_text(before + begin + table + end + after, "utf-8")
+
+    assert begin + table + end in PAGE.read_text("utf-8")
+
+
+def as_pattern(shown):
+    """A line of three dots stands for any lines."""
+    parts = [re.escape(part) for part in re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)]
+    return re.compile("(?:.*\n)*?".join(parts))
+
+
+def blocks(kind):
+    return [match["text"] for match in BLOCK.finditer(PAGE.read_text("utf-8")) if match["kind"] == kind]
+
+
+def test_the_commands_print_what_the_page_shows_one_after_another(run_cli, sample_project):
+    for text in blocks("console"):
+        command, _, shown = text.removeprefix("$ poolsmith ").partition("\n")
+        result = run_cli([*command.split(), "--root", sample_project])
+
+        assert as_pattern(shown).match(result.out), result.out
+
+
+def test_a_new_value_is_reported_as_the_page_shows(run_cli, sample_project, repository):
+    shutil.copytree(repository / "policies/privileges", sample_project / "policies/privileges")
+    path = sample_project / "profiles/edge/cluster.yaml"
+    text = path.read_text("utf-8")
+    value = "    values: {dcgmExporter: {hostNetwork: true}}\n"
+    path.write_text(re.sub(r"(    release: .*\n)", rf"\g<1>{value}", text, count=1), "utf-8")
+    (shown,) = blocks("text")
+
+    assert shown in run_cli(["check", "--cluster", "edge", "--root", sample_project]).out
