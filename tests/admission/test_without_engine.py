@@ -51,3 +51,12 @@ def test_policy_test_says_what_is_missing(project, run_cli):
 
     assert result.code == 2
     assert MISSING in result.err
+
+
+def test_what_an_earlier_run_of_the_process_said_is_not_said_again(project, monkeypatch):
+    with_engine = check(project)
+    monkeypatch.setattr("poolsmith.check.cel.compiled.engine_problem", lambda: MISSING)
+    monkeypatch.setattr("poolsmith.app.policy_test.engine_problem", lambda: MISSING)
+
+    assert "undecided-by-policy" not in policy_names(with_engine)
+    assert "undecided-by-policy" in policy_names(check(project))

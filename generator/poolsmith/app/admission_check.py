@@ -98,6 +98,12 @@ def _policies(texts: tuple[tuple[str, str], ...], kubernetes: str) -> _Policies:
     return _Policies(texts, kubernetes)
 
 
+def forget() -> None:
+    """Start a run afresh: verdicts of an earlier one in this process, and the time that it took, are not this one's."""
+    _policies.cache_clear()
+    _budget.cache_clear()
+
+
 @lru_cache(maxsize=16)
 def _budget(_texts: tuple[tuple[str, str], ...]) -> Budget:
     """One for all clusters and versions that these files are for."""

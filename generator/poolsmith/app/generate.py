@@ -133,6 +133,10 @@ def _compare(
     progress: Progress,
     verdicts: Verdicts,
 ) -> GenerateResult:
+    if mode is Mode.JUDGE and project.judging_policies.files.admission:
+        from poolsmith.app.admission_check import forget
+
+        forget()
     totals = _run_all(partial(run_batch, project, mode), selected, jobs, progress)
     _add_fleet_findings(project, totals, clusters)
     in_the_way = link_in_the_way(project, CLUSTERS)

@@ -12,7 +12,8 @@ class RuleInfo:
     """Code and name are public and never reused; the rest is the documentation of the rule.
 
     `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest, policy or output. `parameters`
-    are numbers that a repository may set, with their defaults.
+    are numbers that a repository may set, with their defaults. `releases` says for which releases of the gpu-operator
+    it holds, where not for all; `symptom` what people see who have the mistake in a cluster: a line of a log, an event.
     """
 
     code: str
@@ -24,5 +25,7 @@ class RuleInfo:
     fix: str = ""
     bad: str = ""
     good: str = ""
+    releases: str = ""
+    symptom: str = ""
     references: tuple[str, ...] = ()
     parameters: tuple[tuple[str, int], ...] = ()

@@ -25,10 +25,13 @@ def format_rule(rule: RuleInfo) -> str:
     """One rule as Markdown, as `explain` prints it and the docs show it."""
     parts = [
         f"### {rule.code} {rule.name}",
-        f"Default severity: {rule.severity}. Looks at: {rule.applies_to}.",
+        f"Default severity: {rule.severity}. Looks at: {rule.applies_to}."
+        + (f" Releases: {rule.releases}." if rule.releases else ""),
         f"**What it finds.** {rule.what}",
         f"**Why it matters.** {rule.why}",
     ]
+    if rule.symptom:
+        parts.append(f"**What one sees in the cluster.** {rule.symptom}")
     if rule.fix:
         parts.append(f"**What to do.** {rule.fix[:1].upper()}{rule.fix[1:]}.")
     if rule.parameters:
