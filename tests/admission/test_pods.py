@@ -6,7 +6,8 @@ import copy
 
 import pytest
 
-from poolsmith.check.admission.pods import SOME_NODE, TOKEN_PATH, as_admitted_pod, creator_of
+from poolsmith.check.admission.pods import SOME_NODE, as_admitted_pod, creator_of
+from poolsmith.model.claim_fields import TOKEN_PATH
 
 TEMPLATE = {
     "metadata": {"labels": {"app": "a"}, "annotations": {"note": "x"}},

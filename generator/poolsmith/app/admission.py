@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from poolsmith.app.lock_file import digest
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes.policy import POLICY_NOT_SERVED
 from poolsmith.diagnostics.suggest import listed
@@ -40,7 +39,7 @@ def admission_of(policies: Policies, prediction: Prediction, file: SourceFile) -
     files, unserved = policies.admission_for(plan.cluster.spec.kubernetes.version)
     own = Admission(
         manifests=tuple(shipped_policies(files)),
-        inputs={item.path: digest(item.text.encode()) for item in files},
+        inputs={item.path: item.digest for item in files},
         diagnostics=tuple(_not_served(unserved, plan, file)),
     )
     return own if not policies.files.has_privileges else _with_grants(own, policies, prediction, file)
@@ -55,8 +54,7 @@ def _with_grants(own: Admission, policies: Policies, prediction: Prediction, fil
     given = policies.book.of_cluster(prediction.plan.name) if made.manifests else ()
     grants = {policies.grants[0][index].file.path: policies.grants[0][index].file.digest for index in given}
     if made.manifests and policies.files.enforcement is not None:
-        text = policies.tree.read_text(policies.files.enforcement)
-        grants[policies.files.enforcement] = digest(text.encode()) if isinstance(text, str) else ""
+        grants[policies.files.enforcement] = policies.enforcement_digest
     return Admission(
         manifests=(*own.manifests, *made.manifests),
         inputs=own.inputs | grants,

@@ -16,7 +16,7 @@ from poolsmith.app.admission_findings import Judged, Origin, Sight, findings_of,
 from poolsmith.app.policy_budget import Budget
 from poolsmith.app.policy_run import run_policies
 from poolsmith.app.policy_static import static_findings
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import minor_key
 from poolsmith.check.admission.make_request import make_request
 from poolsmith.check.admission.placed import placed_objects
 from poolsmith.check.admission.pods import as_admitted_pod, creator_of
@@ -72,7 +72,7 @@ class AdmissionReviews:
         texts = tuple((file.path, file.text) for file in self._files)
         if not texts:
             return AdmissionFindings()
-        minor = max(version_key(prediction.plan.cluster.spec.kubernetes.version)[:2], FIRST_SERVED)
+        minor = max(minor_key(prediction.plan.cluster.spec.kubernetes.version), FIRST_SERVED)
         kubernetes = ".".join(map(str, minor))
         try:
             CelEnvironment.of(kubernetes)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.app.lock_file import digest
 from poolsmith.app.output_rules import parse_documents
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import minor_key
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.load.policy_document import load_policy_document
@@ -130,6 +131,12 @@ class Policies:
         spec, problems = load_enforcement(self.tree, self.files.enforcement)
         return spec or DEFAULT_ENFORCEMENT, problems
 
+    @cached_property
+    def enforcement_digest(self) -> str:
+        """Of the file's bytes; empty where it can't be read."""
+        text = self.tree.read_text(self.files.enforcement) if self.files.enforcement is not None else None
+        return digest(text.encode()) if isinstance(text, str) else ""
+
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
         """All that is wrong with the files themselves."""
@@ -139,6 +146,9 @@ class Policies:
     def admission_for(self, kubernetes: str) -> tuple[tuple[AdmissionFile, ...], tuple[AdmissionFile, ...]]:
         """Those files that a cluster of that minor takes, and those whose policies it doesn't serve."""
         files, _ = self.admission
-        minor = version_key(kubernetes)[:2]
-        served = tuple(file for file in files if file.unserved(minor) is None)
-        return served, tuple(file for file in files if file not in served)
+        minor = minor_key(kubernetes)
+        served: list[AdmissionFile] = []
+        others: list[AdmissionFile] = []
+        for file in files:
+            (served if file.unserved(minor) is None else others).append(file)
+        return tuple(served), tuple(others)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.app.policy_ephemeral import EPHEMERAL, ephemeral_answers, ephemeral_requests
 from poolsmith.app.policy_run import run_policies
 from poolsmith.app.policy_static import static_findings
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import minor_key
 from poolsmith.check.admission.make_request import DEFAULT_NAMESPACE, make_request
 from poolsmith.check.admission.placed import PlacedObject, placed_objects
 from poolsmith.check.admission.reading import read_policies
@@ -272,7 +272,7 @@ def _not_served(policies: PolicySet, kubernetes: str) -> Iterator[str]:
     """Policies are evaluated by any version's rules; that the version does not have their kind is said."""
     versions = dict.fromkeys(policy.placed.api_version for policy in policies.policies)
     for version in versions:
-        if not is_served(version, version_key(kubernetes)[:2]):
+        if not is_served(version, minor_key(kubernetes)):
             yield f"Kubernetes {kubernetes} does not serve policies of {shorten(version)} by default"
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.app.granted_claims import granted_claims
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import minor_key
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import privilege_policy as codes
 from poolsmith.diagnostics.printable import printable
 from poolsmith.diagnostics.suggest import listed
+from poolsmith.model.admission_file import FIRST_SERVED
 from poolsmith.model.enforcement import DEFAULT_ENFORCEMENT
 from poolsmith.render.admission.privilege_policy import (
     LONGEST_DATA,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan
     from poolsmith.sources.source_file import SourceFile
 
-LOWEST_KUBERNETES = (1, 30)
-"""The first that serves ValidatingAdmissionPolicy as v1."""
 SHARED_NAMESPACES = frozenset(("default", "kube-node-lease", "kube-public", "kube-system"))
 """What else runs there, no prediction knows: the policy would refuse it."""
 _FEW = 4
@@ -59,7 +58,7 @@ def privilege_policy(
 ) -> PrivilegePolicy:
     """Of one cluster, whose profile is `file`; `also` is what its pods were allowed before, for as long as they run."""
     plan = prediction.plan
-    if version_key(plan.cluster.spec.kubernetes.version)[:2] < LOWEST_KUBERNETES:
+    if minor_key(plan.cluster.spec.kubernetes.version) < FIRST_SERVED:
         message = f"Kubernetes {plan.cluster.spec.kubernetes.version} of `{plan.name}` does not enforce the grants"
         place = file.locate("/spec/kubernetes/version")
         return PrivilegePolicy(diagnostics=(diagnose(codes.GRANTS_NOT_ENFORCED, message, place, subject=plan.name),))

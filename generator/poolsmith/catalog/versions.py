@@ -20,10 +20,14 @@ def at_least(version: str, minimum: str) -> bool:
     return version_key(version) >= version_key(minimum)
 
 
+def minor_key(version: str) -> tuple[int, ...]:
+    """Major and minor alone: of Kubernetes, whose patches change no API."""
+    return version_key(version)[:2]
+
+
 def minor_between(version: str, low: str, high: str) -> bool:
     """Whether the major.minor of `version` lies in a range, bounds included."""
-    key = version_key(version)[:2]
-    return version_key(low)[:2] <= key <= version_key(high)[:2]
+    return minor_key(low) <= minor_key(version) <= minor_key(high)
 
 
 def covers(rule: Mapping[str, Any], release: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from poolsmith.diagnostics import Diagnostic, RuleInfo, diagnose
 from poolsmith.diagnostics.codes import reading
@@ -12,21 +13,20 @@ from poolsmith.diagnostics.suggest import nearest
 from poolsmith.load.shape import INVALID, kind_of, reader_for, shorten
 from poolsmith.model.cluster import API_VERSION, ClusterSpec, Metadata
 from poolsmith.model.field import Shape
-from poolsmith.model.grant import GRANT, GrantSpec
 from poolsmith.model.node_pool import PoolSpec
 from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
     from poolsmith.load.layers import Layers
+    from poolsmith.load.shape import Reader
     from poolsmith.sources.source_file import SourceFile
 
 ENVELOPE = ("apiVersion", "kind", "metadata", "spec")
-SPECS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec, GRANT: GrantSpec}
+SPECS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
 
 MAX_FINDINGS = 200
 
-_read_metadata = reader_for(Metadata, Shape(doc=""))
-_read_spec = {kind: reader_for(cls, Shape(doc="")) for kind, cls in SPECS.items()}
+Spec = TypeVar("Spec")
 
 
 @dataclass(slots=True)
@@ -76,14 +76,30 @@ def read_envelope(file: SourceFile, expected: str, sink: FileSink) -> Metadata |
     metadata = _required(data, "metadata", sink)
     if metadata is None:
         return None
-    result = _read_metadata(metadata, "/metadata", replace(sink, partial=False))
-    return None if result is INVALID else result
+    result: Metadata | None = _read(Metadata, metadata, "/metadata", replace(sink, partial=False))
+    return result
 
 
 def read_spec(kind: str, spec: Any, sink: FileSink) -> Any:
-    """The typed spec, or None after its mistakes were reported."""
-    result = _read_spec[kind](spec, "/spec", sink)
+    """The typed spec of a profile, or None after its mistakes were reported."""
+    return read_spec_as(SPECS[kind], spec, sink)
+
+
+def read_spec_as(cls: type[Spec], spec: Any, sink: FileSink) -> Spec | None:
+    """The spec as this type, or None after its mistakes were reported."""
+    result: Spec | None = _read(cls, spec, "/spec", sink)
+    return result
+
+
+def _read(cls: Any, value: Any, pointer: str, sink: FileSink) -> Any:
+    result = _reader(cls)(value, pointer, sink)
     return None if result is INVALID else result
+
+
+@cache
+def _reader(cls: Any) -> Reader:
+    """Made when the first document of its kind is read."""
+    return reader_for(cls, Shape(doc=""))
 
 
 def required_spec(file: SourceFile, sink: FileSink) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
-from poolsmith.load.documents import FileSink, read_envelope, read_spec, required_spec
+from poolsmith.load.documents import FileSink, read_envelope, read_spec_as, required_spec
 from poolsmith.load.shape import kind_of, shorten
 from poolsmith.model.grant import GRANT, GrantedToken, GrantSpec, PrivilegeGrant, last_day_of, parse_privileges
 from poolsmith.model.privilege import PrivilegeError
@@ -107,7 +107,7 @@ def _load(file: SourceFile, problems: list[Diagnostic]) -> LoadedGrant | None:
     if metadata is not None:
         sink.subject = metadata.name
     raw = required_spec(file, sink)
-    spec = read_spec(GRANT, raw, sink) if raw is not None else None
+    spec = read_spec_as(GrantSpec, raw, sink) if raw is not None else None
     grant = None
     if metadata is not None and spec is not None:
         tokens = _tokens(spec, sink)

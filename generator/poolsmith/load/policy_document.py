@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from poolsmith.diagnostics import Diagnostic
-from poolsmith.load.documents import FileSink, read_envelope, required_spec
-from poolsmith.load.shape import INVALID, reader_for
-from poolsmith.model.field import Shape
+from poolsmith.load.documents import FileSink, read_envelope, read_spec_as, required_spec
 
 if TYPE_CHECKING:
     from poolsmith.model.cluster import Metadata
@@ -37,8 +35,8 @@ def load_policy_document(
     sink = FileSink(file, subject=path)
     metadata = read_envelope(file, kind, sink)
     raw = required_spec(file, sink)
-    found: Any = reader_for(spec, Shape(doc=""))(raw, "/spec", sink) if raw is not None else INVALID
+    found = read_spec_as(spec, raw, sink) if raw is not None else None
     problems = (*file.problems, *sink.found)
-    if metadata is None or found is INVALID or problems:
+    if metadata is None or found is None or problems:
         return None, problems
     return PolicyDocument(file, metadata, found), ()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _SERVED: dict[str, tuple[Minor, Minor | None]] = {
 1.30 a cluster serves v1beta1 only where a feature gate asks for it. Source: the deprecation guide of Kubernetes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AdmissionFile:
     """The file's path below the root, its text, and its documents."""
 
@@ -36,6 +38,10 @@ class AdmissionFile:
     @property
     def name(self) -> str:
         return self.path.rpartition("/")[2]
+
+    @cached_property
+    def digest(self) -> str:
+        return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
 
     def policies(self) -> Iterator[dict[str, Any]]:
         """Those of its objects that are policies or bindings."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.versions import minor_key
 from poolsmith.check.admission.pod_defaults import fill_pod
+from poolsmith.model.claim_fields import TOKEN_PATH
 from poolsmith.model.pod_template import mapping, mappings, pod_template_of, word
 from poolsmith.sources.nested import copied
 
@@ -21,7 +23,6 @@ SOME_NODE = "node"
 """Stands for the name of the node that a pod of a DaemonSet is made for."""
 
 TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 - the prefix of a volume's name
-TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - where it is mounted
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX = "zzzzz"
 _NO_UID = "00000000-0000-0000-0000-000000000000"
@@ -132,7 +133,7 @@ def _labels(kind: str, name: str, digest: str, kubernetes: str) -> dict[str, str
     if kind == "ReplicaSet" and name.endswith(f"-{digest}"):
         return {"pod-template-hash": digest}
     if kind == "StatefulSet":
-        index = {"apps.kubernetes.io/pod-index": "0"} if _minor(kubernetes) >= _minor("1.28") else {}
+        index = {"apps.kubernetes.io/pod-index": "0"} if minor_key(kubernetes) >= minor_key("1.28") else {}
         return {
             "controller-revision-hash": f"{name}-{digest}",
             "statefulset.kubernetes.io/pod-name": f"{name}-0",
@@ -281,7 +282,3 @@ def _named(objects: Iterable[Mapping[str, Any]], name: str, namespace: str | Non
 def _hash(template: Mapping[str, Any]) -> str:
     digest = blake2b(repr(template).encode("utf-8", "surrogatepass"), digest_size=10).digest()
     return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest)
-
-
-def _minor(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.removeprefix("v").split(".")[:2] if part.isdecimal())

@@ -8,24 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from poolsmith.check.cel.errors import CelError
-from poolsmith.check.cel.functions.values import LONGEST_TEXT, TooLargeError, items, text, whole
+from poolsmith.check.cel.functions.values import ESCAPES, LONGEST_TEXT, TooLargeError, items, text, whole
 from poolsmith.check.cel.regex import compiled
 
 _SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-_QUOTED = {
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-    "\\": "\\\\",
-    '"': '\\"',
-}
 
 
 def _range_error(index: int) -> CelError:
@@ -115,7 +104,7 @@ def join(value: Any, separator: Any = "") -> str:
 
 
 def quote(value: Any) -> str:
-    return '"' + "".join(_QUOTED.get(one, one) for one in text(value)) + '"'
+    return '"' + "".join(ESCAPES.get(one, one) for one in text(value)) + '"'
 
 
 def _pattern(pattern: Any) -> Any:

@@ -27,7 +27,7 @@ _NAMES = (
     (dt.timedelta, "google.protobuf.Duration"),
 )
 NO_OVERLOAD = "no such overload"
-_ESCAPES = {
+ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
     "\a": "\\a",
@@ -131,8 +131,8 @@ def quoted(value: str) -> str:
 
 
 def _escaped(one: str) -> str:
-    if one in _ESCAPES:
-        return _ESCAPES[one]
+    if one in ESCAPES:
+        return ESCAPES[one]
     if one.isprintable():
         return one
     code = ord(one)
