@@ -1,4 +1,8 @@
-"""Each rule on what passes, and on what violates just that rule: over manifests, Helm values, and whole projects."""
+"""Each rule on what passes, and on what violates just that rule.
+
+Over manifests, Helm values, whole projects, and the setup of one cluster: files that somebody wrote, beside `nodes.yaml`,
+or beside the profiles of one cluster; a file `release` says what `--release` would.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,13 @@ from poolsmith.app import check_paths, check_project, rule_book
 from poolsmith.app.verdicts import Verdicts
 from poolsmith.check.privileges.registry import PRIVILEGE_RULES
 from poolsmith.check.registry import RULES
+from poolsmith.check.setup.registry import SETUP_RULES
 from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics import Severity
 
 HERE = Path(__file__).resolve().parent
 NAMES = sorted(rule.RULE.name for rule in (*RULES, *VALUE_RULES))
+SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
 PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
 OF_PROJECTS = ("PSM4", "PSM6", "PSM9")
 ELSEWHERE = {
@@ -27,13 +33,28 @@ ELSEWHERE = {
     "privilege-policy-too-large": "needs a huge cluster: tests/admission_of_grants/test_too_large.py",
 }
 PROJECTS = sorted(
-    rule.name for rule in rule_book() if rule.code.startswith(OF_PROJECTS) and rule.name not in (*NAMES, *ELSEWHERE)
+    rule.name
+    for rule in rule_book()
+    if rule.code.startswith(OF_PROJECTS) and rule.name not in (*NAMES, *SETUPS, *ELSEWHERE)
 )
 TODAY = dt.date(2026, 11, 20)
 
 
 def findings(folder):
     found = check_paths(folder, [folder]).diagnostics
+    return sorted(f"{item.primary.span} {item.name}" for item in found if item.name != "kind-without-schema")
+
+
+def findings_in_setup(folder):
+    nodes, profiles, release = folder / "nodes.yaml", folder / "profiles", folder / "release"
+    cluster = next((item.name for item in profiles.glob("[a-z]*") if item.is_dir()), None)
+    found = check_paths(
+        folder,
+        [path for path in sorted(folder.iterdir()) if path not in (nodes, profiles, release) and path.suffix != ".txt"],
+        nodes=nodes if nodes.exists() else None,
+        cluster=cluster,
+        release=release.read_text("utf-8").strip() if release.exists() else None,
+    ).diagnostics
     return sorted(f"{item.primary.span} {item.name}" for item in found if item.name != "kind-without-schema")
 
 
@@ -78,10 +99,30 @@ def test_a_project_that_fails_raises_this_rule_alone_at_the_expected_lines(name)
     assert findings_in_project(HERE / name / "fail", name) == expected
 
 
+@pytest.mark.parametrize("name", SETUPS)
+def test_a_setup_that_passes_raises_nothing(name):
+    assert findings_in_setup(HERE / name / "pass") == []
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_a_setup_that_fails_raises_this_rule_alone_at_the_expected_lines(name):
+    expected = expected_in(HERE / name / "fail")
+
+    assert {line.split(" ")[1] for line in expected} == {name}
+    assert findings_in_setup(HERE / name / "fail") == expected
+
+
+def test_rules_over_setups_have_a_file_of_their_name_and_say_what_they_need():
+    assert [Path(rule.__file__).stem for rule in SETUP_RULES] == [
+        rule.RULE.name.replace("-", "_") for rule in SETUP_RULES
+    ]
+    assert {need for rule in SETUP_RULES for need in rule.NEEDS} <= {"nodes", "values", "release"}
+
+
 def test_every_rule_has_its_folder_and_no_folder_is_an_orphan():
     folders = sorted(path.name for path in HERE.iterdir() if path.is_dir() and path.name != "__pycache__")
 
-    assert folders == sorted([*NAMES, *PROJECTS])
+    assert folders == sorted([*NAMES, *PROJECTS, *SETUPS])
 
 
 def test_rules_over_privileges_are_of_their_family_and_have_a_file_of_their_name():

@@ -17,6 +17,7 @@ from poolsmith.app.object_schemas import (
     with_schema_results,
 )
 from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
+from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.app.values_check import judge_values_of, known_release, release_with_schemas
 from poolsmith.app.verdicts import Verdicts, strictly
 from poolsmith.check.engine import run_rules
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from poolsmith.app.generate import Progress
     from poolsmith.app.pod_security import PodSecurityStandard
+    from poolsmith.app.setup_nodes import GivenNodes
 
 MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
@@ -73,18 +75,37 @@ def check_paths(
     kubeconform: str | None = None,
     pod_security: PodSecurityStandard | None = None,
     strict: bool = False,
+    nodes: Path | None = None,
+    cluster: str | None = None,
 ) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
     judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
+    Setups are judged with the nodes of a file, or with the pools of the `cluster` of that name in `profiles/`.
     Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
     """
     release = known_release(release)
     against = against_flags(kubernetes, release_with_schemas(release))
     with rarely_collecting():
-        outcome = _check_paths(root, paths, against, kubeconform, release, pod_security)
+        given = _given_nodes(root, nodes, cluster)
+        outcome = _check_paths(root, paths, against, kubeconform, release, pod_security, given)
     return strictly(outcome) if strict else outcome
+
+
+def _given_nodes(root: Path, nodes: Path | None, cluster: str | None) -> GivenNodes | None:
+    if nodes is not None and cluster is not None:
+        raise UsageError("--nodes and --cluster both say which nodes there are; give one of them")
+    if nodes is None and cluster is None:
+        return None
+    from poolsmith.app.setup_nodes import nodes_of_file, nodes_of_profiles
+
+    if cluster is not None:
+        return nodes_of_profiles(root, cluster)
+    assert nodes is not None
+    from poolsmith.catalog import Catalog
+
+    return nodes_of_file(nodes, _shown(nodes, _base(root)), Catalog())
 
 
 def _check_paths(
@@ -94,6 +115,7 @@ def _check_paths(
     kubeconform: str | None,
     release: str | None,
     pod_security: PodSecurityStandard | None,
+    given: GivenNodes | None,
 ) -> Outcome:
     documents: list[CheckedDocument] = []
     diagnostics: list[Diagnostic] = []
@@ -125,8 +147,10 @@ def _check_paths(
     diagnostics.extend(run_rules(RULES, tree))
     schemas = judge_schemas(tree, against, keep_verdicts=kubeconform is not None)
     diagnostics.extend(schemas.diagnostics)
-    values = judge_values_of(tree, release, frozenset(_shown(path, base) for path in paths if not path.is_dir()))
-    diagnostics.extend(values.diagnostics)
+    named = frozenset(_shown(path, base) for path in paths if not path.is_dir())
+    values = judge_values_of(tree, release, named)
+    setups = judge_setups_of(tree, release, named, given)
+    diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
     skipped = tuple(
         Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind")
         for document in documents
@@ -137,7 +161,7 @@ def _check_paths(
         checked={"manifest files": len(shown_paths), "objects": len(tree.objects), "rules": len(RULES)},
         skipped=skipped,
     )
-    outcome = values.added_to(with_schema_results(outcome, [schemas]))
+    outcome = setups.added_to(values.added_to(with_schema_results(outcome, [schemas])))
     if pod_security is not None:
         outcome = _with_pod_security(outcome, tree, pod_security)
     return outcome if kubeconform is None else _with_opinion(outcome, kubeconform, root, lambda: [schemas])

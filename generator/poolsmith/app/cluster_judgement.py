@@ -36,17 +36,19 @@ def judge_cluster(project: Project, run: ClusterRun) -> Judgement:
     """Privileges and their grants, Pod Security and the users' policies on what the cluster will run."""
     from poolsmith.app.pod_security import judge_predicted_pod_security
     from poolsmith.app.privilege_check import judge_privileges, privilege_view
+    from poolsmith.app.setup_check import judge_setup
 
     if run.prediction is None or run.tree is None:
         return Judgement()
     view = privilege_view(run.prediction, run.loaded)
     pods = judge_predicted_pod_security(run.prediction, view)
     use, ungranted = project.grant_judge.judge(run.prediction, run.loaded, view)
+    setup = judge_setup(project, run)
     judgement = Judgement(
-        diagnostics=(*judge_privileges(view), *ungranted, *pods.diagnostics),
+        diagnostics=(*judge_privileges(view), *setup.diagnostics, *ungranted, *pods.diagnostics),
         checked={"predicted workloads": pods.judged},
         skipped=pods.skipped,
-        not_evaluated=pods.not_evaluated,
+        not_evaluated=pods.not_evaluated + len(setup.lacking),
         unknown=run.prediction.unknown,
         grant_use=use,
     )

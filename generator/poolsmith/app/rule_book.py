@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.check.grants.registry import GRANT_RULE_INFOS
 from poolsmith.check.privileges.registry import PRIVILEGE_RULES
 from poolsmith.check.registry import RULES
+from poolsmith.check.setup.registry import SETUP_RULES
 from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics.codes import CODE_BOOK
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def rule_book() -> tuple[RuleInfo, ...]:
     """Sorted by code."""
-    judges = (rule.RULE for rules in (RULES, VALUE_RULES, PRIVILEGE_RULES) for rule in rules)
+    judges = (rule.RULE for rules in (RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES) for rule in rules)
     return tuple(sorted((*CODE_BOOK, *GRANT_RULE_INFOS, *judges), key=lambda rule: rule.code))
 
 

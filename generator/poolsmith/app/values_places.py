@@ -46,6 +46,20 @@ def values_in(tree: CheckedTree, release: str | None, named: frozenset[str]) -> 
                 yield found
 
 
+def parsed_values(found: FoundValues) -> dict[str, Any] | None:
+    """The values as a mapping, those of a text too; None where they are no mapping, or a template."""
+    values = found.values
+    if isinstance(values, str):
+        from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+
+        try:
+            documents = [] if "{{" in values else read_documents(values)
+        except YamlProblem:
+            return None
+        values = documents[0] if documents else None
+    return values if isinstance(values, dict) else None
+
+
 def _helm_release(document: CheckedDocument, tree: CheckedTree) -> Iterator[FoundValues]:
     spec = document.data.get("spec")
     chart, version = _get(spec, "chart", "spec", "chart"), _get(spec, "chart", "spec", "version")

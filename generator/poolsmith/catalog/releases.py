@@ -70,6 +70,13 @@ class Releases:
     labels: NodeLabels
     by_tag: dict[str, Release]
 
+    def near(self, tag: str) -> Release | None:
+        """The release itself, else the recorded one of its line: patches change none of these facts."""
+        if tag in self.by_tag:
+            return self.by_tag[tag]
+        line = ".".join(tag.removeprefix("v").split(".")[:2])
+        return next((release for release in self.by_tag.values() if release.line == line), None)
+
 
 def releases_from(data: dict[str, Any]) -> Releases:
     labels = data["nodeLabels"]

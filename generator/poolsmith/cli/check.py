@@ -42,6 +42,13 @@ if TYPE_CHECKING:
     help="Judge the pods in PATHS by the Pod Security Standards: baseline or restricted, at latest or a minor as 1.34.",
 )
 @click.option(
+    "--nodes",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The cluster's nodes for PATHS: `kubectl get nodes -o yaml`, or a list of {name, labels, runtime, taints}. "
+    "With --cluster NAME the pools in profiles/NAME are the nodes.",
+)
+@click.option(
     "--policies-from",
     metavar="REV",
     help="Judge by policies/ of this git revision, so that a pull request can't grant itself what it needs.",
@@ -66,6 +73,7 @@ def command(
     release: str | None,
     kubeconform: str | None,
     pod_security: str | None,
+    nodes: Path | None,
     policies_from: str | None,
     strict: bool,
     today: dt.datetime | None,
@@ -78,6 +86,8 @@ def command(
     if paths:
         if policies_from is not None or today is not None:
             raise UsageError("--policies-from and --today are for the project; PATHS are judged without its policies")
+        if len(clusters) > 1:
+            raise UsageError("PATHS describe one cluster; name one with --cluster")
         outcome = check_paths(
             root,
             paths,
@@ -86,8 +96,12 @@ def command(
             kubeconform=kubeconform,
             pod_security=_standard(pod_security),
             strict=strict,
+            nodes=nodes,
+            cluster=clusters[0] if clusters else None,
         )
     else:
+        if nodes is not None:
+            raise UsageError("--nodes is for PATHS; here the profiles say which pools there are")
         if kubernetes is not None or release is not None:
             raise UsageError("--kubernetes and --release are for PATHS; here the profiles say both")
         if pod_security is not None:

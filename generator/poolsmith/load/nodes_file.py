@@ -5,7 +5,7 @@ The short form is a list of `{name, labels, runtime}`; annotations and taints ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic
@@ -20,7 +20,10 @@ from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from poolsmith.sources.stream_places import StreamPlaces
 
 _SHORT = ("name", "labels", "annotations", "runtime", "taints")
 _WRITE = "write a v1 Node, or `{name: ..., labels: {...}, runtime: containerd://1.7.24}`"
@@ -35,10 +38,12 @@ _WHOLE = {
 
 @dataclass(frozen=True, slots=True)
 class NodesFile:
-    """The nodes of a file, and what is wrong with it."""
+    """The nodes of a file, and what is wrong with it; `found_at` are document and pointer of each by its name."""
 
     nodes: tuple[Node, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
+    found_at: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    places: StreamPlaces | None = None
 
 
 def read_nodes(file: Path, shown: str) -> NodesFile:
@@ -53,6 +58,7 @@ def read_nodes(file: Path, shown: str) -> NodesFile:
         return NodesFile(problems=(nothing_in(shown, text),))
     findings = FileFindings(shown, text)
     nodes: dict[str, Node] = {}
+    found_at: dict[str, tuple[int, str]] = {}
     for index, document in enumerate(documents):
         for pointer, body in () if document is None else unfold(document):
             node = _Entry(body, index, pointer, findings).node()
@@ -61,7 +67,8 @@ def read_nodes(file: Path, shown: str) -> NodesFile:
             if node.name in nodes:
                 findings.report(codes.DUPLICATE_ITEM, index, pointer, f"the node `{shorten(node.name)}` stands twice")
             nodes.setdefault(node.name, node)
-    return NodesFile(tuple(nodes.values()), findings.problems)
+            found_at.setdefault(node.name, (index, pointer))
+    return NodesFile(tuple(nodes.values()), findings.problems, found_at, findings.places)
 
 
 @dataclass(frozen=True, slots=True)

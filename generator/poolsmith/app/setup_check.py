@@ -1,0 +1,285 @@
+"""The setup rules on what a cluster's profiles come to, and on files that anyone wrote. Floor: app."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.app.values_places import parsed_values, values_in
+from poolsmith.check.setup.engine import SetupResult, run_setup_rules
+from poolsmith.check.setup.registry import SETUP_RULES
+from poolsmith.check.setup.view import SetupObject, SetupValues, SetupView
+from poolsmith.model.origin import profile_inputs
+from poolsmith.report.outcome import Skipped
+from poolsmith.sources.nested import value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from poolsmith.app.cluster_run import ClusterRun
+    from poolsmith.app.prediction import Prediction
+    from poolsmith.app.project import Project
+    from poolsmith.app.setup_nodes import GivenNodes
+    from poolsmith.app.values_places import FoundValues
+    from poolsmith.catalog import Catalog
+    from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.check.setup.view import Place
+    from poolsmith.diagnostics import Diagnostic, Location
+    from poolsmith.model.origin import Origin
+    from poolsmith.report.outcome import Outcome
+    from poolsmith.sources.source_file import SourceFile
+
+OPERATOR_GROUP = "nvidia.com"
+_STACK = "/spec/stack"
+_ADVICE = {
+    "nodes": "nodes are not known; give --nodes FILE or --cluster NAME",
+    "values": "there are no Helm values of the gpu-operator",
+    "release": "the release is not known, or the catalog lacks its facts; give --release TAG",
+}
+
+
+def judge_setup(project: Project, run: ClusterRun) -> SetupResult:
+    """One cluster of the project, by its plan; places are lines of its profiles."""
+    prediction, file = run.prediction, run.loaded.file
+    if prediction is None or run.tree is None or file is None or prediction.plan.chart is None:
+        return SetupResult()
+    from poolsmith.app.setup_nodes import nodes_of_plan
+
+    plan = prediction.plan
+    stack = plan.cluster.spec.stack
+    chart = project.catalog.chart(plan.chart.name, stack.release) if plan.chart is not None else None
+    places = _Places(prediction, run)
+    view = SetupView(
+        catalog=project.catalog,
+        cluster=plan.name,
+        tag=stack.release,
+        operator=project.catalog.releases.near(stack.release),
+        distribution=plan.cluster.spec.kubernetes.distribution,
+        kubernetes=plan.cluster.spec.kubernetes.version,
+        nodes=tuple(nodes_of_plan(plan, prediction.installation.nodes, run.loaded, project.catalog)),
+        values=SetupValues(
+            values=prediction.shared.given.values,
+            defaults=chart.defaults if chart is not None else None,
+            place=places.of_value,
+        ),
+        objects=tuple(places.objects()),
+        namespace=plan.namespace,
+        is_generated=True,
+    )
+    return run_setup_rules(SETUP_RULES, view)
+
+
+class _Places:
+    """From what is generated back to the profile lines that bring it about."""
+
+    def __init__(self, prediction: Prediction, run: ClusterRun) -> None:
+        assert run.loaded.file is not None
+        self._plan = prediction.plan
+        self._run = run
+        self._cluster: SourceFile = run.loaded.file
+
+    def of_value(self, pointer: str, note: str | None = None) -> Location:
+        path = tuple(pointer.split("/")[1:])
+        setting = self._plan.setting(*path)
+        return self._of(setting.origin if setting is not None else None, note)
+
+    def objects(self) -> Iterator[SetupObject]:
+        assert self._run.tree is not None
+        drivers = {item.name: item.origin for item in self._plan.driver_objects}
+        for path, data in self._run.tree.objects():
+            if isinstance(data, dict):
+                origin = (
+                    drivers.get(value_at(data, ("metadata", "name"))) if data.get("kind") == "NVIDIADriver" else None
+                )
+                yield SetupObject(data, self._place(origin, path), path)
+
+    def _place(self, origin: Origin | None, path: str) -> Place:
+        def place(_pointer: str, note: str | None = None) -> Location:
+            return self._of(origin, note) if origin is not None else self._of_file(path, note)
+
+        return place
+
+    def _of_file(self, path: str, note: str | None) -> Location:
+        """An object of a pool's folder belongs to the pool, any other to the cluster."""
+        parts = path.split("/")
+        if parts[0] == "pools":
+            for pool in self._run.loaded.pools:
+                if pool.pool.name in parts[1:2]:
+                    return pool.layers.locate("/metadata/name", note)
+        return self._cluster.locate(_STACK, note)
+
+    def _of(self, origin: Origin | None, note: str | None) -> Location:
+        for line in profile_inputs(origin) if origin is not None else ():
+            for pool in self._run.loaded.pools:
+                for file in pool.layers.files:
+                    if file.path == line.path:
+                        return file.locate(line.pointer, note)
+            if line.path == self._cluster.path:
+                return self._cluster.locate(line.pointer, note)
+        return self._cluster.locate(_STACK, note)
+
+
+@dataclass(slots=True)
+class SetupsResult:
+    """What the rules said of the setups in a tree."""
+
+    setups: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    not_evaluated: int = 0
+
+    def added_to(self, outcome: Outcome) -> Outcome:
+        """The counts; diagnostics are the caller's."""
+        if not self.setups and not self.skipped:
+            return outcome
+        return replace(
+            outcome,
+            checked={**outcome.checked, "GPU setups": self.setups, "setup rules": len(SETUP_RULES)},
+            skipped=(*outcome.skipped, *self.skipped),
+            not_evaluated=outcome.not_evaluated + self.not_evaluated,
+        )
+
+
+def judge_setups_of(
+    tree: CheckedTree, release: str | None, named: frozenset[str], given: GivenNodes | None
+) -> SetupsResult:
+    """Each values document with the objects that stand nearest to it; without values all objects are one setup.
+
+    A tree without values and without objects of the operator has no setup.
+    """
+    result = SetupsResult()
+    found = list(values_in(tree, release or (given.release if given else None), named))
+    if not found and not any(_is_of_operator(document) for document in tree.objects):
+        if given is not None:
+            result.skipped.append(Skipped("setup rules", "nothing here is of the gpu-operator"))
+        return result
+    catalog = _catalog()
+    lacking: Counter[str] = Counter()
+    rules = 0
+    for view in _views(tree, found, release, given, catalog):
+        judged = run_setup_rules(SETUP_RULES, view)
+        result.setups += 1
+        result.diagnostics.extend(judged.diagnostics)
+        lacking.update(need for needs in judged.lacking for need in needs)
+        rules += len(judged.lacking)
+    result.not_evaluated = rules
+    if rules:
+        reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacking[need])
+        result.skipped.append(Skipped(f"{rules} runs of setup rules", reasons))
+    return result
+
+
+def _catalog() -> Catalog:
+    from poolsmith.catalog import Catalog
+
+    return Catalog()
+
+
+def _is_of_operator(document: CheckedDocument) -> bool:
+    return document.api_version.startswith(f"{OPERATOR_GROUP}/")
+
+
+def _views(
+    tree: CheckedTree,
+    found: list[FoundValues],
+    release: str | None,
+    given: GivenNodes | None,
+    catalog: Catalog,
+) -> Iterator[SetupView]:
+    from poolsmith.catalog.value_paths import value_paths
+
+    siblings = Counter(_folder(item.document.path) for item in found if item.is_file)
+    objects = _nearest_objects(tree, [item.document.path for item in found])
+    for index, item in enumerate(found) if found else [(0, None)]:
+        written = item.version if item is not None else None
+        fallback = release or (given.release if given is not None else None)
+        known = value_paths().release(written or "") or value_paths().release(fallback or "")
+        tag = known.tag if known is not None else None
+        several = item is not None and item.is_file and siblings[_folder(item.document.path)] > 1
+        yield SetupView(
+            catalog=catalog,
+            tag=tag,
+            operator=catalog.releases.near(tag) if tag is not None else None,
+            distribution=given.distribution if given is not None else None,
+            kubernetes=given.kubernetes if given is not None else None,
+            nodes=given.nodes if given is not None else None,
+            values=None if item is None else _values(item, known.line_defaults if known else None, several=several),
+            objects=tuple(objects[index]),
+            namespace=None if item is None else _namespace(item.document),
+        )
+
+
+def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: bool) -> SetupValues | None:
+    """`several` values files of one folder may be put on top of each other, nobody knows in which order."""
+    values = parsed_values(found)
+    if values is None:
+        return None
+    source, top = found.document.source, found.pointer
+    is_text = isinstance(found.values, str)
+
+    def place(pointer: str, note: str | None = None) -> Location:
+        return source.locate(top if is_text else top + pointer, note)
+
+    return SetupValues(
+        values=values,
+        defaults=defaults,
+        place=place,
+        partial=found.partial or several or defaults is None,
+        file=found.document.path,
+    )
+
+
+def _namespace(document: CheckedDocument) -> str | None:
+    """Where the chart is installed, as far as the object that holds the values says it."""
+    spec = document.data.get("spec") if isinstance(document.data, dict) else None
+    if document.kind == "HelmRelease":
+        named = value_at(spec, ("targetNamespace",)) or document.metadata.get("namespace")
+    else:
+        named = value_at(spec, ("destination", "namespace"))
+    return named if isinstance(named, str) else None
+
+
+def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[SetupObject]]:
+    """The objects of each setup: those to which no other values stand nearer in the tree of folders."""
+    below: dict[str, list[int]] = {}
+    for index, place in enumerate(places):
+        for folder in _upwards(_folder(place)):
+            below.setdefault(folder, []).append(index)
+    found: dict[int, list[SetupObject]] = {index: [] for index in range(max(len(places), 1))}
+    for document in tree.objects:
+        nearest = next((below[folder] for folder in _upwards(_folder(document.path)) if folder in below), [0])
+        for item in _unfolded(document):
+            for index in nearest:
+                found[index].append(item)
+    return found
+
+
+def _unfolded(document: CheckedDocument) -> Iterator[SetupObject]:
+    """A list stands for its items."""
+    items = document.data.get("items") if document.kind.endswith("List") else None
+    if not isinstance(items, list):
+        yield SetupObject(document.data, document.source.locate, document.path)
+        return
+    for index, item in enumerate(items):
+        if isinstance(item, dict):
+            yield SetupObject(item, _within(document, f"/items/{index}"), document.path)
+
+
+def _within(document: CheckedDocument, top: str) -> Place:
+    def place(pointer: str, note: str | None = None) -> Location:
+        return document.source.locate(top + pointer, note)
+
+    return place
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _upwards(folder: str) -> Iterable[str]:
+    """The folder, and all above it."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+    yield ""

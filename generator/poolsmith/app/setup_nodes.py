@@ -1,0 +1,186 @@
+"""The nodes that setup rules look at: pools of profiles, or the nodes of a file. Floor: app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poolsmith.check.setup.view import SetupNode
+from poolsmith.diagnostics import UsageError
+from poolsmith.model.node_pool import Workload
+from poolsmith.model.plan import ClusterPlan, LabelSetting, PoolPlan
+from poolsmith.operands.context import GPU_PRESENT
+from poolsmith.operands.node_labels import has_gpu
+from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_VERSION
+from poolsmith.operands.pool_nodes import pool_nodes
+from poolsmith.report.outcome import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from poolsmith.catalog import Catalog
+    from poolsmith.diagnostics import Diagnostic, Location
+    from poolsmith.load.cluster import LoadedCluster
+    from poolsmith.load.layers import Layers
+    from poolsmith.load.nodes_file import NodesFile
+    from poolsmith.model.expansion import Node
+
+_PRODUCT = "nvidia.com/gpu.product"
+_ARCH = "kubernetes.io/arch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenNodes:
+    """What the user said of the cluster beside the files: nodes, and what else its profile says.
+
+    `nodes` is None where they could not be read; `problems` say why.
+    """
+
+    nodes: tuple[SetupNode, ...] | None
+    release: str | None = None
+    distribution: str | None = None
+    kubernetes: str | None = None
+    problems: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    files: int = 0
+
+
+def nodes_of_plan(plan: ClusterPlan, nodes: Iterable[Node], loaded: LoadedCluster, catalog: Catalog) -> list[SetupNode]:
+    """`nodes` are one for each pool, with all labels."""
+    layers = {item.pool.name: item.layers for item in loaded.pools}
+    by_name = {node.name: node for node in nodes}
+    return [_pool(pool, by_name[pool.name], layers[pool.name], catalog) for pool in plan.pools]
+
+
+def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
+    """The pools of one cluster's profiles, for files that poolsmith did not generate. Raises UsageError, NoInputError.
+
+    They carry the labels that the provisioner has to set; where the profiles can't be planned, the pool's own.
+    """
+    from poolsmith.app.project import open_project
+    from poolsmith.app.values_check import judge_stack_values
+    from poolsmith.diagnostics import Severity
+    from poolsmith.load.cluster import load_cluster
+    from poolsmith.resolve.pipeline import resolve_cluster
+
+    project = open_project(root)
+    (files,) = project.select((name,))
+    loaded = load_cluster(project.tree, files, project.bases)
+    problems = tuple(item for item in loaded.problems if item.severity is Severity.ERROR)
+    cluster = loaded.cluster
+    if cluster is None or problems or not project.unsound_bases.isdisjoint(loaded.used_bases):
+        return GivenNodes(nodes=None, problems=loaded.problems, files=len(files.pools) + 1)
+    plan = resolve_cluster(loaded, project.catalog, judge_stack_values).plan or _bare_plan(loaded, project.catalog)
+    nodes = nodes_of_plan(plan, pool_nodes(plan, project.catalog.gpus), loaded, project.catalog)
+    return GivenNodes(
+        nodes=tuple(nodes),
+        release=cluster.spec.stack.release,
+        distribution=cluster.spec.kubernetes.distribution,
+        kubernetes=cluster.spec.kubernetes.version,
+        files=len(files.pools) + 1,
+    )
+
+
+def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
+    """Those with a GPU, by their labels. Raises UsageError for a file that is not there."""
+    from poolsmith.load.nodes_file import read_nodes
+
+    if not file.is_file():
+        raise UsageError(f"{file} is not a file")
+    read = read_nodes(file, shown)
+    if read.problems:
+        return GivenNodes(nodes=None, problems=read.problems, files=1)
+    found = tuple(_node(node, read, catalog) for node in read.nodes if _carries_gpu(node))
+    others = len(read.nodes) - len(found)
+    skipped = (Skipped(f"{others} nodes of {shown}", "no label says that they have a GPU"),) if others else ()
+    return GivenNodes(nodes=found, skipped=skipped, files=1)
+
+
+def _bare_plan(loaded: LoadedCluster, catalog: Catalog) -> ClusterPlan:
+    """The pools as they are described, with nothing decided."""
+    cluster = loaded.cluster
+    assert cluster is not None
+    from poolsmith.model.origin import FromProfile
+
+    pools = []
+    for item in loaded.pools:
+        gpu = catalog.gpus.find(item.pool.spec.gpu.product)
+        origin = FromProfile(item.pool.path, "/metadata/name")
+        label = LabelSetting(cluster.spec.pool_label, item.pool.label_value, "provisioner", origin)
+        pools.append(PoolPlan(profile=item.pool, architecture=gpu.architecture if gpu else None, labels=(label,)))
+    return ClusterPlan(cluster=cluster, pools=tuple(pools), namespace="")
+
+
+def _pool(pool: PoolPlan, node: Node, layers: Layers, catalog: Catalog) -> SetupNode:
+    spec = pool.profile.spec
+    gpu = catalog.gpus.find(spec.gpu.product)
+    return SetupNode(
+        name=pool.name,
+        labels=_labels(node),
+        place=layers.locate,
+        taints=tuple(dict(taint) for taint in node.taints),
+        runtime=spec.runtime.name,
+        runtime_version=spec.runtime.version or "",
+        os_id=spec.os.id,
+        os_version=spec.os.version,
+        kernel=spec.kernel.release or "",
+        arch=spec.arch.value,
+        gpu=spec.gpu.product,
+        architecture=gpu.architecture if gpu is not None else None,
+        driver=_driver(pool, catalog),
+        toolkit=pool.toolkit,
+        nic=spec.nic.value,
+        secure_boot=spec.secure_boot,
+        workload=spec.workload.value,
+        is_pool=True,
+    )
+
+
+def _driver(pool: PoolPlan, catalog: Catalog) -> str | None:
+    spec = pool.profile.spec
+    if spec.workload is not Workload.CONTAINER:
+        return None
+    system = catalog.operating_systems.get(spec.os.id)
+    source = pool.driver.source if pool.driver is not None else spec.driver.source
+    if system is not None and system.driver == "os" and source in (None, "preinstalled"):
+        return "os"
+    return None if source is None else str(source)
+
+
+def _labels(node: Node) -> dict[str, str]:
+    labels = dict(node.labels)
+    if has_gpu(labels):
+        labels.setdefault(GPU_PRESENT, "true")
+    return labels
+
+
+def _carries_gpu(node: Node) -> bool:
+    return has_gpu(node.labels) or node.labels.get(GPU_PRESENT) == "true"
+
+
+def _node(node: Node, read: NodesFile, catalog: Catalog) -> SetupNode:
+    labels = _labels(node)
+    product = labels.get(_PRODUCT, "")
+    gpu = catalog.gpus.find(product) if product else None
+    runtime, _, version = node.runtime.partition("://")
+    document, pointer = read.found_at[node.name]
+
+    def place(_pointer: str, note: str | None = None) -> Location:
+        assert read.places is not None
+        return read.places.locate(document, pointer, note)
+
+    return SetupNode(
+        name=node.name,
+        labels=labels,
+        place=place,
+        taints=tuple(dict(taint) for taint in node.taints),
+        runtime=runtime,
+        runtime_version=version,
+        os_id=labels.get(OS_ID, ""),
+        os_version=labels.get(OS_VERSION, ""),
+        kernel=labels.get(KERNEL, ""),
+        arch=labels.get(_ARCH, ""),
+        gpu=product,
+        architecture=gpu.architecture if gpu is not None else None,
+    )

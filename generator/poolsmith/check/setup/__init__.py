@@ -1,0 +1,1 @@
+"""Rules over the GPU setup of one cluster: nodes, values and objects together, generated or written by hand."""
