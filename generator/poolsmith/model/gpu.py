@@ -43,7 +43,7 @@ class Gpu:
 
     product: str = spec(
         "GPU product, as the label nvidia.com/gpu.product or the catalog names it.",
-        pattern=r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,79}",
+        pattern=r"[A-Za-z0-9][A-Za-z0-9 ._/()-]{0,79}",
         form="a product name",
         examples=("NVIDIA-A100-SXM4-80GB",),
     )
