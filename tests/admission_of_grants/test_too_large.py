@@ -9,13 +9,14 @@ from poolsmith.model.claim_table import ClaimTable
 from poolsmith.render.admission.privilege_policy import LONGEST_EXPRESSION
 
 
-def test_too_much_data_is_an_error_at_the_cluster_and_no_policy(sample_project):
+def test_too_much_data_is_an_error_at_the_cluster_and_no_policy(sample_project, monkeypatch):
     opened = open_project(sample_project)
     (files,) = opened.select(("prod-eu",))
     run = plan_cluster(opened, files)
     long = ClaimTable({"main|a/b|c|d|a:" + "x" * LONGEST_EXPRESSION: ()}, (), (), ("a",))
 
-    made = privilege_policy(run.prediction, opened.policies.book, run.loaded.file, (), also=long)
+    monkeypatch.setattr("poolsmith.app.privilege_policy.granted_claims", lambda *_: long)
+    made = privilege_policy(run.prediction, opened.policies.book, run.loaded.file, ())
 
     (found,) = (item for item in made.diagnostics if item.code == "PSM643")
     assert (made.manifests, made.enforced) == ((), False)

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "not-evaluated": "needs --strict: tests/app/test_verdicts.py",
     "script-not-known": "needs a whole operator: tests/admission_of_grants/test_project.py",
     "incomplete-privilege-policy": "needs a whole operator: tests/admission_of_grants/test_project.py",
+    "running-release-unknown": "needs a whole operator: tests/admission_of_grants/test_upgrade.py",
     "privilege-policy-too-large": "needs a huge cluster: tests/admission_of_grants/test_too_large.py",
 }
 PROJECTS = sorted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poolsmith import __version__
@@ -14,6 +14,7 @@ from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes.compatibility import OPERATOR_ERROR
+from poolsmith.diagnostics.codes.privilege_policy import RUNNING_RELEASE_UNKNOWN
 from poolsmith.load.cluster import LoadedCluster, load_cluster
 from poolsmith.render.tree import file_bytes, render_cluster
 from poolsmith.resolve.pipeline import resolve_cluster
@@ -69,7 +70,27 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
         diagnostics.extend(operator_errors(prediction, loaded))
+        prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
+
+
+def _with_running(
+    project: Project, loaded: LoadedCluster, prediction: Prediction, diagnostics: list[Diagnostic]
+) -> Prediction:
+    """With what the same profiles come to under the release that an upgrade replaces."""
+    stack = prediction.plan.cluster.spec.stack
+    if stack.upgrading_from is None or loaded.cluster is None or loaded.file is None:
+        return prediction
+    spec = replace(loaded.cluster.spec, stack=replace(stack, release=stack.upgrading_from, upgrading_from=None))
+    before = replace(loaded, cluster=replace(loaded.cluster, spec=spec))
+    resolved = resolve_cluster(before, project.catalog, judge_stack_values)
+    if resolved.plan is None:
+        why = next(item.message for item in resolved.diagnostics if item.severity is Severity.ERROR)
+        message = f"what {stack.upgrading_from} runs in `{loaded.name}` can't be told: {why}"
+        place = loaded.file.locate("/spec/stack/upgradingFrom")
+        diagnostics.append(diagnose(RUNNING_RELEASE_UNKNOWN, message, place, subject=loaded.name))
+        return prediction
+    return replace(prediction, running=project.predictions.of(resolved.plan, before))
 
 
 def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:

@@ -63,7 +63,7 @@ class GrantJudge:
     ) -> tuple[GrantUse, tuple[Diagnostic, ...]]:
         """What one cluster needs of the grants, and what it holds without one. `view` spares making it again."""
         judged = self._judged(prediction)
-        use = GrantUse(cluster=prediction.plan.name, use=judged.use, is_known=not prediction.unknown)
+        use = GrantUse(cluster=prediction.plan.name, use=self._use(prediction, judged), is_known=not prediction.unknown)
         if not self._are_kept or not judged.ungranted:
             return use, ()
         seen = UngrantedView(
@@ -73,6 +73,11 @@ class GrantJudge:
             known=judged.proposed,
         )
         return use, run_grant_rules(CLUSTER_GRANT_RULES, seen)
+
+    def _use(self, prediction: Prediction, judged: _Judged) -> LedgerUse:
+        if prediction.running is None:
+            return judged.use
+        return judged.use.beside(self._judged(prediction.running).use)
 
     def needs(self, prediction: Prediction) -> ClusterNeeds:
         """What one cluster holds without a grant."""

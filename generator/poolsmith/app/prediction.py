@@ -66,11 +66,15 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One cluster's. `ledger` has no origins yet; `origins` tells them."""
+    """One cluster's. `ledger` has no origins yet; `origins` tells them.
+
+    `running` is that of the release which an upgrade replaces, for as long as pods of both may start.
+    """
 
     plan: ClusterPlan
     shared: Shared
     origins: Origins
+    running: Prediction | None = None
 
     @property
     def installation(self) -> Installation:

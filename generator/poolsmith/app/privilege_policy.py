@@ -54,17 +54,16 @@ def privilege_policy(
     file: SourceFile,
     header: tuple[str, ...],
     enforcement: EnforcementSpec = DEFAULT_ENFORCEMENT,
-    also: ClaimTable | None = None,
 ) -> PrivilegePolicy:
-    """Of one cluster, whose profile is `file`; `also` is what its pods were allowed before, for as long as they run."""
+    """Of one cluster, whose profile is `file`; while an upgrade rolls out, of both releases."""
     plan = prediction.plan
     if minor_key(plan.cluster.spec.kubernetes.version) < FIRST_SERVED:
         message = f"Kubernetes {plan.cluster.spec.kubernetes.version} of `{plan.name}` does not enforce the grants"
         place = file.locate("/spec/kubernetes/version")
         return PrivilegePolicy(diagnostics=(diagnose(codes.GRANTS_NOT_ENFORCED, message, place, subject=plan.name),))
     table = granted_claims(prediction, book, enforcement.scripts)
-    if also is not None:
-        table |= also
+    if prediction.running is not None:
+        table |= granted_claims(prediction.running, book, enforcement.scripts)
     problems = tuple(_problems(prediction, table, file))
     if any(item.code == codes.PRIVILEGE_POLICY_TOO_LARGE.code for item in problems):
         return PrivilegePolicy(diagnostics=problems)

@@ -107,6 +107,14 @@ class Stack:
         form="a release tag like v26.3.3",
         examples=("v26.3.3",),
     )
+    upgrading_from: str | None = spec(
+        "Release tag that runs in the cluster until this one has rolled out: the admission policy of the grants takes "
+        "pods of both. Remove it afterwards.",
+        default=None,
+        pattern=r"v\d+\.\d+\.\d+",
+        form="a release tag like v26.3.3",
+        examples=("v26.3.3",),
+    )
     namespace: str | None = spec(
         "Namespace of operator and operands. Default: gpu-operator, or kube-system without an operator.",
         default=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.model.grant_matching import GrantBook, pool_matches
@@ -38,6 +38,20 @@ class LedgerUse:
     def grants(self) -> frozenset[int]:
         """Those that some line uses."""
         return frozenset(grant for grant, _ in self.pools)
+
+    def beside(self, running: LedgerUse) -> LedgerUse:
+        """With the grants that a release needs which is about to go; its lines are not counted."""
+        places = self.wider.keys() | running.wider.keys()
+        nothing: frozenset[Privilege] = frozenset()
+        return replace(
+            self,
+            exact=self.exact | running.exact,
+            wider={place: self.wider.get(place, nothing) | running.wider.get(place, nothing) for place in places},
+            containers=self.containers | running.containers,
+            repositories=self.repositories | running.repositories,
+            pools=self.pools | running.pools,
+            met=self.met | running.met,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             "`stack.dcgmExporter` has no effect: the operator brings its own dcgm-exporter",
             help="remove it; the operator's exporter is set under `stack.values.dcgmExporter`",
         )
+    _check_upgrade(plan, facts)
     known = (*facts.catalog.sandbox["hostFacts"], *CLUSTER_FACTS)
     for index, item in enumerate(plan.cluster.spec.acknowledge):
         if item.fact not in CLUSTER_FACTS:
@@ -56,6 +57,30 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
                     help=did_you_mean(item.fact, known),
                 )
     return plan
+
+
+def _check_upgrade(plan: ClusterPlan, facts: Facts) -> None:
+    stack = plan.cluster.spec.stack
+    if stack.upgrading_from is None or (
+        stack.kind is StackKind.OPERATOR
+        and stack.upgrading_from != stack.release
+        and stack.upgrading_from in facts.catalog.releases.by_tag
+    ):
+        return
+    pointer = "/spec/stack/upgradingFrom"
+    if stack.kind is not StackKind.OPERATOR:
+        message, advice = "`stack.upgradingFrom` has no effect: it is for releases of the gpu-operator", "remove it"
+    elif stack.upgrading_from == stack.release:
+        message, advice = f"{stack.release} is the release that is to run", "remove it, once that has rolled out"
+    else:
+        facts.report_cluster(
+            codes.UNKNOWN_RELEASE,
+            pointer,
+            f"the catalog does not know release `{stack.upgrading_from}` of the gpu-operator",
+            help=did_you_mean(stack.upgrading_from, facts.catalog.releases.by_tag),
+        )
+        return
+    facts.report_cluster(codes.FIELD_WITHOUT_EFFECT, pointer, message, help=advice)
 
 
 def _check_delivery(plan: ClusterPlan, facts: Facts) -> None:

@@ -5,6 +5,7 @@ from poolsmith.diagnostics.codes.privilege_policy import (
     INCOMPLETE_PRIVILEGE_POLICY,
     NAMESPACE_NOT_HELD,
     PRIVILEGE_POLICY_TOO_LARGE,
+    RUNNING_RELEASE_UNKNOWN,
     SCRIPT_NOT_KNOWN,
 )
 from poolsmith.diagnostics.diagnostic import Severity
@@ -302,4 +303,5 @@ POLICY: tuple[RuleInfo, ...] = (
     PRIVILEGE_POLICY_TOO_LARGE,
     NAMESPACE_NOT_HELD,
     INCOMPLETE_PRIVILEGE_POLICY,
+    RUNNING_RELEASE_UNKNOWN,
 )

@@ -46,6 +46,17 @@ NAMESPACE_NOT_HELD = RuleInfo(
     bad="stack: {kind: device-plugin, release: v0.17.1}   # kube-system, by default\n",
     good="stack: {kind: device-plugin, release: v0.17.1, namespace: nvidia-device-plugin}\n",
 )
+RUNNING_RELEASE_UNKNOWN = RuleInfo(
+    code="PSM646",
+    name="running-release-unknown",
+    severity=Severity.WARNING,
+    what="The profiles can't be resolved for the release that `stack.upgradingFrom` names, so the privilege policy takes "
+    "pods of the new release only.",
+    why="Until the operator is upgraded, pods of the old release that start again are warned about, or refused.",
+    fix="set the actions to Warn and Audit for the time of the upgrade",
+    bad="stack: {release: v26.3.3, upgradingFrom: v24.0.0}\n",
+    good="stack: {release: v26.3.3, upgradingFrom: v25.10.1}\n",
+)
 INCOMPLETE_PRIVILEGE_POLICY = RuleInfo(
     code="PSM645",
     name="incomplete-privilege-policy",
