@@ -31,18 +31,21 @@ class SetupFinding:
 class SetupRule(Protocol):
     """A module of this folder: its entry in the code book, what must be known for it, and one generator function.
 
-    `NEEDS` holds `nodes`, `values`, `release`: without one of them the rule is not run, and counted.
+    `NEEDS` holds `nodes`, `values`, `release`: without one of them the rule is not run, and counted. Where a
+    module has `PARTLY_NEEDS`, it says less without one of these, and is counted as well.
     """
 
     RULE: RuleInfo
-    NEEDS: tuple[str, ...]
+
+    @property
+    def NEEDS(self) -> tuple[str, ...]: ...  # noqa: N802 - a constant of the module
 
     def check(self, view: SetupView) -> Iterator[SetupFinding]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """`lacking` says for each rule that did not run what was not known."""
+    """`lacking` says for each rule that did not run, or not with all its parts, what was not known."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     lacking: tuple[tuple[str, ...], ...] = ()
@@ -52,10 +55,11 @@ def run_setup_rules(rules: Iterable[SetupRule], view: SetupView) -> SetupResult:
     diagnostics: list[Diagnostic] = []
     lacking: list[tuple[str, ...]] = []
     for rule in rules:
-        missing = tuple(need for need in rule.NEEDS if not view.has(need))
-        if missing:
-            lacking.append(missing)
-        else:
+        missing = [need for need in rule.NEEDS if not view.has(need)]
+        less = [need for need in getattr(rule, "PARTLY_NEEDS", ()) if not view.has(need)]
+        if missing or less:
+            lacking.append((*missing, *less))
+        if not missing:
             diagnostics.extend(_bounded(rule, view))
     return SetupResult(tuple(diagnostics), tuple(lacking))
 

@@ -144,6 +144,8 @@ class SetupView:
     objects: tuple[SetupObject, ...] = ()
     namespace: str | None = None
     is_generated: bool = False
+    made: dict[str, object] = field(default_factory=dict)
+    """What rules share, by a name: made by the first that asks."""
     _known: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
