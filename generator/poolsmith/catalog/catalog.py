@@ -17,6 +17,7 @@ from poolsmith.catalog.platforms import (
     support_matrices_from,
 )
 from poolsmith.catalog.releases import Releases, releases_from
+from poolsmith.catalog.scheduling import Scheduling, scheduling_from
 
 
 class Catalog:
@@ -71,6 +72,10 @@ class Catalog:
     @cached_property
     def sandbox(self) -> dict[str, Any]:
         return store.read_yaml("sandbox.yaml")
+
+    @cached_property
+    def scheduling(self) -> Scheduling:
+        return scheduling_from(store.read_yaml("scheduling.yaml"))
 
     @cached_property
     def device_plugin(self) -> dict[str, Any]:

@@ -73,6 +73,12 @@ class Taint:
     value: str = spec("Taint value.", default="", pattern=LABEL_VALUE, form="a label value")
     effect: TaintEffect = spec("Taint effect.")
 
+    @property
+    def body(self) -> dict[str, str]:
+        """As a node has it."""
+        value = {"value": self.value} if self.value else {}
+        return {"key": self.key, **value, "effect": self.effect.value}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
@@ -95,7 +101,14 @@ class Nodes:
         examples=(["gpu-a[001-016]"],),
         unique=True,
     )
-    taints: tuple[Taint, ...] = spec("Taints of the nodes.", default=())
+    taints: tuple[Taint, ...] = spec("Taints of the nodes, for as long as they live.", default=())
+    startup_taints: tuple[Taint, ...] = spec(
+        "Taints that new nodes have until something of yours removes them, once their GPUs can be used. What prepares "
+        "the nodes tolerates them; workloads must not.",
+        default=(),
+        examples=([{"key": "readiness.k8s.io/nvidia-gpu-not-ready", "effect": "NoSchedule"}],),
+    )
+    autoscaled: bool = spec("Whether an autoscaler adds and removes the nodes.", default=False)
     count: int | None = spec(
         "How many nodes; for reports, decides nothing.", default=None, minimum=0, maximum=1_000_000
     )

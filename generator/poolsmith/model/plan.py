@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from poolsmith.model.origin import Origin
 
 ValuePath = tuple[str, ...]
+PROVISIONER = "provisioner"
+NFD = "nfd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def values_tree(settings: Iterable[ValueSetting]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class LabelSetting:
-    """A label that a pool's nodes must carry, and who writes it: provisioner or nfd."""
+    """A label that a pool's nodes must carry, and who writes it: provisioner, nfd, or the name of a cloud."""
 
     key: str
     value: str
@@ -124,6 +126,11 @@ class PoolPlan:
     @property
     def taints(self) -> tuple[Taint, ...]:
         return self.profile.spec.nodes.taints
+
+    @property
+    def taints_of_new_nodes(self) -> tuple[Taint, ...]:
+        """What has to be tolerated by whatever prepares a node."""
+        return self.profile.spec.nodes.taints + self.profile.spec.nodes.startup_taints
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +233,7 @@ class ClusterPlan:
     values: tuple[ValueSetting, ...] = ()
     singletons: tuple[Singleton, ...] = ()
     namespaces: tuple[NamespacePlan, ...] = ()
+    quotas: tuple[KubernetesObject, ...] = ()
     config_maps: tuple[KubernetesObject, ...] = ()
     driver_objects: tuple[PoolDriverObject, ...] = ()
     units: tuple[UnitPlan, ...] = ()

@@ -48,7 +48,7 @@ def _node(pool: PoolPlan, gpu: GpuEntry | None) -> Node:
         name=pool.name,
         labels=dict(sorted(labels.items())),
         runtime=f"{spec.runtime.name}://{spec.runtime.version or ''}",
-        taints=tuple(_taints(pool)),
+        taints=tuple(taint.body for taint in pool.taints),
     )
 
 
@@ -61,10 +61,3 @@ def _discovered(pool: PoolPlan, gpu: GpuEntry | None) -> dict[str, str]:
     if pool.profile.spec.sharing.mps is not None:
         labels["nvidia.com/mps.capable"] = "true"
     return labels
-
-
-def _taints(pool: PoolPlan) -> list[dict[str, str]]:
-    return [
-        {"key": taint.key, **({"value": taint.value} if taint.value else {}), "effect": taint.effect.value}
-        for taint in pool.taints
-    ]

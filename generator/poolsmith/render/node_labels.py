@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
 from poolsmith.model.origin import Derived, FromProfile
-from poolsmith.render.provisioners import snippet
+from poolsmith.model.plan import NFD, PROVISIONER
+from poolsmith.render.provisioners import NodeMarks, snippet
 from poolsmith.sources.pointer import split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from poolsmith.model.origin import Origin
     from poolsmith.model.plan import ClusterPlan, PoolPlan
 
@@ -32,25 +35,30 @@ def render_node_labels(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manif
 
 
 def _expected(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
-    provisioned = {label.key: label.value for label in pool.labels if label.writer == "provisioner"}
-    discovered = {label.key: label.value for label in pool.labels if label.writer == "nfd"}
-    taints = [
-        {"key": taint.key, **({"value": taint.value} if taint.value else {}), "effect": taint.effect.value}
-        for taint in pool.taints
-    ]
-    body: dict[str, Any] = {"cluster": plan.name, "pool": pool.name}
-    provisioner: dict[str, Any] = {"labels": dict(sorted(provisioned.items())), "taints": taints}
+    marks = NodeMarks(
+        pool=pool.name,
+        labels=_labels(pool, lambda writer: writer == PROVISIONER),
+        taints=pool.taints,
+        startup=pool.profile.spec.nodes.startup_taints,
+    )
+    provisioner: dict[str, Any] = {"labels": marks.labels, "taints": [taint.body for taint in marks.taints]}
+    if marks.startup:
+        provisioner["startupTaints"] = [taint.body for taint in marks.startup]
     if pool.profile.spec.kernel.args:
         provisioner["kernelArguments"] = list(pool.profile.spec.kernel.args)
-    body["provisioner"] = provisioner
-    if discovered:
+    body: dict[str, Any] = {"cluster": plan.name, "pool": pool.name, "provisioner": provisioner}
+    if discovered := _labels(pool, lambda writer: writer == NFD):
         body["nodeFeatureDiscovery"] = {"labels": discovered}
+    if with_the_node := _labels(pool, lambda writer: writer not in (PROVISIONER, NFD)):
+        body["setWithTheNode"] = {"labels": with_the_node}
     body["because"] = {label.key: _because(label.origin) for label in sorted(pool.labels, key=lambda item: item.key)}
-    if provisioned or taints:
-        body["snippets"] = {
-            name: snippet(name, pool.name, dict(sorted(provisioned.items())), pool.taints) for name in plan.provisioners
-        }
+    if marks.labels or marks.all_taints:
+        body["snippets"] = {name: snippet(name, marks) for name in plan.provisioners}
     return body
+
+
+def _labels(pool: PoolPlan, by: Callable[[str], bool]) -> dict[str, str]:
+    return dict(sorted((label.key, label.value) for label in pool.labels if by(label.writer)))
 
 
 def _because(origin: Origin) -> str:

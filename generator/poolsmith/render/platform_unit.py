@@ -35,7 +35,7 @@ def render_platform(plan: ClusterPlan, header: tuple[str, ...], admission: Seque
         documents = tuple(_namespace(item, engine) for item in plan.namespaces)
         lines = (*header, "", *(line for item in plan.namespaces for line in reason(item.origin)))
         manifests.append(Manifest(path=f"{FOLDER}/namespaces.yaml", documents=documents, header=lines))
-    for item in plan.config_maps:
+    for item in (*plan.quotas, *plan.config_maps):
         lines = (*header, "", *reason(item.origin))
         manifests.append(Manifest(path=f"{FOLDER}/{item.file}", documents=(item.body,), header=lines))
     manifests.extend(admission)

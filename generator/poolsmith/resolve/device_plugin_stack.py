@@ -102,7 +102,7 @@ def plan_device_plugin(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     data = facts.catalog.device_plugin["devicePlugin"]
     release = plan.cluster.spec.stack.release
     mirrors = plan.cluster.spec.registry.mirrors
-    taints = [taint for pool in plan.pools for taint in pool.taints]
+    taints = [taint for pool in plan.pools for taint in pool.taints_of_new_nodes]
     source = FromCatalog(f"device_plugin/{release}", data["source"])
     origin = Derived(
         "device_plugin_stack",
@@ -144,7 +144,7 @@ def plan_dcgm_exporter(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         )
         return plan
     pools = facts.at_cluster("/spec/poolLabel")
-    taints = [taint for pool in plan.pools for taint in pool.taints]
+    taints = [taint for pool in plan.pools for taint in pool.taints_of_new_nodes]
     tolerations = [_GPU_TOLERATION, *missing_tolerations(taints, [_GPU_TOLERATION])]
     mirrors = plan.cluster.spec.registry.mirrors
     image = str(chart.default(("image", "repository")))

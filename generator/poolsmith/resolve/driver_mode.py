@@ -196,7 +196,7 @@ def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDrive
     }
     if "default" in chart.nvidia_driver_fields:
         spec["default"] = False
-    if pool.taints and (extra := tolerations_of(pool.taints)):
+    if extra := tolerations_of(pool.taints_of_new_nodes):
         spec["tolerations"] = extra
     priority = chart.default(("daemonsets", "priorityClassName"))
     if priority and "priorityClassName" in chart.nvidia_driver_fields:

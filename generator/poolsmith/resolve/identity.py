@@ -30,16 +30,24 @@ def identify_pools(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 
 def _check_key(plan: ClusterPlan, facts: Facts) -> None:
+    """The label has one writer: whoever makes the nodes, or a NodeFeatureRule."""
     key = plan.cluster.spec.pool_label
-    prefix = key.partition("/")[0] + "/"
-    for owned in facts.catalog.releases.labels.owned_prefixes:
-        if prefix == owned or prefix.endswith("." + owned):
-            facts.report_cluster(
-                codes.RESERVED_LABEL,
-                "/spec/poolLabel",
-                f"the prefix of `{key}` belongs to another component",
-                help="use a prefix of your own, like example.com/gpu-pool",
-            )
+    writer = facts.catalog.scheduling.writer_of(key)
+    if writer is None:
+        return
+    named = [pool for pool in plan.pools if pool.profile.spec.nodes.names]
+    if not writer.with_the_node:
+        message = f"`{key}` belongs to {writer.writer}"
+    elif named:
+        message = f"{writer.writer} sets `{key}` on its nodes, and for pool `{named[0].name}` a NodeFeatureRule would"
+    else:
+        return
+    facts.report_cluster(
+        codes.RESERVED_LABEL,
+        "/spec/poolLabel",
+        message,
+        help="use a prefix of your own, like example.com/gpu-pool",
+    )
 
 
 def _check_values(plan: ClusterPlan, facts: Facts) -> None:
@@ -67,7 +75,8 @@ def _value_pointer(pool: PoolPlan) -> str:
 def _name_nodes(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolPlan:
     spec = plan.cluster.spec
     names = tuple(name for text in pool.profile.spec.nodes.names for name in _expand(pool, text, facts))
-    writer = "nfd" if names else "provisioner"
+    owner = facts.catalog.scheduling.writer_of(spec.pool_label)
+    writer = "nfd" if names else owner.writer if owner is not None else "provisioner"
     if names and spec.stack.kind is StackKind.DEVICE_PLUGIN and spec.nfd.provider is not NfdProvider.EXTERNAL:
         facts.report_pool(
             codes.LABEL_WRITER,

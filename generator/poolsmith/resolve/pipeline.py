@@ -23,12 +23,15 @@ from poolsmith.resolve.facts import Facts
 from poolsmith.resolve.identity import identify_pools
 from poolsmith.resolve.lookups import look_up
 from poolsmith.resolve.mig import partition_gpus
+from poolsmith.resolve.node_feature_discovery import note_external_discovery
+from poolsmith.resolve.priority_quota import allow_critical_pods
 from poolsmith.resolve.registry import mirror_images
 from poolsmith.resolve.sandbox import plan_sandboxes
 from poolsmith.resolve.scheduling import tolerate_taints
 from poolsmith.resolve.sharing import share_gpus
 from poolsmith.resolve.smoke import plan_smoke_tests
 from poolsmith.resolve.support import note_support
+from poolsmith.resolve.taints import check_taints
 from poolsmith.resolve.toolkit import choose_toolkits
 from poolsmith.resolve.user_values import add_user_values
 
@@ -52,8 +55,11 @@ OPERATOR: tuple[Pass, ...] = (
     partition_gpus,
     share_gpus,
     plan_sandboxes,
+    check_taints,
     tolerate_taints,
     deliver_operator,
+    note_external_discovery,
+    allow_critical_pods,
     mirror_images,
     plan_smoke_tests,
     add_user_values,
@@ -61,7 +67,9 @@ OPERATOR: tuple[Pass, ...] = (
 
 DEVICE_PLUGIN: tuple[Pass, ...] = (
     check_hand_installed,
+    check_taints,
     plan_namespace,
+    allow_critical_pods,
     plan_device_plugin,
     plan_dcgm_exporter,
     plan_smoke_tests,

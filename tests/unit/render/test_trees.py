@@ -8,7 +8,7 @@ import pytest
 
 from poolsmith.model.node_pool import Taint, TaintEffect
 from poolsmith.render.kustomization import build
-from poolsmith.render.provisioners import _TOOLS, snippet
+from poolsmith.render.provisioners import _TOOLS, NodeMarks, snippet
 from poolsmith.render.readme import _code, _escape
 from poolsmith.sources.yaml_reader import read_documents
 
@@ -245,6 +245,54 @@ def test_cluster_wide_images_of_a_coco_unit_come_from_the_mirror(render):
     assert "quay.io/" not in files.text("units/coco-operator/ccruntime.yaml").replace("r.example.com/quay", "")
 
 
+def test_a_smoke_test_waits_until_the_startup_taint_is_gone(render):
+    files = render({}, {"a": {"nodes": "{startupTaints: [{key: example.com/starting, effect: NoSchedule}]}"}})
+
+    assert "tolerations" not in files.document("smoke/a.yaml")["spec"]["template"]["spec"]
+    assert files.document("expected/node-labels/a.yaml")["provisioner"]["startupTaints"] == [
+        {"key": "example.com/starting", "effect": "NoSchedule"}
+    ]
+
+
+def test_where_critical_pods_need_a_quota_the_platform_brings_it_before_the_operator(render):
+    files = render({"kubernetes": '{version: "1.33", distribution: gke}'})
+    quota = files.document("platform/critical-pods.yaml")
+
+    assert quota["metadata"]["namespace"] == "gpu-operator"
+    assert quota["spec"]["scopeSelector"]["matchExpressions"][0]["values"] == [
+        "system-node-critical",
+        "system-cluster-critical",
+    ]
+    assert "critical-pods.yaml" in files.document("platform/kustomization.yaml")["resources"]
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        {},
+        {
+            "kubernetes": '{version: "1.33", distribution: gke}',
+            "stack": "{kind: device-plugin, release: v0.17.1, namespace: kube-system}",
+        },
+    ],
+    ids=["another distribution", "a namespace with a quota of its own"],
+)
+def test_elsewhere_there_is_no_quota(render, cluster):
+    files = render(cluster, {"a": PREINSTALLED})
+
+    assert "ResourceQuota" not in [body.get("kind") for _, body in files.everything()]
+
+
+def test_a_pool_label_that_comes_with_the_node_is_nobodys_to_set(render):
+    files = render(
+        {"kubernetes": '{version: "1.33", distribution: eks}', "poolLabel": "karpenter.sh/nodepool"}
+    ).document("expected/node-labels/a.yaml")
+
+    assert files["provisioner"]["labels"] == {}
+    assert files["setWithTheNode"] == {"labels": {"karpenter.sh/nodepool": "a"}}
+    assert "snippets" not in files
+
+
 def test_names_of_bare_metal_nodes_become_a_rule_and_leave_the_provisioner(render):
     files = render({}, {"a": {"nodes": '{names: ["n[1-2]"]}'}})
     rule = files.document("pools/a/node-feature-rule.yaml")["spec"]["rules"][0]
@@ -267,7 +315,7 @@ COMMANDS = ("kubelet", "microk8s", "gke", "aks", "k0s")
 @pytest.mark.parametrize("tool", sorted(_TOOLS))
 @pytest.mark.parametrize(("labels", "taints"), [(LABELS, TAINTS), (LABELS, ()), ({}, TAINTS)])
 def test_a_snippet_says_every_label_and_taint_in_the_tools_words(tool, labels, taints):
-    text = snippet(tool, "pool-a", labels, taints)
+    text = snippet(tool, NodeMarks(pool="pool-a", labels=labels, taints=taints))
 
     for key, value in labels.items():
         assert key in text
@@ -281,9 +329,29 @@ def test_a_snippet_says_every_label_and_taint_in_the_tools_words(tool, labels, t
         assert isinstance(read_documents(text)[0], dict)
 
 
+STARTUP = (Taint(key="readiness.k8s.io/gpu-not-ready", effect=TaintEffect.NO_SCHEDULE),)
+
+
+@pytest.mark.parametrize("tool", sorted(_TOOLS))
+def test_a_startup_taint_is_a_taint_that_the_tool_does_not_put_back(tool):
+    text = snippet(tool, NodeMarks(pool="pool-a", labels=LABELS, taints=TAINTS, startup=STARTUP))
+
+    assert STARTUP[0].key in text
+    if tool == "karpenter":
+        template = read_documents(text)[0]["spec"]["template"]["spec"]
+        assert template == {
+            "taints": [taint.body for taint in TAINTS],
+            "startupTaints": [taint.body for taint in STARTUP],
+        }
+    if tool == "aks":
+        command, _, template = text.partition("#")
+        assert STARTUP[0].key not in command
+        assert STARTUP[0].key in template
+
+
 @pytest.mark.parametrize("tool", COMMANDS)
 def test_a_command_holds_no_character_that_a_shell_acts_on(tool):
-    text = snippet(tool, "a; rm -rf ~", {"x/$(id)": "`id`"}, ())
+    text = snippet(tool, NodeMarks(pool="a; rm -rf ~", labels={"x/$(id)": "`id`"}))
 
     assert "; rm" not in shlex.join(shlex.split(text)).replace("'", "") or shlex.split(text)
     assert any("a; rm -rf ~" in word or "$(id)" in word for word in shlex.split(text))

@@ -9,6 +9,7 @@ import pytest
 from poolsmith.app.rule_book import rule_book
 from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 
 KATA = {
@@ -22,6 +23,7 @@ V24_6, V24_9, V25_3, V25_10, V26_7 = (
 )
 MANUAL = {"stack": "{kind: device-plugin, release: v0.17.1}"}
 PREINSTALLED = {"driver": "{source: preinstalled}"}
+STARTING = "{autoscaled: true, startupTaints: [{key: readiness.k8s.io/gpu, effect: NoSchedule}]}"
 
 
 def stack(text):
@@ -393,6 +395,47 @@ FAILING = [
         "nvidia.com/gpu",
     ),
     ("PSM241", {}, {"default": {"sharing": "{timeSlicing: {replicas: 2}}"}}, "default.yaml:3:12", "rename"),
+    ("PSM243", {}, {"a": {"nodes": "{autoscaled: true}"}}, "a.yaml:9:11", "startupTaints: [{key: readiness.k8s.io/"),
+    (
+        "PSM243",
+        {"kubernetes": '{version: "1.33", distribution: aks}'},
+        {"a": {"nodes": "{autoscaled: true}"}},
+        "a.yaml:9:11",
+        "startup-taint.cluster-autoscaler.kubernetes.io/",
+    ),
+    (
+        "PSM244",
+        {"kubernetes": '{version: "1.33", distribution: gke}'},
+        {"a": {"nodes": "{autoscaled: true, startupTaints: [{key: example.com/x, effect: NoSchedule}]}"}},
+        "a.yaml:9:46",
+        "startup-taint.cluster-autoscaler.kubernetes.io/",
+    ),
+    (
+        "PSM245",
+        {},
+        {"a": {"nodes": "{taints: [{key: x, effect: NoSchedule}, {key: x, value: b, effect: NoSchedule}]}"}},
+        "a.yaml:9:50",
+        "keep one",
+    ),
+    (
+        "PSM245",
+        {},
+        {
+            "a": {
+                "nodes": "{taints: [{key: x, effect: NoSchedule}], startupTaints: [{key: x, value: b, effect: NoSchedule}]}"
+            }
+        },
+        "a.yaml:9:67",
+        "keep one",
+    ),
+    (
+        "PSM246",
+        V24_9,
+        {"a": {**KATA, "nodes": "{taints: [{key: nvidia.com/gpu, effect: NoSchedule}]}"}},
+        "a.yaml:10:20",
+        "once Kata is installed",
+    ),
+    ("PSM247", {}, {"a": {"nodes": "{autoscaled: true, names: [n1]}"}}, "a.yaml:9:29", "let the provisioner"),
     ("PSM250", {}, {"a": {}, "b": {"nodes": "{labelValue: a}"}}, "b.yaml:9:11", "another nodes.labelValue"),
     (
         "PSM250",
@@ -459,6 +502,21 @@ FAILING = [
     ),
     ("PSM253", {"poolLabel": "nvidia.com/pool"}, {}, "cluster.yaml:8:3", "prefix of your own"),
     ("PSM253", {"poolLabel": "node.kubernetes.io/pool"}, {}, "cluster.yaml:8:3", "prefix of your own"),
+    ("PSM253", {"poolLabel": "nvidia.com/gpu.product"}, {}, "cluster.yaml:8:3", "prefix of your own"),
+    (
+        "PSM253",
+        {"poolLabel": "eks.amazonaws.com/nodegroup"},
+        {"a": {"nodes": "{names: [n1]}"}},
+        "cluster.yaml:8:3",
+        "prefix of your own",
+    ),
+    (
+        "PSM253",
+        {},
+        {"a": {"nodes": "{taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}"}},
+        "a.yaml:9:21",
+        "a key of your own",
+    ),
     ("PSM254", MANUAL, {"a": {}}, "a.yaml:8:12", "kind: operator"),
     (
         "PSM254",
@@ -544,6 +602,13 @@ FAILING = [
     ),
     ("PSM257", {}, {"a": {"driver": "{source: container, rdma: true}"}}, "a.yaml:8:31", "nic: mellanox"),
     ("PSM257", {}, {"a": {"sandbox": "{runtimeClass: x}"}}, "a.yaml:9:13", "workload"),
+    (
+        "PSM257",
+        {},
+        {"a": {"nodes": "{startupTaints: [{key: x, effect: PreferNoSchedule}]}"}},
+        "a.yaml:9:36",
+        "effect: NoSchedule",
+    ),
     ("PSM257", {}, {"a": {"toolkit": "{version: 1.17.8-1}"}}, "a.yaml:9:13", "preinstalled"),
     ("PSM257", V25_3, {"a": {"runtime": "{name: containerd, dropIn: /opt/d.toml}"}}, "a.yaml:6:31", "runtime.dropIn"),
     (
@@ -639,10 +704,25 @@ PASSING = [
         },
     ),
     ("PSM241", {}, {"a": {"sharing": "{mps: {replicas: 2}}"}}),
+    ("PSM243", {}, {"a": {"nodes": STARTING}}),
+    (
+        "PSM244",
+        {"kubernetes": '{version: "1.33", distribution: gke}'},
+        {"a": {"nodes": STARTING.replace("readiness.k8s.io", "startup-taint.cluster-autoscaler.kubernetes.io")}},
+    ),
+    ("PSM244", {}, {"a": {"nodes": STARTING}}),
+    (
+        "PSM245",
+        {},
+        {"a": {"nodes": "{taints: [{key: x, effect: NoSchedule}, {key: x, effect: NoExecute}]}"}},
+    ),
+    ("PSM246", V24_9, {"a": {**KATA, "nodes": "{taints: [{key: x, effect: PreferNoSchedule}]}"}}),
+    ("PSM247", {}, {"a": {"nodes": "{names: [n1]}"}}),
     ("PSM250", {}, {"a": {"nodes": '{names: ["n[1-3]"]}'}, "b": {"nodes": "{names: [n4]}"}}),
     ("PSM251", {}, {name: {"driver": "{source: preinstalled, installDir: /opt/a}"} for name in ("a", "b")}),
     ("PSM252", {**MANUAL, "nfd": "{provider: external}"}, {"a": {**PREINSTALLED, "nodes": "{names: [n1]}"}}),
     ("PSM253", {"poolLabel": "example.com/pool"}, {"a": {}}),
+    ("PSM253", {"poolLabel": "eks.amazonaws.com/nodegroup"}, {"a": {}}),
     ("PSM254", MANUAL, {"a": PREINSTALLED}),
     (
         "PSM255",
@@ -727,7 +807,7 @@ def test_the_nearest_sound_profile_does_not_raise_it(resolve, code, cluster, poo
 # Rules over objects are tested where files are checked.
 BY_HAND = "PSM328"  # a whole copied file; tests/rules has one
 VALUE_CODES = [rule.RULE for rule in VALUE_RULES if rule.RULE.code != BY_HAND]
-PROFILE_CODES = [rule for rule in (*COMPATIBILITY, *SCHEMA, *VALUE_CODES) if rule.applies_to != "manifest"]
+PROFILE_CODES = [rule for rule in (*COMPATIBILITY, *SCHEDULING, *SCHEMA, *VALUE_CODES) if rule.applies_to != "manifest"]
 
 
 @pytest.mark.parametrize("rule", PROFILE_CODES, ids=lambda rule: rule.code)

@@ -10,7 +10,8 @@ from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
+from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 
-CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEMA, *PRIVILEGE, *HYGIENE, *POLICY, *ADMISSION)
+CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEDULING, *SCHEMA, *PRIVILEGE, *HYGIENE, *POLICY, *ADMISSION)
