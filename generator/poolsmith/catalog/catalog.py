@@ -7,6 +7,7 @@ from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.charts import Chart, read_chart
+from poolsmith.catalog.driver_images import DriverImages, driver_images_from
 from poolsmith.catalog.gpus import Gpus, gpus_from
 from poolsmith.catalog.platforms import (
     Distribution,
@@ -62,6 +63,10 @@ class Catalog:
     @cached_property
     def gpus(self) -> Gpus:
         return gpus_from(store.read_yaml("gpus.yaml"))
+
+    @cached_property
+    def driver_images(self) -> DriverImages:
+        return driver_images_from(store.read_yaml("driver_images.yaml"))
 
     @cached_property
     def mig_geometry(self) -> dict[str, list[dict[str, Any]]]:

@@ -9,6 +9,7 @@ from typing import Any
 from poolsmith.diagnostics.suggest import nearest
 
 _BRACKETS = re.compile(r"\[(?P<name>[^\]]+)\]")
+_VERSION = re.compile(r"\d{3}(\.\d+){1,2}")
 _PREFIXES = ("nvidia", "tesla", "quadro")
 
 
@@ -33,13 +34,19 @@ class GpuDevice:
 
 @dataclass(frozen=True, slots=True)
 class GpuEntry:
-    """A GPU product. `mig` is True, False or `unknown`."""
+    """A GPU product. `mig` is True, False or `unknown`; drivers are None where no source names one.
+
+    `processor` is the kind of the host's processor where the GPU is built together with it.
+    """
 
     product: str
     architecture: str
     devices: tuple[GpuDevice, ...]
     mig: bool | str
     mig_profiles: tuple[str, ...]
+    first_driver: str | None = None
+    first_mig_driver: str | None = None
+    processor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,15 @@ def _entry(entry: dict[str, Any]) -> GpuEntry:
         ),
         mig=entry["mig"],
         mig_profiles=tuple(entry.get("migProfiles", ())),
+        first_driver=entry.get("minDriver"),
+        first_mig_driver=_version(entry.get("migMinDriver")),
+        processor=entry.get("processor"),
     )
+
+
+def _version(text: str | None) -> str | None:
+    """A driver's version; anything else that is noted in its place names none."""
+    return text if text and _VERSION.fullmatch(text) else None
 
 
 def _normal(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from poolsmith.catalog.versions import minor_between
@@ -10,7 +10,12 @@ from poolsmith.catalog.versions import minor_between
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingSystemEntry:
-    """An operating system by its ID of /etc/os-release."""
+    """An operating system by its ID of /etc/os-release.
+
+    `driver` is container, unknown, variant or os; `toolkit` and `device_plugin` are operator or os. `driver_folder` is
+    a path, `declared` or `unknown`, None for the root file system; `repository` holds drivers that others publish.
+    `unsupported` says by version what the operator's documentation excludes.
+    """
 
     id: str
     versions: tuple[str, ...]
@@ -19,6 +24,11 @@ class OperatingSystemEntry:
     any_version: bool
     driver: str
     toolkit: str
+    device_plugin: str = "operator"
+    driver_folder: str | None = None
+    toolkit_folder: str | None = None
+    repository: str | None = None
+    unsupported: dict[str, str] = field(default_factory=dict)
 
     def knows(self, version: str) -> bool:
         if self.any_version or version in self.versions:
@@ -42,6 +52,12 @@ class RuntimePaths:
     env: tuple[dict[str, str], ...]
     device_plugin_env: tuple[dict[str, str], ...]
 
+    @property
+    def pairs(self) -> bool:
+        """Whether configuration and drop-in file belong together here, and the toolkit is told both."""
+        told = "".join(entry["value"] for entry in self.env)
+        return "{config}" in told and "{dropIn}" in told
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
@@ -53,6 +69,8 @@ class Distribution:
     provisioners: tuple[str, ...]
     rules: dict[str, tuple[tuple[tuple[str, ...], RuntimePaths], ...]]
     source: str
+    restart: str | None = None
+    broken_toolkits: tuple[str, ...] = ()
 
     def paths(self, runtime: str, line: str) -> RuntimePaths | None:
         """Paths of a runtime in a release line; None when the distribution does not have the runtime."""
@@ -97,6 +115,11 @@ def operating_systems_from(data: dict[str, Any]) -> dict[str, OperatingSystemEnt
             any_version=entry.get("anyVersion", False),
             driver=entry["driver"],
             toolkit=entry["toolkit"],
+            device_plugin=entry.get("devicePlugin", "operator"),
+            driver_folder=entry.get("driverFolder"),
+            toolkit_folder=entry.get("toolkitFolder"),
+            repository=entry.get("repository"),
+            unsupported=dict(entry.get("unsupported", {})),
         )
         for entry in data["operating_systems"]
     }
@@ -114,6 +137,8 @@ def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:
                 for runtime, rules in entry["runtimes"].items()
             },
             source=entry["source"],
+            restart=entry.get("restart"),
+            broken_toolkits=tuple(entry.get("brokenToolkits", ())),
         )
         for entry in data["distributions"]
     }

@@ -57,6 +57,7 @@ class NodeLabels:
     device_plugin_config: str
     deploy_driver: str
     deploy_toolkit: str
+    deploy_device_plugin: str
     owned_prefixes: tuple[str, ...]
 
 
@@ -91,6 +92,7 @@ def releases_from(data: dict[str, Any]) -> Releases:
             device_plugin_config=labels["devicePluginConfig"],
             deploy_driver=labels["deployDriver"],
             deploy_toolkit=labels["deployToolkit"],
+            deploy_device_plugin=labels["deployDevicePlugin"],
             owned_prefixes=tuple(labels["ownedPrefixes"]),
         ),
         by_tag={tag: _release(tag, data["releases"][tag]) for tag in tags},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from poolsmith.model.field import ABSOLUTE_PATH, DNS_LABEL, IMAGE, spec
+from poolsmith.model.field import ABSOLUTE_PATH, IMAGE, OBJECT_NAME, spec
 
 
 class DriverSource(StrEnum):
@@ -34,6 +34,27 @@ class Drain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PodDeletion:
+    """Deleting the pods that use GPUs before the driver is replaced."""
+
+    force: bool = spec("Delete pods that no controller owns.", default=False)
+    delete_empty_dir: bool = spec("Delete pods with emptyDir volumes.", default=False)
+    timeout_seconds: int = spec("How long to wait, in seconds.", default=300, minimum=0, maximum=86_400)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitForCompletion:
+    """Waiting for workloads before anything else is done to their node."""
+
+    pod_selector: str = spec(
+        "Label selector of the pods to wait for.", pattern=r"[ -~]{1,200}", form="a label selector"
+    )
+    timeout_seconds: int = spec(
+        "How long to wait, in seconds; 0 is without limit.", default=0, minimum=0, maximum=2_592_000
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradePolicy:
     """How driver pods are replaced."""
 
@@ -47,14 +68,29 @@ class UpgradePolicy:
         pattern=r"\d{1,4}|\d{1,3}%",
         form='a number or percentage, quoted, like "25%"',
     )
+    wait_for_completion: WaitForCompletion | None = spec("Waiting for workloads, before all else.", default=None)
+    pod_deletion: PodDeletion = spec("Deleting pods that use GPUs.", default=PodDeletion())
     drain: Drain = spec("Draining of the node.", default=Drain())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VgpuGuest:
-    """Licensing of a vGPU guest driver."""
+    """The licence of a vGPU guest driver: `gridd.conf` and `client_configuration_token.tok` in one object."""
 
-    licensing_secret: str = spec("Secret with the client configuration token.", pattern=DNS_LABEL, form="a name")
+    licensing_secret: str | None = spec(
+        "Secret with the licence's files, in the operator's namespace; from v25.10 on.",
+        default=None,
+        pattern=OBJECT_NAME,
+        form="the name of a Secret",
+        examples=("licensing-config",),
+    )
+    licensing_config_map: str | None = spec(
+        "ConfigMap with the licence's files, in the operator's namespace; the only way before v25.10.",
+        default=None,
+        pattern=OBJECT_NAME,
+        form="the name of a ConfigMap",
+        examples=("licensing-config",),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +103,15 @@ class Driver:
         default=None,
     )
     version: str | None = spec(
-        "Full version for a container, branch for a precompiled image. Default: the release's.",
+        "Full version for a container, branch for a precompiled image, any tag for the image of a vGPU guest. Default: "
+        "the release's.",
         default=None,
-        pattern=r"\d{3}(\.\d+){0,3}",
+        pattern=r"\d{1,4}(\.\d{1,6}){0,3}(-[A-Za-z0-9][A-Za-z0-9._-]{0,40})?",
         form='a version like "550.90.07", or a branch like "535"',
         examples=("550.90.07", "535"),
     )
     repository: str | None = spec(
-        "Repository of the driver image. Default: the chart's.",
+        "Repository of the driver image, without the image's name. Default: the chart's.",
         default=None,
         pattern=IMAGE,
         form="a repository",
@@ -93,4 +130,7 @@ class Driver:
         form="an absolute path without `..`",
     )
     upgrade_policy: UpgradePolicy | None = spec("How driver pods are replaced.", default=None)
-    vgpu: VgpuGuest | None = spec("The nodes are vGPU guests.", default=None)
+    vgpu: VgpuGuest | None = spec(
+        "The nodes are virtual machines with a vGPU: their driver is in a private repository, and needs a licence.",
+        default=None,
+    )

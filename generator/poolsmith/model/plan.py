@@ -13,9 +13,10 @@ from poolsmith.model.cluster import Cluster, DriverMode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.model.driver import KernelModuleType, UpgradePolicy
+    from poolsmith.model.driver import KernelModuleType, UpgradePolicy, VgpuGuest
     from poolsmith.model.node_pool import NodePool, Taint
     from poolsmith.model.origin import Origin
+    from poolsmith.model.toolkit_overlay import ToolkitOverlay
 
 ValuePath = tuple[str, ...]
 PROVISIONER = "provisioner"
@@ -60,7 +61,8 @@ class LabelSetting:
 class DriverPlan:
     """A pool's one driver source.
 
-    `version` is a branch when precompiled, None when pre-installed and untold.
+    `version` is a branch when precompiled, None when pre-installed and untold. A guest's is the tag of its image, which
+    says nothing of the driver in it.
     """
 
     source: str
@@ -73,6 +75,7 @@ class DriverPlan:
     install_dir: str | None
     origin: Origin
     version_origin: Origin
+    vgpu: VgpuGuest | None = None
 
     @property
     def managed(self) -> bool:
@@ -84,8 +87,16 @@ class DriverPlan:
         return self.source == "precompiled"
 
     @property
+    def kind(self) -> str:
+        """The driverType of an NVIDIADriver."""
+        return "gpu" if self.vgpu is None else "vgpu"
+
+    @property
     def branch(self) -> int | None:
-        return int(self.version.split(".")[0]) if self.version else None
+        """None where nobody can tell."""
+        if self.version is None or self.vgpu is not None:
+            return None
+        return int(self.version.split(".")[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +247,7 @@ class ClusterPlan:
     quotas: tuple[KubernetesObject, ...] = ()
     config_maps: tuple[KubernetesObject, ...] = ()
     driver_objects: tuple[PoolDriverObject, ...] = ()
+    toolkit_overlays: tuple[ToolkitOverlay, ...] = ()
     units: tuple[UnitPlan, ...] = ()
     chart: HelmChart | None = None
     ignore_differences: tuple[dict[str, Any], ...] = ()

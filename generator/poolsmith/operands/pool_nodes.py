@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 UNKNOWN_KERNEL = "not-declared"
 """In the place of a kernel release that the profile does not declare: nodes carry the label, whatever its value."""
+UNKNOWN_VERSION = "not-declared"
+"""In the place of the version of the hypervisor's driver, which only guests see."""
+_VGPU_HOST_DRIVER = "nvidia.com/vgpu.host-driver-version"
 _GPU = "feature.node.kubernetes.io/pci-10de.present"
 _MELLANOX = "feature.node.kubernetes.io/pci-15b3.present"
 _OS_MINOR = f"{OS_VERSION}.minor"
@@ -60,4 +63,6 @@ def _discovered(pool: PoolPlan, gpu: GpuEntry | None) -> dict[str, str]:
         labels["nvidia.com/mig.capable"] = str(gpu.mig).lower()
     if pool.profile.spec.sharing.mps is not None:
         labels["nvidia.com/mps.capable"] = "true"
+    if pool.driver is not None and pool.driver.vgpu is not None:
+        labels[_VGPU_HOST_DRIVER] = UNKNOWN_VERSION
     return labels

@@ -22,6 +22,7 @@ from poolsmith.model.plan import (
     ValueSetting,
 )
 from poolsmith.resolve.delivery import SYSTEM_NAMESPACES
+from poolsmith.resolve.drivers import check_told_version
 from poolsmith.resolve.facts import map_pools
 from poolsmith.resolve.registry import mirrored
 from poolsmith.resolve.scheduling import missing_tolerations
@@ -63,6 +64,7 @@ def _check_pool(pool: PoolPlan, facts: Facts) -> PoolPlan:
         ),
         ("/spec/toolkit/source", spec.toolkit.source not in ("auto", "preinstalled"), "an installed toolkit"),
         ("/spec/driver/upgradePolicy", spec.driver.upgrade_policy is not None, "driver upgrades"),
+        ("/spec/driver/vgpu", spec.driver.vgpu is not None, "the licence of a vGPU guest"),
     )
     for pointer, asked, what in wanted:
         if asked:
@@ -81,6 +83,7 @@ def _check_pool(pool: PoolPlan, facts: Facts) -> PoolPlan:
             f"pool `{pool.name}` does not say where its driver comes from",
             help="write `driver: {source: preinstalled}`",
         )
+    check_told_version(pool, facts)
     origin = facts.at_pool(pool, "/spec/driver/source")
     driver = DriverPlan(
         source=DriverSource.PREINSTALLED.value,

@@ -7,20 +7,30 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.codes import compatibility as codes
-from poolsmith.model.driver import DriverSource, KernelModuleType
+from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
+from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.model.driver import DriverSource
 from poolsmith.model.node_pool import Workload
 from poolsmith.model.origin import Derived, FromCatalog, Origin
 from poolsmith.model.plan import ClusterPlan, DriverPlan, LabelSetting, PoolPlan
+from poolsmith.resolve.driver_features import check_features
+from poolsmith.resolve.driver_modules import check_modules
 from poolsmith.resolve.facts import map_pools
+from poolsmith.resolve.listed_images import check_listed
+from poolsmith.resolve.vgpu_guests import check_guest
 
 if TYPE_CHECKING:
+    from poolsmith.catalog.platforms import OperatingSystemEntry
     from poolsmith.resolve.facts import Facts
 
 SOURCE = "/spec/driver/source"
 VERSION = "/spec/driver/version"
-_FULL_VERSION = re.compile(r"\d{3}\.\d+(\.\d+)?\Z")
-_BRANCH = re.compile(r"\d{3}\Z")
-_FIRST_AUTO_BRANCH = 570  # driver containers of older branches do not support kernelModuleType auto
+INSTALL_DIR = "/spec/driver/installDir"
+MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
+_FULL_VERSION = re.compile(r"\d{3}\.\d+(\.\d+)?")
+_BRANCH = re.compile(r"\d{3}")
+_TOLD_VERSION = re.compile(r"\d{3}(\.\d+){0,3}")
+_NOT_IN_ROOT = ("declared", "unknown")
 
 
 def choose_drivers(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -29,37 +39,18 @@ def choose_drivers(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 
 def _choose(pool: PoolPlan, facts: Facts) -> PoolPlan:
-    spec = pool.profile.spec
-    if spec.workload is not Workload.CONTAINER:
-        if spec.driver.source is not None:
-            facts.report_pool(
-                codes.DRIVER_CONTRADICTION,
-                pool,
-                SOURCE,
-                f"a pool of workload `{spec.workload}` has no NVIDIA driver on the host: its GPUs belong to the guests",
-                help="remove `driver.source`",
-            )
+    if pool.profile.spec.workload is not Workload.CONTAINER:
+        _refuse_driver(pool, facts)
         return pool
     source, origin = _source(pool, facts)
     if source is None:
         return pool
-    if spec.driver.vgpu is not None:
-        facts.report_pool(
-            codes.NOT_GENERATED_YET,
-            pool,
-            "/spec/driver/vgpu",
-            "vGPU guest drivers are not generated yet",
-            help="remove `driver.vgpu`, or pre-install the guest driver: `driver: {source: preinstalled}`",
-        )
+    check_guest(pool, source, facts)
     driver = _driver_plan(pool, source, origin, facts)
-    _check_features(pool, driver, facts)
-    _check_modules(pool, driver, facts)
-    labels = pool.labels
-    if source is DriverSource.PREINSTALLED:
-        contract = facts.catalog.releases.labels
-        because = Derived("drivers", "the operator leaves nodes with this label without a driver pod", (origin,))
-        labels = (*labels, LabelSetting(contract.deploy_driver, "pre-installed", "provisioner", because))
-    return replace(pool, driver=driver, labels=labels)
+    check_features(pool, driver, facts)
+    check_modules(pool, driver, facts)
+    check_listed(pool, driver, facts)
+    return replace(pool, driver=driver, labels=(*pool.labels, *_opt_outs(pool, source, origin, facts)))
 
 
 def os_tag(pool: PoolPlan, facts: Facts) -> str:
@@ -68,13 +59,46 @@ def os_tag(pool: PoolPlan, facts: Facts) -> str:
     return os.image_tag or facts.need_release().os_tag(os.id, os.version)
 
 
+def check_told_version(pool: PoolPlan, facts: Facts) -> None:
+    """The version of a driver that is on the host already."""
+    version = pool.profile.spec.driver.version
+    if version is not None and not _TOLD_VERSION.fullmatch(version):
+        facts.report_pool(
+            codes.DRIVER_VERSION_FORM,
+            pool,
+            VERSION,
+            f"`{version}` is no version of a driver",
+            help="write a version like 550.90.07, or a branch like 550",
+        )
+
+
+def _refuse_driver(pool: PoolPlan, facts: Facts) -> None:
+    spec = pool.profile.spec
+    if spec.driver.source is not None:
+        facts.report_pool(
+            codes.DRIVER_CONTRADICTION,
+            pool,
+            SOURCE,
+            f"a pool of workload `{spec.workload}` has no NVIDIA driver on the host: its GPUs belong to the guests",
+            help="remove `driver.source`",
+        )
+    elif spec.driver != type(spec.driver)():
+        facts.report_pool(
+            codes.FIELD_WITHOUT_EFFECT,
+            pool,
+            "/spec/driver",
+            f"`driver` has no effect on a pool of workload `{spec.workload}`: its GPUs belong to the guests",
+            help="remove it",
+        )
+
+
 def _source(pool: PoolPlan, facts: Facts) -> tuple[DriverSource | None, Origin]:
     spec = pool.profile.spec
     entry = facts.catalog.operating_systems.get(spec.os.id)
     given = spec.driver.source
     origin = facts.at_pool(pool, SOURCE)
     if entry is not None and entry.driver == "os":
-        if given in (DriverSource.CONTAINER, DriverSource.PRECOMPILED):
+        if given in MANAGED:
             facts.report_pool(
                 codes.DRIVER_CONTRADICTION,
                 pool,
@@ -90,10 +114,14 @@ def _source(pool: PoolPlan, facts: Facts) -> tuple[DriverSource | None, Origin]:
             codes.DRIVER_SOURCE_MISSING,
             pool,
             "/spec/driver",
-            f"pool `{pool.name}` does not say where its driver comes from",
+            f"pool `{pool.name}` does not say where its driver comes from{_some_images_carry_it(entry)}",
             help="write `driver: {source: container}`, `precompiled` or `preinstalled`",
         )
     return given, origin
+
+
+def _some_images_carry_it(entry: OperatingSystemEntry | None) -> str:
+    return f": some images of {entry.id} carry one" if entry is not None and entry.driver == "variant" else ""
 
 
 def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Facts) -> DriverPlan:
@@ -105,14 +133,7 @@ def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Fa
         version = str(chart.default(("driver", "version")))
         version_origin = FromCatalog(f"charts/gpu-operator/{chart.release} driver.version", chart.source)
     _check_version(pool, source, version, facts)
-    if source is DriverSource.PRECOMPILED and spec.kernel.release is None:
-        facts.report_pool(
-            codes.KERNEL_MISSING,
-            pool,
-            SOURCE,
-            "a precompiled driver's image is named by the kernel, and the pool declares none",
-            help="add `kernel: {release: ...}`, the output of `uname -r`",
-        )
+    _check_kernel(pool, source, facts)
     return DriverPlan(
         source=source.value,
         version=version,
@@ -121,121 +142,91 @@ def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Fa
         os_tag=os_tag(pool, facts),
         kernel_module_type=driver.kernel_module_type,
         upgrade_policy=driver.upgrade_policy,
-        install_dir=driver.install_dir,
+        install_dir=_install_dir(pool, source, facts),
         origin=origin,
         version_origin=version_origin,
+        vgpu=driver.vgpu if source is DriverSource.CONTAINER else None,
     )
 
 
 def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, facts: Facts) -> None:
-    if source is DriverSource.PRECOMPILED:
-        if version is None or not _BRANCH.match(version):
-            said = f"`{version}` is a full version" if version else "none is given"
+    if source is DriverSource.PREINSTALLED:
+        check_told_version(pool, facts)
+    elif source is DriverSource.PRECOMPILED:
+        if version is None or not _BRANCH.fullmatch(version):
+            said = f"`{version}` is none" if version else "none is given"
+            branch = version[:3] if version and _FULL_VERSION.fullmatch(version) else "535"
             facts.report_pool(
                 codes.DRIVER_VERSION_FORM,
                 pool,
                 VERSION if version else SOURCE,
                 f"a precompiled driver takes the branch as driver.version; {said}",
-                help=f'write `version: "{version[:3] if version else "535"}"`',
+                help=f'write `version: "{branch}"`',
             )
-    elif source is DriverSource.CONTAINER and version is not None and not _FULL_VERSION.match(version):
+    elif version is not None and pool.profile.spec.driver.vgpu is None and not _FULL_VERSION.fullmatch(version):
         facts.report_pool(
             codes.DRIVER_VERSION_FORM,
             pool,
             VERSION,
-            f"a driver container takes the full version; `{version}` is a branch",
+            f"a driver container takes the full version; `{version}` is "
+            + ("a branch" if version.isdecimal() else "none"),
             help="write a full version like 550.90.07, or `source: precompiled`",
         )
 
 
-def _check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
-    asked = pool.profile.spec.driver
-    for name, wanted in (("gds", asked.gds), ("gdrcopy", asked.gdrcopy)):
-        if wanted and driver.precompiled:
-            facts.report_pool(
-                codes.DRIVER_CONTRADICTION,
-                pool,
-                f"/spec/driver/{name}",
-                f"`driver.{name}` is refused by the operator beside a precompiled driver",
-                help="use `source: container`, or leave the feature out",
-            )
-        elif wanted and not driver.managed:
-            facts.report_pool(
-                codes.DRIVER_CONTRADICTION,
-                pool,
-                f"/spec/driver/{name}",
-                f"`driver.{name}` runs beside the operator's driver container, and this pool's driver is pre-installed",
-                help="use `source: container`, or leave the feature out",
-            )
-    release = facts.need_release()
-    if driver.precompiled and pool.profile.spec.arch not in release.precompiled_arch:
+def _check_kernel(pool: PoolPlan, source: DriverSource, facts: Facts) -> None:
+    if source is DriverSource.PRECOMPILED and pool.profile.spec.kernel.release is None:
         facts.report_pool(
-            codes.DRIVER_CONTRADICTION,
+            codes.KERNEL_MISSING,
             pool,
-            "/spec/arch",
-            f"precompiled drivers exist for {', '.join(release.precompiled_arch)} only with {release.tag}",
-            help="write `driver: {source: container}`",
-        )
-    if pool.profile.spec.secure_boot and driver.source == DriverSource.CONTAINER:
-        facts.report_pool(
-            codes.SECURE_BOOT,
-            pool,
-            "/spec/secureBoot",
-            "the driver is compiled on nodes with Secure Boot, whose kernel takes signed modules only",
-        )
-    if asked.gds and asked.kernel_module_type is not KernelModuleType.OPEN:
-        facts.report_pool(
-            codes.DRIVER_CONTRADICTION,
-            pool,
-            "/spec/driver/gds",
-            "GPUDirect Storage needs the open kernel modules, and `auto` does not count",
-            help="add `kernelModuleType: open`",
-        )
-    if asked.install_dir is not None and driver.managed:
-        facts.report_pool(
-            codes.DRIVER_CONTRADICTION,
-            pool,
-            "/spec/driver/installDir",
-            "`driver.installDir` is where a pre-installed driver lies; this pool's driver comes in a container",
-            help="remove it, or write `source: preinstalled`",
+            SOURCE,
+            "a precompiled driver's image is named by the kernel, and the pool declares none",
+            help="add `kernel: {release: ...}`, the output of `uname -r`",
         )
 
 
-def _check_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
-    """Kernel modules and driver branch against the GPU's architecture."""
-    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
-    if architecture is None:
-        return
-    chosen = driver.kernel_module_type
-    pointer = "/spec/driver/kernelModuleType"
-    open_by_default = facts.need_release().driver_object.module_field == "kernelModuleType"
-    product = pool.profile.spec.gpu.product
-    if driver.managed and architecture.open == "required":
-        old_branch = driver.branch is not None and driver.branch < _FIRST_AUTO_BRANCH
-        if chosen is KernelModuleType.PROPRIETARY or (
-            chosen is not KernelModuleType.OPEN and (not open_by_default or old_branch)
-        ):
+def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | None:
+    """Where a driver lies that the system carries: as declared, or as the catalog knows it."""
+    spec = pool.profile.spec
+    given = spec.driver.install_dir
+    entry = facts.catalog.operating_systems.get(spec.os.id)
+    known = entry.driver_folder if entry is not None else None
+    if source is not DriverSource.PREINSTALLED or known is None:
+        return given
+    if known not in _NOT_IN_ROOT:
+        if given not in (None, known):
             facts.report_pool(
-                codes.KERNEL_MODULE_TYPE,
+                DRIVER_FOLDER,
                 pool,
-                pointer if chosen else "/spec/gpu/product",
-                f"{product} ({architecture.name}) needs the open kernel modules",
-                help="write `driver: {kernelModuleType: open}`",
+                INSTALL_DIR,
+                f"{spec.os.id} has its driver in `{known}`",
+                help="remove `installDir`: it follows from the operating system",
             )
-    if architecture.open == "unsupported" and chosen is KernelModuleType.OPEN:
+        return known
+    if given is None:
         facts.report_pool(
-            codes.KERNEL_MODULE_TYPE,
+            DRIVER_FOLDER,
             pool,
-            pointer,
-            f"{product} ({architecture.name}) has no open kernel modules",
-            help="write `kernelModuleType: proprietary`, or leave it out",
+            SOURCE if spec.driver.source else "/spec/os/id",
+            f"where {spec.os.id} {spec.os.version} has its driver "
+            + ("depends on its version and flavour" if known == "declared" else "is unknown")
+            + "; the operator looks in the root file system",
+            help="declare it: `driver: {source: preinstalled, installDir: ...}`",
+            severity=Severity.ERROR if known == "declared" else Severity.WARNING,
         )
-    if architecture.last_branch is not None and driver.branch is not None and driver.branch > architecture.last_branch:
-        facts.report_pool(
-            codes.DRIVER_BRANCH_ENDED,
-            pool,
-            VERSION if pool.profile.spec.driver.version else "/spec/gpu/product",
-            f"driver {driver.version} no longer supports {product} ({architecture.name}); "
-            f"the last branch is {architecture.last_branch}",
-            help=f"write a `driver.version` of branch {architecture.last_branch} or older",
-        )
+    return given
+
+
+def _opt_outs(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Facts) -> list[LabelSetting]:
+    """Labels that keep the operator's parts off nodes whose system has them."""
+    contract = facts.catalog.releases.labels
+    entry = facts.catalog.operating_systems.get(pool.profile.spec.os.id)
+    labels = []
+    if source is DriverSource.PREINSTALLED:
+        because = Derived("drivers", "the operator leaves nodes with this label without a driver pod", (origin,))
+        labels.append(LabelSetting(contract.deploy_driver, "pre-installed", "provisioner", because))
+    if entry is not None and entry.device_plugin == "os":
+        why = f"{entry.id} runs a device plugin itself, and two of them would advertise the same GPUs"
+        because = Derived("drivers", why, (facts.at_pool(pool, "/spec/os/id"),))
+        labels.append(LabelSetting(contract.deploy_device_plugin, "false", "provisioner", because))
+    return labels

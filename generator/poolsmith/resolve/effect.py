@@ -123,7 +123,12 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
         message = "`sandbox.resourceAlias` needs the Kata device plugin of later releases"
         yield "/spec/sandbox/resourceAlias", message, "remove it"
     if driver.source is DriverSource.PREINSTALLED:
-        for field, asked in (("rdma", driver.rdma), ("upgradePolicy", driver.upgrade_policy is not None)):
+        for field, asked in (
+            ("rdma", driver.rdma),
+            ("upgradePolicy", driver.upgrade_policy is not None),
+            ("kernelModuleType", driver.kernel_module_type is not None),
+            ("repository", driver.repository is not None),
+        ):
             if asked:
                 message = f"`driver.{field}` has no effect: this pool's driver is not the operator's"
                 yield f"/spec/driver/{field}", message, "remove it"

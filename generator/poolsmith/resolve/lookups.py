@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 RELEASE = "/spec/stack/release"
 _MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
+_WITHOUT_IMAGES = ("unknown", "variant")
 
 
 def look_up(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -105,13 +106,23 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
             help=f"known: {listed(entry.known_versions())}; {declare}",
             severity=severity,
         )
-    elif managed and entry.driver == "unknown" and spec.driver.repository is None:
+    elif managed and entry.driver in _WITHOUT_IMAGES and spec.driver.repository is None:
+        others = f"; drivers for it are published in {entry.repository}" if entry.repository else ""
         facts.report_pool(
             codes.UNKNOWN_OPERATING_SYSTEM,
             pool,
             "/spec/os/id",
             f"whether a driver image for {os.id} {os.version} exists is unknown",
-            help="name the repository that holds one in `driver.repository`, or pre-install the driver",
+            help=f"name the repository that holds one in `driver.repository`, or pre-install the driver{others}",
+        )
+    if entry is not None and os.version in entry.unsupported:
+        facts.report_pool(
+            codes.NO_SUPPORT_ROW,
+            pool,
+            "/spec/os/version",
+            entry.unsupported[os.version],
+            help="use a system that the documentation lists",
+            severity=Severity.WARNING,
         )
 
 

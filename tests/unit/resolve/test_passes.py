@@ -275,7 +275,7 @@ def test_an_objects_name_must_fit_into_a_label_where_the_operator_writes_it_ther
     outcome = resolve({"stack": f"{{release: {release}, driverMode: nvidia-driver}}"}, {"a" * 55: {}})
 
     assert (outcome.plan is not None) is fits
-    assert fits or outcome.findings == [("invalid-name", f"{'a' * 55}.yaml:3:12")]
+    assert fits or ("invalid-name", f"{'a' * 55}.yaml:3:12") in outcome.findings
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ beside their code; `app` joins both.
 
 from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
@@ -14,4 +15,4 @@ from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 
-CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEDULING, *SCHEMA, *PRIVILEGE, *HYGIENE, *POLICY, *ADMISSION)
+CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEDULING, *DRIVER, *SCHEMA, *PRIVILEGE, *HYGIENE, *POLICY, *ADMISSION)

@@ -1,0 +1,114 @@
+"""PSM218, PSM219, PSM234 to PSM239: where a pool's driver comes from, and whether it is there. Floor: diagnostics."""
+
+from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.diagnostics.rule_info import RuleInfo
+
+UNKNOWN_DRIVER_IMAGE = RuleInfo(
+    code="PSM218",
+    name="unknown-driver-image",
+    severity=Severity.WARNING,
+    what="The nodes will pull a driver image that the project's list of known images does not hold.",
+    why=(
+        "The tag follows from driver, system and kernel; nobody pushes an image because somebody needs it. Whether it "
+        "exists is unknown."
+    ),
+    symptom="ImagePullBackOff of nvidia-driver-daemonset after an update of kernel or system: manifest unknown",
+    fix="look into the registry, then add the tag to profiles/_driver-images.yaml, or keep the kernel that has one",
+    references=("NVIDIA/gpu-operator issue 910", "NVIDIA/gpu-operator issue 682", "NVIDIA/gpu-operator issue 1203"),
+)
+DRIVER_IMAGE_NOT_LISTED = RuleInfo(
+    code="PSM219",
+    name="driver-image-not-listed",
+    severity=Severity.WARNING,
+    what="No source lists driver images of NVIDIA for this system, kernel, branch or processor.",
+    why="Precompiled images exist for some kernels and branches only, compiled ones for some systems.",
+    symptom="ImagePullBackOff of nvidia-driver-daemonset: manifest unknown",
+    bad='kernel: {release: 6.5.0-45-generic}\ndriver: {source: precompiled, version: "580"}\n',
+    good="kernel: {release: 6.5.0-45-generic}\ndriver: {source: container}\n",
+    references=("NVIDIA/gpu-operator issue 1203", "NVIDIA/gpu-operator issue 933", "NVIDIA/gpu-operator issue 1212"),
+)
+VGPU_GUEST = RuleInfo(
+    code="PSM234",
+    name="vgpu-guest",
+    what="The driver of a vGPU guest lacks its image or its licence, or asks for what guests don't have.",
+    why=(
+        "The guest driver may not be passed on, so there is no public image of it; and each guest has to be licensed."
+    ),
+    bad="driver: {source: container, vgpu: {licensingSecret: licensing-config}}\n",
+    good=(
+        "driver:\n  source: container\n  repository: registry.example.com/gpu\n  version: 550.90.07-grid\n"
+        "  vgpu: {licensingSecret: licensing-config}\n"
+    ),
+    symptom="ImagePullBackOff of nvidia-vgpu-driver, or FailedMount of its volume licensing-config",
+    references=("NVIDIA/cloud-native-docs gpu-operator/install-gpu-operator-vgpu.rst",),
+)
+UPGRADE_POLICY_UNSTATED = RuleInfo(
+    code="PSM235",
+    name="upgrade-policy-unstated",
+    severity=Severity.NOTE,
+    what="Pools whose driver the operator replaces say nothing about how.",
+    why=(
+        "By default a changed driver is rolled out at once, node after node, and deletes the pods that use GPUs. "
+        "That is a decision for each environment."
+    ),
+    fix="write `driver.upgradePolicy`, for example in a base; `{}` takes the defaults on purpose",
+    bad="driver: {source: container}\n",
+    good="driver: {source: container, upgradePolicy: {autoUpgrade: false}}\n",
+)
+FORCED_DRAIN = RuleInfo(
+    code="PSM236",
+    name="forced-drain",
+    severity=Severity.WARNING,
+    what="Before its driver is replaced, a node is drained of pods that nothing brings back, or with their data.",
+    why="`force` deletes pods without a controller, `deleteEmptyDir` what pods keep in emptyDir volumes.",
+    bad="driver: {source: container, upgradePolicy: {drain: {enable: true, force: true}}}\n",
+    good="driver: {source: container, upgradePolicy: {drain: {enable: true, podSelector: app=batch}}}\n",
+)
+DRIVER_NOT_PINNED = RuleInfo(
+    code="PSM237",
+    name="driver-not-pinned",
+    severity=Severity.NOTE,
+    what="The driver's version follows the chart's default.",
+    why="The next release of the operator replaces the driver on every node: another branch may know other GPUs.",
+    fix="write `driver.version`",
+    bad="driver: {source: container}\n",
+    good="driver: {source: container, version: 580.126.20}\n",
+    references=("NVIDIA/aicr 965",),
+)
+DRIVER_FOLDER = RuleInfo(
+    code="PSM238",
+    name="driver-folder",
+    what="Where a driver lies that the operating system carries is not declared, or not where the system has it.",
+    why="The operator's validator looks in that folder, and everything else waits for it.",
+    symptom=(
+        "nvidia-operator-validator stays in Init; driver-validation says that the command failed, retrying after 5 "
+        "seconds, though nvidia-smi works on the host"
+    ),
+    bad='os: {id: talos, version: "1.13"}\ndriver: {source: preinstalled}\n',
+    good='os: {id: talos, version: "1.13"}\ndriver: {source: preinstalled, installDir: /usr/local}\n',
+    references=(
+        "NVIDIA/gpu-operator issue 1292",
+        "NVIDIA/gpu-operator issue 1687",
+        "siderolabs/extensions issue 527",
+    ),
+)
+DRIVER_TOO_OLD = RuleInfo(
+    code="PSM239",
+    name="driver-too-old",
+    what="The driver is older than what the GPU, or a module beside the driver, needs.",
+    why="The modules load and find no device, or come in another kind than the one asked for.",
+    symptom="nvidia-smi in the driver container: No devices were found",
+    bad="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, version: 550.163.01}\n",
+    good="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, version: 570.133.20}\n",
+)
+
+DRIVER = (
+    UNKNOWN_DRIVER_IMAGE,
+    DRIVER_IMAGE_NOT_LISTED,
+    VGPU_GUEST,
+    UPGRADE_POLICY_UNSTATED,
+    FORCED_DRAIN,
+    DRIVER_NOT_PINNED,
+    DRIVER_FOLDER,
+    DRIVER_TOO_OLD,
+)
