@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from poolsmith.app.cluster_run import operator_errors
+from poolsmith.app.cluster_run import predicted_errors
 from poolsmith.app.prediction import Predictions
 from poolsmith.app.values_check import judge_stack_values
 from poolsmith.catalog import Catalog
@@ -115,7 +115,7 @@ def resolve(tmp_path, catalog):
         resolved = resolve_cluster(loaded, catalog, judge_stack_values)
         errors = []
         if resolved.plan is not None:
-            errors = operator_errors(Predictions(catalog).of(resolved.plan, loaded), loaded)
+            errors = predicted_errors(Predictions(catalog).of(resolved.plan, loaded), loaded)
         return Outcome(resolved.plan, (*resolved.diagnostics, *errors), loaded)
 
     return run

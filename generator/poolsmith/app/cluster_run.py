@@ -9,6 +9,7 @@ from poolsmith import __version__
 from poolsmith.app.admission import Admission, admission_of
 from poolsmith.app.comparison import Comparison
 from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
+from poolsmith.app.pool_supply import pool_supply
 from poolsmith.app.values_check import judge_stack_values
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
@@ -69,7 +70,7 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
         plan = resolved.plan
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
-        diagnostics.extend(operator_errors(prediction, loaded))
+        diagnostics.extend(predicted_errors(prediction, loaded))
         prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
 
@@ -115,8 +116,12 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     )
 
 
-def operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
-    """What the chart or the operator would refuse of the plan."""
+def predicted_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
+    """What the chart or the operator would refuse of the plan, and pools that would not get what they need."""
+    return _operator_errors(prediction, loaded) or pool_supply(prediction, loaded)
+
+
+def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     file = loaded.file
     if file is None:
         return []

@@ -60,7 +60,13 @@ FAILING = [
         "cluster.yaml:5:33",
         "did you mean `k3s`",
     ),
-    ("PSM203", {"kubernetes": '{version: "1.33", distribution: openshift}'}, {}, "cluster.yaml:5:33", None),
+    (
+        "PSM203",
+        {"kubernetes": '{version: "1.33", distribution: openshift}'},
+        {},
+        "cluster.yaml:5:33",
+        "poolsmith check",
+    ),
     ("PSM204", {}, {"a": {"gpu": "{product: A101, count: 1}"}}, "a.yaml:7:9", "gpu.architecture"),
     (
         "PSM204",
@@ -618,7 +624,18 @@ FAILING = [
         "cluster.yaml:6:3",
         "",
     ),
+    (
+        "PSM259",
+        {"stack": "{release: v26.7.0, values: {toolkit: {enabled: false}}}"},
+        {},
+        "cluster.yaml:6:48",
+        "let the pools' profiles decide",
+    ),
+    ("PSM259", values("{driver: {enabled: false}}"), {}, "cluster.yaml:6:47", "let the pools' profiles decide"),
+    ("PSM259", values("{devicePlugin: {enabled: false}}"), {}, "cluster.yaml:6:53", "let the pools' profiles decide"),
 ]
+
+OF_THE_PREDICTION = ("PSM258", "PSM259")
 
 # code, cluster, pools: the nearest profile that is sound
 PASSING = [
@@ -771,6 +788,7 @@ PASSING = [
         {"stack": "{release: v26.7.0, values: {toolkit: {repository: nvcr.io/nvidia/k8s}}}"},
         {"a": {"runtime": '{name: containerd, version: "2.1"}'}},
     ),
+    ("PSM259", {}, {"a": {"toolkit": "{source: preinstalled}"}}),
 ]
 
 
@@ -791,7 +809,7 @@ def test_a_mistake_is_found_at_its_line_with_a_way_out(resolve, code, cluster, p
 @pytest.mark.parametrize(("code", "cluster", "pools", "place", "advice"), FAILING, ids=ids(FAILING))
 def test_a_plan_exists_exactly_when_no_finding_is_an_error(resolve, code, cluster, pools, place, advice):
     outcome = resolve(cluster, pools or {"a": {}})
-    of_the_plan = [item for item in outcome.diagnostics if item.code != "PSM258"]
+    of_the_plan = [item for item in outcome.diagnostics if item.code not in OF_THE_PREDICTION]
 
     assert (outcome.plan is None) == any(item.severity == "error" for item in of_the_plan)
 

@@ -20,6 +20,7 @@ UNKNOWN_DISTRIBUTION = RuleInfo(
     name="unknown-distribution",
     what="The catalog does not know a Kubernetes distribution, or it is not delivered by Helm.",
     why="Container runtime paths and node provisioning follow from it.",
+    fix="leave the cluster out; its manifests can be checked all the same, with `poolsmith check PATH`",
 )
 UNKNOWN_GPU = RuleInfo(
     code="PSM204",
@@ -223,6 +224,15 @@ OPERATOR_ERROR = RuleInfo(
     what="The chart would render nothing, or the operator would report an error, for what the profiles come to.",
     why="The cluster would stay as it is, or half done, and only the status of a custom resource would tell.",
 )
+POOL_NOT_SUPPLIED = RuleInfo(
+    code="PSM259",
+    name="pool-not-supplied",
+    what="By what is predicted, a pool gets no driver, toolkit or device plugin, or more than one.",
+    why="Profiles say what each pool is to get, and values on top of them take it away or start a second one.",
+    bad="stack: {release: v26.3.3, values: {toolkit: {enabled: false}}}\n",
+    good="stack: {release: v26.3.3}\n",
+    symptom="0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
+)
 
 COMPATIBILITY = (
     UNKNOWN_RELEASE,
@@ -259,4 +269,5 @@ COMPATIBILITY = (
     DELIVERY_SOURCE,
     FIELD_WITHOUT_EFFECT,
     OPERATOR_ERROR,
+    POOL_NOT_SUPPLIED,
 )

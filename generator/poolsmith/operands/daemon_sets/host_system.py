@@ -13,13 +13,15 @@ from poolsmith.operands.os_tag import OS_ID
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context
 
+UNKNOWN_OPERATOR_HOST = "/etc/os-release of the node that runs the operator, which this release goes by"
+
 
 def system_id(context: Context) -> str:
     """The id that a release goes by: of the node that runs the operator, or of the first GPU node."""
     if context.behaviour["osFacts"] == "gpu-node":
         return context.gpu_nodes[0].labels.get(OS_ID, "")
     if context.os_release is None:
-        raise NotModelled("/etc/os-release of the node that runs the operator, which this release goes by")
+        raise NotModelled(UNKNOWN_OPERATOR_HOST)
     return context.os_release.get("ID", "")
 
 
