@@ -14,10 +14,8 @@ from poolsmith.model.installation import Installation, Made, Maker, in_made_orde
 from poolsmith.model.plan import values_tree
 from poolsmith.operands.chart_workloads.stack import stack_objects
 from poolsmith.operands.child_pods import children, unknown_children
-from poolsmith.operands.daemon_sets.host_system import UNKNOWN_OPERATOR_HOST
-from poolsmith.operands.expand import expand
+from poolsmith.operands.expand_on_pools import expand_on_pools
 from poolsmith.operands.operator_chart_part import ChartParts, stored
-from poolsmith.operands.os_tag import OS_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,11 +113,7 @@ class _Building:
             namespace=given.namespace,
             service_monitors=True,
         )
-        expansion = expand(given.release, state)
-        systems = {node.labels.get(OS_ID, "") for node in given.nodes}
-        if len(systems) == 1 and any(UNKNOWN_OPERATOR_HOST in text for text in expansion.unknown):
-            self.unknown.extend(f"{text}: taken for {min(systems)}, like all pools" for text in expansion.unknown)
-            expansion = expand(given.release, replace(state, os_release={"ID": min(systems)}))
+        expansion = expand_on_pools(given.release, state)
         self.made.extend(Made(item, Maker.OPERATOR, _owner(item)) for item in expansion.objects)
         self.errors.extend((*expansion.errors, *_failures(expansion)))
         self.unknown.extend(expansion.unknown)
