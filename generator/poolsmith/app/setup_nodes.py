@@ -129,6 +129,7 @@ def _pool(pool: PoolPlan, node: Node, layers: Layers, catalog: Catalog) -> Setup
         gpu=spec.gpu.product,
         architecture=gpu.architecture if gpu is not None else None,
         driver=_driver(pool, catalog),
+        install_dir=pool.driver.install_dir if pool.driver is not None else spec.driver.install_dir,
         toolkit=pool.toolkit,
         nic=spec.nic.value,
         secure_boot=spec.secure_boot,

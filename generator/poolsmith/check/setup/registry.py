@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.check.setup import (
+    driver_and_gpu,
     driver_coverage,
+    driver_of_the_system,
+    host_driver_folder,
+    label_of_nobody,
+    no_driver_image,
+    rdma_without_adapter,
     refused_driver_objects,
     several_cluster_policies,
     unlike_nodes,
@@ -18,5 +24,11 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     unlike_nodes,
     refused_driver_objects,
     driver_coverage,
+    driver_of_the_system,
+    label_of_nobody,
+    no_driver_image,
+    host_driver_folder,
+    rdma_without_adapter,
+    driver_and_gpu,
     several_cluster_policies,
 )

@@ -49,8 +49,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
             view,
             systems,
             "/spec/os",
-            "run different systems, and one ClusterPolicy names the driver image after whichever node it "
-            "lists first",
+            "run different systems, and one ClusterPolicy names the driver image after whichever node it lists first",
         )
     if len(sources) > 1:
         yield _finding(

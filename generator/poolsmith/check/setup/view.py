@@ -33,8 +33,9 @@ class SetupNode:
     """A node with a GPU, or a pool in which all nodes are alike.
 
     Texts are empty where they are not known. `labels` are those that the operator sees, its own nvidia.com/gpu.present
-    included. From `driver` on only a profile can say it: container, precompiled, preinstalled or os; operator, overlay
-    or preinstalled; none or mellanox; container, vm-passthrough, vm-vgpu, kata or kata-confidential.
+    included. From `driver` on only a profile can say it: container, precompiled, preinstalled or os; the folder of such
+    a driver; operator, overlay or preinstalled; none or mellanox; container, vm-passthrough, vm-vgpu, kata or
+    kata-confidential.
     """
 
     name: str
@@ -50,6 +51,7 @@ class SetupNode:
     gpu: str = ""
     architecture: str | None = None
     driver: str | None = None
+    install_dir: str | None = None
     toolkit: str | None = None
     nic: str | None = None
     secure_boot: bool | None = None

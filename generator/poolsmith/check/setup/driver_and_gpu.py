@@ -1,0 +1,101 @@
+"""Driver versions and kernel modules that the GPUs of nodes don't work with. Floor: check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.versions import version_key
+from poolsmith.check.setup.engine import SetupFinding
+from poolsmith.check.setup.node_drivers import node_drivers
+from poolsmith.check.setup.wording import named, places
+from poolsmith.diagnostics import RuleInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.setup.node_drivers import DescribedDriver
+    from poolsmith.check.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM268",
+    name="driver-and-gpu",
+    applies_to="setup",
+    what="The driver's branch no longer supports the GPUs of some nodes, or does not yet, or its kernel modules are of "
+    "the kind that these GPUs can't use.",
+    why="Pascal and Volta end with branch 580 and have no open modules; Grace Hopper and Blackwell have no others. A "
+    "new release of the operator brings a new default driver.",
+    symptom="the modules load, and nvidia-smi finds no device; the validation of CUDA fails for ever.",
+    fix="describe the driver per kind of node, with the version and the kernelModuleType that its GPUs need",
+    references=(
+        "pull requests rwlove/home-ops 13690, siderolabs/talos 9430 and skypilot-org/skypilot 9639",
+        "docs.nvidia.com CUDA toolkit, driver and architecture matrix",
+        "NVIDIA/cloud-native-docs@gpu-operator-v25.3-16:gpu-operator/release-notes.rst",
+    ),
+)
+NEEDS = ("nodes", "release")
+_MODULES = {"kernelModuleType": "kernelModuleType: {}", "useOpenKernelModules": "useOpenKernelModules: true"}
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    for found in node_drivers(view):
+        kinds: dict[str, list[SetupNode]] = {}
+        for node in found.nodes:
+            kinds.setdefault(node.gpu, []).append(node)
+        for nodes in kinds.values():
+            yield from _judge(view, found.driver, nodes)
+
+
+def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[SetupFinding]:
+    node = nodes[0]
+    architecture = view.catalog.gpus.architectures.get(node.architecture or "")
+    entry = view.catalog.gpus.find(node.gpu) if node.gpu else None
+    if architecture is None or entry is None or view.operator is None:
+        return
+    where = places(nodes, "/spec/gpu/product", entry.product)
+    who = f"{entry.product} ({architecture.name}, {named(nodes)})"
+    branch, version, modules = driver.branch, driver.version, driver.modules
+    if branch is not None and architecture.last_branch is not None and branch > architecture.last_branch:
+        yield SetupFinding(
+            message=f"driver {version} of {driver.shown} no longer supports {who}; the last branch is "
+            f"{architecture.last_branch}",
+            location=driver.at("version"),
+            help=f"give these nodes a driver of branch {architecture.last_branch} or older",
+            related=where,
+        )
+    first = entry.first_driver
+    if (
+        branch is not None
+        and first is not None
+        and version_key(version) < version_key(first)[: len(version_key(version))]
+    ):
+        yield SetupFinding(
+            message=f"driver {version} of {driver.shown} does not know {who} yet, which need {first} or later",
+            location=driver.at("version"),
+            help=f"write a version from {first} on",
+            related=where,
+        )
+    field = view.operator.driver_object.module_field
+    if architecture.open == "required" and not _is_open(view, driver):
+        yield SetupFinding(
+            message=f"{who} needs the open kernel modules, and {driver.shown} loads the proprietary ones",
+            location=driver.at(field),
+            help=f"write `{_MODULES[field].format('open')}`",
+            related=where,
+        )
+    if architecture.open == "unsupported" and modules == "open":
+        yield SetupFinding(
+            message=f"{who} has no open kernel modules, and {driver.shown} loads those",
+            location=driver.at(field),
+            help="write `kernelModuleType: proprietary` for these nodes, or leave it out",
+            related=where,
+        )
+
+
+def _is_open(view: SetupView, driver: DescribedDriver) -> bool:
+    """Whether a GPU that needs open modules gets them; where the version is not known, it may."""
+    if driver.modules in ("open", "proprietary"):
+        return driver.modules == "open"
+    assert view.operator is not None
+    if view.operator.driver_object.module_field != "kernelModuleType":
+        return False
+    return driver.branch is None or view.catalog.driver_images.chooses_modules(driver.version)

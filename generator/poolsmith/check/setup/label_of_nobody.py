@@ -1,0 +1,102 @@
+"""Labels that NVIDIADriver objects select by, and that nothing writes. Floor: check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.check.setup.driver_setup import driver_setup
+from poolsmith.check.setup.engine import SetupFinding
+from poolsmith.diagnostics import RuleInfo, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.setup.driver_setup import DriverSetup
+    from poolsmith.check.setup.view import SetupObject, SetupView
+
+RULE = RuleInfo(
+    code="PSM264",
+    name="label-of-nobody",
+    severity=Severity.WARNING,
+    applies_to="setup",
+    what="An NVIDIADriver selects nodes by a label that no node has, no NodeFeatureRule or node template of these "
+    "files writes, and no well-known writer (kubelet, NFD, GPU feature discovery, the operator, a cloud) has.",
+    why="The object selects nothing until somebody labels nodes by hand, and a node that is replaced comes without.",
+    symptom="no DaemonSet is made for the driver object, and nothing reports an error.",
+    fix="let the node template or a NodeFeatureRule write the label, and keep it beside these files",
+    references=("NVIDIA/gpu-operator:internal/state/nodepool.go",),
+)
+NEEDS: tuple[str, ...] = ()
+_WELL_KNOWN = (
+    "nvidia.com/",
+    "feature.node.kubernetes.io/",
+    "kubernetes.io/",
+    "k8s.io/",
+    "cluster.x-k8s.io/",
+    "amazonaws.com/",
+    "eksctl.io/",
+    "karpenter.sh/",
+    "karpenter.k8s.aws/",
+    "karpenter.azure.com/",
+    "cloud.google.com/",
+    "azure.com/",
+)
+"""Ends of the domains of labels that kubelets, clouds, provisioners and GPU software write by themselves."""
+_NO_PREFIX = ("agentpool",)
+_SELECTING = ("NVIDIADriver", "ClusterPolicy", "DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob", "Pod")
+_DEEPEST = 40
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    setup = driver_setup(view)
+    if setup.uses_objects is False:
+        return
+    for key, position in _keys(setup).items():
+        if _is_well_known(key) or any(key in node.labels for node in setup.nodes) or _is_written(view, key):
+            continue
+        item = setup.objects[position]
+        yield SetupFinding(
+            message=f"{item.shown} selects by the label `{key}`, which nothing here writes"
+            + (", and no node has it" if view.nodes else ""),
+            location=item.at(f"/spec/nodeSelector/{key.replace('~', '~0').replace('/', '~1')}"),
+        )
+
+
+def _keys(setup: DriverSetup) -> dict[str, int]:
+    """Each label, with the first object that selects by it."""
+    found: dict[str, int] = {}
+    for position, item in enumerate(setup.objects):
+        for key in item.stated or {}:
+            found.setdefault(key, position)
+    return found
+
+
+def _is_well_known(key: str) -> bool:
+    domain, slash, _ = key.partition("/")
+    return key in _NO_PREFIX or (bool(slash) and f".{domain}/".endswith(tuple(f".{end}" for end in _WELL_KNOWN)))
+
+
+def _is_written(view: SetupView, key: str) -> bool:
+    return any(_writes(item, key) for item in view.objects)
+
+
+def _writes(item: SetupObject, key: str) -> bool:
+    """A rule of NFD, or the template of nodes: a map of labels with the key, or a flag of the kubelet with it."""
+    if item.kind in _SELECTING:
+        return False
+    pending: list[tuple[Any, bool, int]] = [(item.data.get("spec"), False, 0)]
+    while pending:
+        node, are_labels, depth = pending.pop()
+        if isinstance(node, dict):
+            if are_labels and key in node:
+                return True
+            if depth < _DEEPEST:
+                pending.extend(
+                    (value, isinstance(name, str) and name.lower().endswith("labels"), depth + 1)
+                    for name, value in node.items()
+                )
+        elif isinstance(node, list) and depth < _DEEPEST:
+            pending.extend((value, False, depth + 1) for value in node)
+        elif isinstance(node, str) and f"{key}=" in node:
+            return True
+    return False

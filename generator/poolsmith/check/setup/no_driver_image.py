@@ -1,0 +1,162 @@
+"""Driver images that can't exist, or that nobody lists, by the name that the operator makes. Floor: check."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from poolsmith.check.setup.driver_setup import driver_setup
+from poolsmith.check.setup.engine import SetupFinding
+from poolsmith.check.setup.node_drivers import DescribedDriver, node_drivers
+from poolsmith.check.setup.wording import named, places
+from poolsmith.diagnostics import RuleInfo, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.catalog.releases import Release
+    from poolsmith.check.setup.node_drivers import NodeDrivers
+    from poolsmith.check.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM265",
+    name="no-driver-image",
+    applies_to="setup",
+    what="The driver image of some nodes can't exist, or nobody lists it: a precompiled driver with a full version, a "
+    "compiled one with a branch, repository, image and version in part, a system or processor for which none is "
+    "built, or a kernel that the documentation does not name for precompiled drivers.",
+    why="The operator puts the name together from version, kernel and operating system; it does not ask a registry. "
+    "Whether a tag exists, poolsmith can't know either: what is on a list is listed, all else is unknown.",
+    symptom="`ImagePullBackOff` of the driver pod, after an update of the kernel or of the system on all new nodes; an "
+    "image named `/:580.126.20`.",
+    fix="write the version in the form that the kind of driver takes, choose a listed system and kernel, or name your "
+    "own repository of driver images",
+    bad="kind: NVIDIADriver\nspec: {usePrecompiled: true, version: 535.183.01}\n",
+    good='kind: NVIDIADriver\nspec: {usePrecompiled: true, version: "535"}\n',
+    references=(
+        "NVIDIA/gpu-operator issues 910, 682, 1203, 933, 1212, 1623, 1533 and 2006",
+        "NVIDIA/gpu-driver-container@06a208ca9747",
+        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/precompiled-drivers.rst",
+    ),
+)
+NEEDS = ("release",)
+PARTLY_NEEDS = ("nodes",)
+_BRANCH = re.compile(r"\d{3}")
+_PARTS = ("repository", "image", "version")
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    setup = driver_setup(view)
+    if setup.uses_objects:
+        for item in setup.written:
+            yield from _forms(DescribedDriver(view, item))
+    for found in node_drivers(view):
+        if found.driver.of_vendor and "sha256:" not in found.driver.version:
+            yield from _images(view, found)
+
+
+def _forms(driver: DescribedDriver) -> Iterator[SetupFinding]:
+    """What an object says by itself."""
+    said = [part for part in _PARTS if driver.text(part)]
+    if said and len(said) < len(_PARTS):
+        missing = next(part for part in _PARTS if part not in said)
+        yield SetupFinding(
+            message=f"{driver.shown} has {' and '.join(f'`{part}`' for part in said)} without `{missing}`: no image "
+            "has such a name",
+            location=driver.at(said[0]),
+            help="write `repository`, `image` and `version`, as in `nvcr.io/nvidia`, `driver`, `580.126.20`",
+        )
+        return
+    version = driver.version
+    if driver.precompiled and version and not _BRANCH.fullmatch(version):
+        what = "a digest" if "sha256:" in version else "a full version"
+        yield SetupFinding(
+            message=f"{driver.shown} has a precompiled driver, whose version is a branch; `{version[:40]}` is {what}",
+            location=driver.at("version"),
+            help=f'write `version: "{driver.branch or 580}"`',
+        )
+    elif not driver.precompiled and _BRANCH.fullmatch(version):
+        yield SetupFinding(
+            message=f"{driver.shown} has a driver that is compiled on the node, whose version is a full one; "
+            f"`{version}` is a branch",
+            location=driver.at("version"),
+            help="write a full version like 580.126.20, or `usePrecompiled: true`",
+        )
+
+
+def _images(view: SetupView, found: NodeDrivers) -> Iterator[SetupFinding]:
+    """One finding per kind of node, however many there are."""
+    kinds: dict[tuple[str, str, str, str], list[SetupNode]] = {}
+    for node in found.nodes:
+        kernel = node.kernel if found.driver.precompiled else ""
+        kinds.setdefault((node.os_id, node.os_version, kernel, node.arch), []).append(node)
+    assert view.operator is not None
+    for nodes in kinds.values():
+        if not nodes[0].os_id or driver_setup(view).brings_own(nodes[0]) is not None:
+            continue
+        problem = _problem(view, view.operator, found.driver, nodes[0])
+        if problem is not None:
+            severity, message, pointer, help_text = problem
+            yield SetupFinding(
+                message=f"{message} (for {named(nodes)})",
+                location=found.driver.at("version" if found.driver.version else ""),
+                help=help_text,
+                related=places(nodes, pointer, "there"),
+                severity=severity,
+            )
+
+
+def _problem(
+    view: SetupView, operator: Release, driver: DescribedDriver, node: SetupNode
+) -> tuple[Severity, str, str, str] | None:
+    """Severity, message, the pointer that decides it, and what to do."""
+    own = "name the repository of your own driver images"
+    system = view.catalog.operating_systems.get(node.os_id)
+    if system is None or system.driver not in ("container", "unknown"):
+        return (
+            Severity.ERROR if system is not None else Severity.WARNING,
+            f"nobody is known to publish driver containers for {node.os_id}",
+            "/spec/os",
+            f"pre-install the driver, or {own}",
+        )
+    if system.driver == "unknown":
+        other = f", as {system.repository}" if system.repository else ""
+        return (
+            Severity.WARNING,
+            f"whether NVIDIA publishes driver containers for {node.os_id} {node.os_version} is unknown",
+            "/spec/os",
+            own + other,
+        )
+    tag = operator.os_tag(node.os_id, node.os_version)
+    images = view.catalog.driver_images
+    if driver.precompiled:
+        if node.arch and node.arch not in operator.precompiled_arch:
+            return (
+                Severity.ERROR,
+                f"precompiled drivers exist for {', '.join(operator.precompiled_arch)} only, not for {node.arch}",
+                "/spec/arch",
+                "compile the driver on these nodes: `usePrecompiled: false`, and a full version",
+            )
+        rows = images.precompiled.get(operator.line)
+        if rows is None or not node.kernel or driver.branch is None:
+            return None
+        if not images.precompiled_rows(operator.line, tag, node.kernel, driver.branch):
+            near = [row for row in rows if row.os_tag == tag] or list(rows)
+            return (
+                Severity.WARNING,
+                f"nobody lists a precompiled driver {driver.branch} for {tag} and {node.kernel}: it may not exist",
+                "/spec/kernel/release",
+                f"listed are {'; '.join(map(str, near))}; else compile the driver on the node, or {own}",
+            )
+        return None
+    known = images.compiled.get(tag)
+    if known is None or not driver.version:
+        return None
+    if (known.branches and driver.branch not in known.branches) or driver.version in known.without:
+        return (
+            Severity.WARNING,
+            f"no driver container {driver.version} is built for {tag}",
+            "/spec/os",
+            f"choose another driver version, or {own}",
+        )
+    return None
