@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith import __version__
 from poolsmith.app.admission import Admission, admission_of
 from poolsmith.app.comparison import Comparison
+from poolsmith.app.driver_images import judge_driver_images
 from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
 from poolsmith.app.pool_supply import pool_supply
 from poolsmith.app.values_check import judge_stack_values
@@ -71,6 +72,7 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
         diagnostics.extend(predicted_errors(prediction, loaded))
+        diagnostics.extend(judge_driver_images(project.driver_images[0], prediction, loaded))
         prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from poolsmith.app.batches import in_batches
 from poolsmith.app.cluster_run import compare, link_in_the_way
 from poolsmith.app.comparison import foreign_diagnostics, hand_edit
+from poolsmith.app.driver_images import without_list
 from poolsmith.app.lock_file import LOCK
 from poolsmith.app.object_schemas import with_schema_results
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT, Project, open_project
@@ -59,6 +60,7 @@ class _Totals:
     used_bases: set[str] = field(default_factory=set)
     pools: int = 0
     files: int = 0
+    unlisted_drivers: int = 0
     judged: list[Judged] = field(default_factory=list)
     fleet: list[FleetEntry] = field(default_factory=list)
     unplanned: int = 0
@@ -72,6 +74,7 @@ class _Totals:
         self.diagnostics.extend(result.diagnostics)
         self.used_bases |= result.used_bases
         self.pools += result.pools
+        self.unlisted_drivers += result.unlisted_drivers
         self.files += result.files
         self.unplanned += not result.planned
         if result.judgement is not None:
@@ -212,6 +215,7 @@ def _run_all(
 def _add_fleet_findings(project: Project, totals: _Totals, clusters: Sequence[str]) -> None:
     totals.diagnostics.extend(project.fleet.problems)
     totals.diagnostics.extend(project.bases.problems)
+    totals.diagnostics.extend(project.driver_images[1])
     totals.diagnostics.extend(project.policies.problems)
     if project.judged_by is not None:
         from poolsmith.app.policy_changes import policy_changes
@@ -271,6 +275,8 @@ def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...], fleet: Flee
         checked["rules"] = len(RULES) + len(PRIVILEGE_RULES)
         if others := sum(item.others for item in totals.judged):
             skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
+        if totals.unlisted_drivers:
+            skipped.append(without_list(totals.unlisted_drivers))
         judgements = totals.judgements
         checked |= counted(judgements.values())
         skipped.extend(not_expanded({name: item.unknown for name, item in judgements.items()}))

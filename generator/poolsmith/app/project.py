@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from poolsmith.app.admission_check import AdmissionReviews
     from poolsmith.app.grant_check import GrantJudge
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.model.driver_image_list import DriverImageListSpec
 
 OUTPUT = "output"
 CLUSTERS = f"{OUTPUT}/clusters"
@@ -62,6 +64,14 @@ class Project:
         """Names of bases whose own files have mistakes; what extends them can't be judged."""
         paths = {problem.primary.span.path for problem in self.bases.problems}
         return frozenset(name for name, file in self.bases.files.items() if file.path in paths)
+
+    @cached_property
+    def driver_images(self) -> tuple[DriverImageListSpec | None, tuple[Diagnostic, ...]]:
+        """The list of known driver images when there is one and it is sound, and all that is wrong with it."""
+        from poolsmith.load.driver_image_list import load_driver_images
+
+        path = self.fleet.driver_images
+        return (None, ()) if path is None else load_driver_images(self.tree, path)
 
     @cached_property
     def predictions(self) -> Predictions:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from poolsmith.app.cluster_run import TOOL, compare, occupied, run_cluster
 from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
+from poolsmith.app.driver_images import driver_pools
 from poolsmith.app.lock_file import LOCK, write_lock
 from poolsmith.app.object_schemas import Against, against_cluster
 from poolsmith.app.output_rules import Judged, judge_output
@@ -47,6 +48,8 @@ class ClusterResult:
     used_bases: frozenset[str] = frozenset()
     fleet_entry: FleetEntry | None = None
     judgement: Judgement | None = None
+    unlisted_drivers: int = 0
+    """Pools that pull a driver image, where no list of known images can say anything about it."""
 
 
 class Mode(StrEnum):
@@ -94,6 +97,7 @@ def _one_cluster(project: Project, files: ClusterFiles, mode: Mode) -> ClusterRe
         used_bases=run.loaded.used_bases,
         fleet_entry=fleet_entry(run.plan, run.admission) if run.plan is not None else None,
         judgement=judgement,
+        unlisted_drivers=driver_pools(run.plan) if run.plan is not None and project.fleet.driver_images is None else 0,
     )
 
 

@@ -17,6 +17,7 @@ PROFILES = "profiles"
 BASES = "_bases"
 SCHEMAS = "_schemas"
 CLUSTER_FILE = "cluster.yaml"
+DRIVER_IMAGES_FILE = f"{PROFILES}/_driver-images.yaml"
 _YAML = (".yaml", ".yml")
 
 
@@ -41,13 +42,15 @@ class FleetFiles:
     clusters: tuple[ClusterFiles, ...]
     bases: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
+    driver_images: str | None = None
 
 
 def find_fleet(tree: InputTree) -> FleetFiles:
     """Look at `profiles/`; the order of the result does not depend on the file system."""
     listing = tree.listing(PROFILES)
     problems = list(listing.problems)
-    problems.extend(_misplaced(f"{PROFILES}/{name}") for name in listing.files if name.endswith(_YAML))
+    files = [f"{PROFILES}/{name}" for name in listing.files if name.endswith(_YAML)]
+    problems.extend(_misplaced(path) for path in files if path != DRIVER_IMAGES_FILE)
     bases: tuple[str, ...] = ()
     clusters = []
     for name in listing.folders:
@@ -59,7 +62,12 @@ def find_fleet(tree: InputTree) -> FleetFiles:
             problems.append(_misplaced(f"{PROFILES}/{name}"))
         else:
             clusters.append(_cluster_files(tree, name))
-    return FleetFiles(clusters=tuple(clusters), bases=bases, problems=tuple(problems))
+    return FleetFiles(
+        clusters=tuple(clusters),
+        bases=bases,
+        problems=tuple(problems),
+        driver_images=DRIVER_IMAGES_FILE if DRIVER_IMAGES_FILE in files else None,
+    )
 
 
 def _base_files(tree: InputTree, problems: list[Diagnostic]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from poolsmith.load.shape import fields_of
 from poolsmith.model.cluster import API_VERSION, ClusterSpec, Metadata
+from poolsmith.model.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
 from poolsmith.model.enforcement import ENFORCEMENT, EnforcementSpec
 from poolsmith.model.grant import GRANT, GrantSpec
 from poolsmith.model.node_pool import PoolSpec
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from poolsmith.model.field import Shape
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_PROFILE_KINDS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
+_PROFILE_KINDS: dict[str, type] = {
+    "Cluster": ClusterSpec,
+    "NodePool": PoolSpec,
+    "NodePoolBase": PoolSpec,
+    DRIVER_IMAGES: DriverImageListSpec,
+}
+_PARTIAL_KINDS = ("NodePool", "NodePoolBase")
 _POLICY_KINDS: dict[str, type] = {
     GRANT: GrantSpec,
     ENFORCEMENT: EnforcementSpec,
@@ -33,6 +40,7 @@ FILE_NAMES = {
     "Cluster": "cluster.schema.json",
     "NodePool": "node-pool.schema.json",
     "NodePoolBase": "node-pool-base.schema.json",
+    DRIVER_IMAGES: "driver-image-list.schema.json",
 }
 POLICY_FILE_NAMES = {
     GRANT: "privilege-grant.schema.json",
@@ -46,6 +54,7 @@ _TITLES = {
     "Cluster": "What all GPU node pools of one cluster share",
     "NodePool": "One pool of GPU nodes",
     "NodePoolBase": "A part of pools, to be extended",
+    DRIVER_IMAGES: "Driver images that somebody has seen in a registry",
     GRANT: "What containers of some workloads may hold, and why",
     ENFORCEMENT: "What becomes of pods that want more than was granted",
     WAIVERS: "Findings that are accepted for a while",
@@ -77,7 +86,7 @@ def schema_of(kind: str) -> dict[str, Any]:
             "spec": {"type": "object"},
         },
     }
-    if kind == "Cluster" or kind in POLICY_FILE_NAMES:
+    if kind not in _PARTIAL_KINDS:
         body["properties"]["spec"] = full
     elif kind == "NodePoolBase":
         body["properties"]["spec"] = partial

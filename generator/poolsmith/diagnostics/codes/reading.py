@@ -99,7 +99,7 @@ MISPLACED_FILE = RuleInfo(
     name="misplaced-file",
     what="A file or folder below `profiles/` stands where poolsmith does not look.",
     why="It would be left out silently.",
-    fix="move it to profiles/<cluster>/ or profiles/_bases/",
+    fix="move it to profiles/<cluster>/ or profiles/_bases/; known beside them: profiles/_driver-images.yaml",
 )
 TEXT_AFTER_DOCUMENT_MARKER = RuleInfo(
     code="PSM015",
