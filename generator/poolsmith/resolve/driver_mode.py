@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.codes import compatibility as codes
-from poolsmith.diagnostics.codes.driver import DRIVER_NOT_PINNED
+from poolsmith.diagnostics.codes.driver import DRIVER_VERSION_UNSTATED
 from poolsmith.diagnostics.suggest import listed
 from poolsmith.model.cluster import DriverMode
 from poolsmith.model.origin import Derived
@@ -182,7 +182,7 @@ def _note_unpinned(managed: list[PoolPlan], facts: Facts) -> None:
     if unpinned:
         first = unpinned[0]
         facts.report_pool(
-            DRIVER_NOT_PINNED,
+            DRIVER_VERSION_UNSTATED,
             first,
             "/spec/driver/source",
             f"the driver of {listed(pool.name for pool in unpinned)} is {_driver(first).version} because the chart of "

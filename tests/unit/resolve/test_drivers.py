@@ -404,10 +404,16 @@ CASES = [
         None,
         "",
     ),
-    ("the chart's driver", {}, {}, "driver-not-pinned 8:12", "version: 580.126.20"),
+    ("the chart's driver", {}, {}, "driver-version-unstated 8:12", "version: 580.126.20"),
     ("a pinned driver", {}, {"driver": container("580.126.20")}, None, ""),
 ]
-QUIET = ("no-support-row", "upgrade-policy-unstated", "driver-not-pinned", "auto-upgrade-off", "host-facts-undeclared")
+QUIET = (
+    "no-support-row",
+    "upgrade-policy-unstated",
+    "driver-version-unstated",
+    "auto-upgrade-off",
+    "host-facts-undeclared",
+)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
@@ -528,7 +534,7 @@ def test_a_system_with_a_device_plugin_of_its_own_keeps_the_operators_off(resolv
 
 def test_one_note_tells_all_pools_that_follow_the_chart(resolve):
     outcome = resolve(on("v26.3.3", OBJECTS), {"a": {}, "b": {}, "c": {"driver": container("580.126.20")}})
-    (finding,) = [item for item in outcome.diagnostics if item.name == "driver-not-pinned"]
+    (finding,) = [item for item in outcome.diagnostics if item.name == "driver-version-unstated"]
 
     assert "`a`, `b`" in finding.message
     assert "`c`" not in finding.message

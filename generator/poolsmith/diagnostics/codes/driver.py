@@ -64,9 +64,9 @@ FORCED_DRAIN = RuleInfo(
     bad="driver: {source: container, upgradePolicy: {drain: {enable: true, force: true}}}\n",
     good="driver: {source: container, upgradePolicy: {drain: {enable: true, podSelector: app=batch}}}\n",
 )
-DRIVER_NOT_PINNED = RuleInfo(
+DRIVER_VERSION_UNSTATED = RuleInfo(
     code="PSM237",
-    name="driver-not-pinned",
+    name="driver-version-unstated",
     severity=Severity.NOTE,
     what="The driver's version follows the chart's default.",
     why="The next release of the operator replaces the driver on every node: another branch may know other GPUs.",
@@ -108,7 +108,7 @@ DRIVER = (
     VGPU_GUEST,
     UPGRADE_POLICY_UNSTATED,
     FORCED_DRAIN,
-    DRIVER_NOT_PINNED,
+    DRIVER_VERSION_UNSTATED,
     DRIVER_FOLDER,
     DRIVER_TOO_OLD,
 )
