@@ -126,8 +126,10 @@ def test_rules_that_judge_manifests_are_of_the_families_of_the_output():
     assert [rule.RULE.code for rule in RULES if not rule.RULE.code.startswith(("PSM4", "PSM5"))] == []
 
 
-def test_rules_that_judge_values_are_of_the_family_of_schemas_and_stand_beside_its_codes():
-    assert [rule.RULE.code for rule in VALUE_RULES if not rule.RULE.code.startswith("PSM3")] == []
+def test_rules_that_judge_values_are_of_the_families_of_what_they_protect():
+    families = ("PSM2", "PSM3", "PSM4", "PSM5")
+
+    assert [rule.RULE.code for rule in VALUE_RULES if not rule.RULE.code.startswith(families)] == []
     assert {rule.RULE.applies_to for rule in VALUE_RULES} == {"values"}
 
 

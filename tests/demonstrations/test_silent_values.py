@@ -22,7 +22,7 @@ MISTAKES = {
     ),
     "tolerations under every component (NVIDIA/gpu-operator issue 270)": (
         "devicePlugin:\n  tolerations:\n    - {key: nvidia.com/gpu, operator: Exists}\n",
-        "v24.9.2",
+        "v25.3.4",
         "1 of ignored-value at 2:3",
         "daemonsets.tolerations",
         "daemonsets:\n  tolerations:\n    - {key: nvidia.com/gpu, operator: Exists}\n",
@@ -42,11 +42,11 @@ MISTAKES = {
         "driver:\n  kernelModuleType: open\n",
     ),
     "a variable that is a boolean (NVIDIA/gpu-operator issue 207)": (
-        "toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: true}\n",
+        "toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: false}\n",
         "v25.10.1",
         "1 of number-for-string at 3:41",
         "quote it",
-        "toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'true'}\n",
+        "toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'false'}\n",
     ),
     "a key twice inside a text": (
         "devicePlugin:\n  config:\n    data:\n      any: |\n        version: v1\n        version: v2\n",

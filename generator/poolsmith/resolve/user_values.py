@@ -12,7 +12,7 @@ from poolsmith.sources import pointer as pointers
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ValuePath
-    from poolsmith.model.value_finding import ValuesJudgement
+    from poolsmith.model.value_finding import ValueFinding, ValuesJudgement
     from poolsmith.resolve.facts import Facts
 
 VALUES = "/spec/stack/values"
@@ -30,7 +30,7 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     chart = facts.need_chart()
     judged = facts.judge_values(values, chart.release, _nested(derived))
     _report(judged, facts)
-    told = {finding.path for finding in judged.findings}
+    told = {finding.path for finding in judged.findings if _severity(finding) is Severity.ERROR}
     settings: list[ValueSetting] = []
     reported = 0
     for path, value in _leaves(values, facts):
@@ -65,7 +65,7 @@ def _report(judged: ValuesJudgement, facts: Facts) -> None:
             pointers.join(VALUES, *finding.path),
             finding.message,
             help=finding.help,
-            severity=Severity.ERROR if finding.rule.code == _DROPPED else finding.severity,
+            severity=_severity(finding),
         )
     if judged.hidden:
         facts.report_cluster(
@@ -75,6 +75,10 @@ def _report(judged: ValuesJudgement, facts: Facts) -> None:
             help="correct the ones above first",
             severity=Severity.ERROR if judged.hidden_errors else Severity.WARNING,
         )
+
+
+def _severity(finding: ValueFinding) -> Severity:
+    return Severity.ERROR if finding.rule.code == _DROPPED else finding.severity or finding.rule.severity
 
 
 def _nested(derived: dict[ValuePath, ValueSetting]) -> dict[str, Any]:

@@ -23,12 +23,17 @@ def judge():
     return run
 
 
+def told(judgement):
+    """What is said of these values; not what old releases are open to by themselves."""
+    return [item for item in judgement.findings if (item.rule.code, item.path) != ("PSM427", ())]
+
+
 def codes(judgement):
-    return [(item.rule.code, ".".join(map(str, item.path))) for item in judgement.findings]
+    return [(item.rule.code, ".".join(map(str, item.path))) for item in told(judgement)]
 
 
 def only(judgement):
-    (finding,) = judgement.findings
+    (finding,) = told(judgement)
     return finding
 
 
@@ -237,7 +242,7 @@ LISTS = [
 
 @pytest.mark.parametrize(("text", "release", "count"), LISTS)
 def test_a_list_that_loses_the_charts_own_entries_is_told(judge, text, release, count):
-    assert [code for code, _ in codes(judge(text, release))] == ["PSM327"] * count
+    assert [code for code, _ in codes(judge(text, release)) if code != "PSM295"] == ["PSM327"] * count
 
 
 def test_a_copied_file_is_told_and_a_small_one_is_not(judge):

@@ -1,0 +1,90 @@
+"""Variables and class names of the time before CDI, with CDI on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.versions import at_least
+from poolsmith.check.values.environment import Environment, toolkit_environment
+from poolsmith.check.values.shown import shorten
+from poolsmith.check.values.switches import is_off, is_on, text
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.model.value_finding import ValueFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.values.document import ValuesDocument
+    from poolsmith.check.values.environment import Variable
+
+RULE = RuleInfo(
+    code="PSM286",
+    name="cdi-contradicted",
+    applies_to="values",
+    what="With `cdi.enabled`, which is the default from 25.10 on, Helm values set the device plugin's "
+    "DEVICE_LIST_STRATEGY, a runtime mode other than `cdi`, or a runtime class that is the operator's own; or "
+    "a strategy "
+    "of CDI with `cdi.enabled: false`.",
+    why="The device plugin then hands out devices in a way that the runtime does not understand, or twice: pods start "
+    "without a GPU, or do not start.",
+    fix="leave the variables to the operator, or turn CDI off with `cdi.enabled: false`",
+    bad="# with v25.10.1\ndevicePlugin:\n  env:\n    - {name: DEVICE_LIST_STRATEGY, value: envvar}\n",
+    good="# with v25.10.1\ncdi: {enabled: false}\ndevicePlugin:\n  env:\n"
+    "    - {name: DEVICE_LIST_STRATEGY, value: envvar}\n",
+    symptom="failed to inject CDI devices: unresolvable CDI devices",
+    references=(
+        "NVIDIA/gpu-operator issue 1876",
+        "NVIDIA/nvidia-container-toolkit issue 1895",
+        "catalog: devicePluginCdi",
+    ),
+)
+_STRATEGY = "DEVICE_LIST_STRATEGY"
+_MODE = "NVIDIA_CONTAINER_RUNTIME_MODE"
+_OWN_CLASSES = ("nvidia-cdi", "nvidia-legacy")
+_NATIVE = "v25.10.0"
+"""From here on CDI is the only way under `cdi.enabled`. Source: "
+"NVIDIA/gpu-operator@v25.10.0:controllers/object_controls.go"""
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    on, off = is_on(document, "cdi.enabled"), is_off(document, "cdi.enabled")
+    if not on and not off:
+        return
+    native = at_least(document.release.tag, _NATIVE)
+    if document.has(("devicePlugin", "env")) and not is_off(document, "devicePlugin.enabled"):
+        strategy = Environment(document, ("devicePlugin",)).get(_STRATEGY)
+        if strategy is not None:
+            yield from _strategy(strategy, on=on, native=native)
+    env = toolkit_environment(document)
+    mode = env.get(_MODE) if env is not None else None
+    if on and native and mode is not None and mode.value not in ("cdi", "auto"):
+        yield _told(mode, f"`{_MODE}` is `{shorten(mode.value)}`, and `cdi.enabled` is on", "remove it")
+    runtime_class = text(document, "operator.runtimeClass")
+    if on and runtime_class in _OWN_CLASSES and document.has(("operator", "runtimeClass")):
+        yield ValueFinding(
+            rule=RULE,
+            path=("operator", "runtimeClass"),
+            message=f"`operator.runtimeClass` is `{runtime_class}`, a class that the operator makes beside it",
+            help="write `nvidia`, or remove the line: under CDI the class `nvidia` uses CDI",
+        )
+
+
+def _strategy(strategy: Variable, *, on: bool, native: bool) -> Iterator[ValueFinding]:
+    words = [word.strip() for word in strategy.value.split(",")]
+    uses_cdi = any(word.startswith("cdi-") for word in words)
+    if on:
+        old = [word for word in words if not word.startswith("cdi-")]
+        message = (
+            f"`{_STRATEGY}` is set by hand to `{shorten(strategy.value)}`; with `cdi.enabled` the operator sets it"
+        )
+        severity = None if native and old else Severity.WARNING
+        yield _told(strategy, message, "remove it, or write `cdi.enabled: false`", severity)
+    elif uses_cdi:
+        message = (
+            f"`{_STRATEGY}` is `{shorten(strategy.value)}`, and `cdi.enabled` is off: nothing prepares the node for CDI"
+        )
+        yield _told(strategy, message, "remove it, and write `cdi.enabled: true`")
+
+
+def _told(variable: Variable, message: str, help_text: str, severity: Severity | None = None) -> ValueFinding:
+    return ValueFinding(rule=RULE, path=(*variable.path, "value"), message=message, help=help_text, severity=severity)

@@ -1,0 +1,70 @@
+"""The NVIDIA runtime as the runtime of every pod on the node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.versions import at_least
+from poolsmith.check.values.environment import toolkit_environment
+from poolsmith.check.values.runtime_evidence import owners, rule_of
+from poolsmith.check.values.switches import uses_nri
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.model.value_finding import ValueFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.values.document import ValuesDocument
+    from poolsmith.check.values.environment import Environment
+
+RULE = RuleInfo(
+    code="PSM284",
+    name="runtime-set-as-default",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and its "
+    "like. A note up "
+    "to 25.3, where the toolkit does so without being asked.",
+    why="Every pod of the node then runs under the NVIDIA runtime, those of the CNI and of the control plane too, and "
+    "sees GPUs as soon as its image asks for them. From 25.10 on the operator keeps it from being the default.",
+    fix="leave it out, and give pods that need GPUs without asking for one `runtimeClassName: nvidia`",
+    bad="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'true'}\n",
+    good="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'false'}\n",
+    symptom="pods without a GPU request see all GPUs of their node",
+    references=("NVIDIA/gpu-operator issues 421, 700", "rancher/rke2 issue 8752", "catalog: toolkitCdi"),
+)
+_VARIABLES = (
+    "CONTAINERD_SET_AS_DEFAULT",
+    "DOCKER_SET_AS_DEFAULT",
+    "CRIO_SET_AS_DEFAULT",
+    "NVIDIA_RUNTIME_SET_AS_DEFAULT",
+)
+_ASKED = "v25.10.0"
+"""Up to here the toolkit's own default holds. Source: NVIDIA/gpu-operator@v25.10.0:controllers/object_controls.go"""
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    env = toolkit_environment(document)
+    if env is None or uses_nri(document):
+        return
+    for name in _VARIABLES:
+        if not env.says(name, "true", "1", "t") or _is_documented(name, env, document):
+            continue
+        variable = env.get(name)
+        assert variable is not None
+        overrides = at_least(document.release.tag, _ASKED)
+        more = f", against what {document.release.tag} sets" if overrides else ""
+        yield ValueFinding(
+            rule=RULE,
+            path=(*variable.path, "value"),
+            message=f"`{name}` makes the NVIDIA runtime the one of every pod on the node{more}",
+            help="remove it, and use `runtimeClassName: nvidia` where a pod needs it",
+            severity=None if overrides else Severity.NOTE,
+        )
+
+
+def _is_documented(name: str, env: Environment, document: ValuesDocument) -> bool:
+    """Whether the distribution that these paths are of is documented with it."""
+    config = env.get("CONTAINERD_CONFIG")
+    rules = (rule_of(owner, document.release.tag) for owner in (owners(config.value) if config else ()))
+    return any(entry["name"] == name for rule in rules if rule is not None for entry in rule.env)

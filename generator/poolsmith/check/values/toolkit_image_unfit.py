@@ -1,0 +1,49 @@
+"""A toolkit image that can't do what the release asks of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.chart_images import image_default
+from poolsmith.catalog.toolkit_facts import unfit_toolkit
+from poolsmith.check.values.shown import shorten
+from poolsmith.check.values.switches import is_off, uses_nri
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.model.value_finding import ValueFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.values.document import ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM283",
+    name="toolkit-image-unfit",
+    applies_to="values",
+    what="Helm values pin a toolkit image that does not know what this release hands it, or what containerd 2 writes, "
+    "or that is known to break nodes. A warning where it only does less.",
+    why="The toolkit's pod loops, and no container of its node gets a GPU; or it changes files in the old way.",
+    fix="remove the pin: the chart has the toolkit that it was tested with",
+    bad="# with v25.10.1\ntoolkit: {version: v1.14.6-centos7}\n",
+    good="# with v25.10.1, whose own is v1.18.1\ntoolkit: {enabled: true}\n",
+    symptom='level=fatal msg="Error: unable to load config: unsupported config version: 3"',
+    references=("NVIDIA/gpu-operator issue 2060", "CHANGELOG of NVIDIA/nvidia-container-toolkit", "catalog: toolkit"),
+)
+_PATH = ("toolkit", "version")
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    version = document.get(_PATH)
+    if not isinstance(version, str) or is_off(document, "toolkit.enabled"):
+        return
+    if version == image_default("toolkit.version", document.release.tag):
+        return
+    unfit = unfit_toolkit(version, document.release.tag, nri=uses_nri(document))
+    if unfit is not None:
+        yield ValueFinding(
+            rule=RULE,
+            path=_PATH,
+            message=f"toolkit `{shorten(version)}` does not fit {document.release.tag}: {unfit.why}",
+            help=f"remove it, or pin `{unfit.instead}` or later",
+            severity=Severity(unfit.severity),
+        )

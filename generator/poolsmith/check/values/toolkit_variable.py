@@ -1,0 +1,75 @@
+"""A variable of toolkit.env that nothing reads, or that can't have this value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.toolkit_facts import is_meant_for_toolkit, known_variables
+from poolsmith.catalog.versions import at_least
+from poolsmith.check.values.environment import toolkit_environment
+from poolsmith.check.values.nearest_value import closest
+from poolsmith.check.values.shown import shorten
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.model.value_finding import ValueFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.check.values.document import ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM288",
+    name="toolkit-variable",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values give the toolkit a variable that no toolkit reads, that the operator of this release "
+    "does not hand "
+    "on, or whose value it refuses.",
+    why="Nothing complains of a variable that nobody reads: the toolkit goes on with its defaults, which are wrong on "
+    "the very nodes that the variable was for.",
+    fix="correct the name, or remove it",
+    bad="# with v25.3.4\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
+    "/etc/containerd/conf.d/99-nvidia.toml}\n",
+    good="# with v25.10.1\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
+    "/etc/containerd/conf.d/99-nvidia.toml}\n",
+    symptom="the toolkit writes /etc/containerd/config.toml, whatever toolkit.env says",
+    references=(
+        "flags of NVIDIA/nvidia-container-toolkit",
+        "NVIDIA/gpu-operator issues 1694, 1876",
+        "catalog: toolkit",
+    ),
+)
+_LONGEST = 80
+_SOURCE = "RUNTIME_CONFIG_SOURCE"
+_FILE = "file="
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    env = toolkit_environment(document)
+    if env is None:
+        return
+    tag, known = document.release.tag, known_variables()
+    for variable in env.entries:
+        name, place = variable.name, (*variable.path, "name")
+        since = known.get(name)
+        if name not in known:
+            match = closest(name, known, certain=not is_meant_for_toolkit(name)) if len(name) <= _LONGEST else None
+            if match is not None or is_meant_for_toolkit(name):
+                message = f"no toolkit that is known reads `{shorten(name)}`"
+                help_text = f"did you mean `{match}`?" if match else "remove it"
+                yield ValueFinding(rule=RULE, path=place, message=message, help=help_text)
+        elif since is not None and not at_least(tag, since):
+            message = f"`{name}` comes with {since}; the operator of {tag} hands no such thing to the toolkit"
+            yield ValueFinding(rule=RULE, path=place, message=message, help=f"remove it, or pin {since} or later")
+        elif name == _SOURCE and variable.value and not all(map(_is_source, variable.value.split(","))):
+            yield ValueFinding(
+                rule=RULE,
+                path=(*variable.path, "value"),
+                message=f"`{_SOURCE}` can't be `{shorten(variable.value)}`",
+                help="write `command`, `file`, `file=/path/of/the/host`, or two of them with a comma between",
+                severity=Severity.ERROR,
+            )
+
+
+def _is_source(word: str) -> bool:
+    return word in ("command", "file") or (word.startswith(_FILE) and word.removeprefix(_FILE).startswith("/"))
