@@ -82,13 +82,15 @@ def check_paths(
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
     judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
-    Setups are judged with the nodes of a file, or with the pools of the `cluster` of that name in `profiles/`.
+    Setups are judged with the nodes of a file, or with the pools of the `cluster` of that name in `profiles/`, which
+    also says Kubernetes and release where nothing else does.
     Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
     """
-    release = known_release(release)
+    given = _given_nodes(root, nodes, cluster)
+    release = known_release(release or (given.release if given is not None else None))
+    kubernetes = kubernetes or (given.kubernetes if given is not None else None)
     against = against_flags(kubernetes, release_with_schemas(release))
     with rarely_collecting():
-        given = _given_nodes(root, nodes, cluster)
         outcome = _check_paths(root, paths, against, kubeconform, release, pod_security, given)
     return strictly(outcome) if strict else outcome
 

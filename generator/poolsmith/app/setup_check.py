@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from poolsmith.app.setup_views import views_of
+from poolsmith.app.setup_views import unfolded, views_of
 from poolsmith.app.values_places import values_in
 from poolsmith.check.setup.engine import SetupResult, run_setup_rules
 from poolsmith.check.setup.registry import SETUP_RULES
@@ -147,8 +147,8 @@ def judge_setups_of(
 
     A tree without values and without objects of the operator has no setup.
     """
-    result = SetupsResult()
-    found = list(values_in(tree, release or (given.release if given else None), named))
+    result = SetupsResult(skipped=list(given.skipped) if given is not None else [])
+    found = list(values_in(tree, release, named, with_none=True))
     if not found and not any(_is_of_operator(document) for document in tree.objects):
         if given is not None:
             result.skipped.append(Skipped("setup rules", "nothing here is of the gpu-operator"))
@@ -169,4 +169,4 @@ def judge_setups_of(
 
 
 def _is_of_operator(document: CheckedDocument) -> bool:
-    return document.api_version.startswith(f"{OPERATOR_GROUP}/")
+    return any(item.group == OPERATOR_GROUP for item in unfolded(document))

@@ -93,7 +93,8 @@ def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
         return GivenNodes(nodes=None, problems=read.problems, files=1)
     found = tuple(_node(node, read, catalog) for node in read.nodes if _carries_gpu(node))
     others = len(read.nodes) - len(found)
-    skipped = (Skipped(f"{others} nodes of {shown}", "no label says that they have a GPU"),) if others else ()
+    what = f"{others:,} node{'' if others == 1 else 's'} of {shown}"
+    skipped = (Skipped(what, "no label says that there is a GPU"),) if others else ()
     return GivenNodes(nodes=found, skipped=skipped, files=1)
 
 

@@ -30,13 +30,15 @@ def views_of(
     catalog = Catalog()
 
     siblings = Counter(_folder(item.document.path) for item in found if item.is_file)
+    patched = {_object_of(item) for item in found if item.partial}
     objects = _nearest_objects(tree, [item.document.path for item in found])
     for index, item in enumerate(found) if found else [(0, None)]:
         written = item.version if item is not None else None
-        fallback = release or (given.release if given is not None else None)
-        known = value_paths().release(written or "") or value_paths().release(fallback or "")
+        known = value_paths().release(written or "") or value_paths().release(release or "")
         tag = known.tag if known is not None else None
-        several = item is not None and item.is_file and siblings[_folder(item.document.path)] > 1
+        several = item is not None and (
+            siblings[_folder(item.document.path)] > 1 if item.is_file else _object_of(item) in patched
+        )
         yield SetupView(
             catalog=catalog,
             tag=tag,
@@ -44,14 +46,16 @@ def views_of(
             distribution=given.distribution if given is not None else None,
             kubernetes=given.kubernetes if given is not None else None,
             nodes=given.nodes if given is not None else None,
-            values=None if item is None else _values(item, known.line_defaults if known else None, several=several),
+            values=_policy_values(objects[index])
+            if item is None
+            else _values(item, known.line_defaults if known else None, several=several),
             objects=tuple(objects[index]),
             namespace=None if item is None else _namespace(item.document),
         )
 
 
 def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: bool) -> SetupValues | None:
-    """`several` values files of one folder may be put on top of each other, nobody knows in which order."""
+    """`several`: more values files in the folder, or a patch of the release; nobody knows what comes of them."""
     values = parsed_values(found)
     if values is None:
         return None
@@ -68,6 +72,34 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
         partial=found.partial or several or defaults is None,
         file=found.document.path,
     )
+
+
+def _policy_values(objects: list[SetupObject]) -> SetupValues | None:
+    """What a ClusterPolicy says, where there are no values: its fields are named as the values that they come from."""
+    policies = [item for item in objects if item.kind == "ClusterPolicy" and item.group == "nvidia.com"]
+    if len(policies) != 1:
+        return None
+    policy = policies[0]
+    driver = policy.spec.get("driver")
+    driver = driver if isinstance(driver, dict) else {}
+    crd = {"enabled": driver.get("useNvidiaDriverCRD") is True, "deployDefaultCR": False}
+
+    def place(pointer: str, note: str | None = None) -> Location:
+        stated = pointer.replace("/driver/nvidiaDriverCRD/enabled", "/driver/useNvidiaDriverCRD")
+        return policy.place(f"/spec{stated}", note)
+
+    return SetupValues(
+        values={**policy.spec, "driver": {**driver, "nvidiaDriverCRD": crd}},
+        defaults=None,
+        place=place,
+        partial=True,
+        of_policy=True,
+        file=policy.file,
+    )
+
+
+def _object_of(found: FoundValues) -> tuple[str, str]:
+    return found.document.kind, str(found.document.metadata.get("name"))
 
 
 def _namespace(document: CheckedDocument) -> str | None:
@@ -92,7 +124,7 @@ def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[
         if document.path in patches:
             continue
         nearest = next((below[folder] for folder in _upwards(_folder(document.path)) if folder in below), [0])
-        for item in _unfolded(document):
+        for item in unfolded(document):
             for index in nearest:
                 found[index].append(item)
     return found
@@ -115,8 +147,8 @@ def _patches(tree: CheckedTree) -> set[str]:
     return found
 
 
-def _unfolded(document: CheckedDocument) -> Iterator[SetupObject]:
-    """A list stands for its items."""
+def unfolded(document: CheckedDocument) -> Iterator[SetupObject]:
+    """The object, or its items where it is a list."""
     items = document.data.get("items") if document.kind.endswith("List") else None
     if not isinstance(items, list):
         yield SetupObject(document.data, document.source.locate, document.path)

@@ -30,16 +30,21 @@ class FoundValues:
     is_file: bool = False
 
 
-def values_in(tree: CheckedTree, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
-    """`named` are the files that the user named one by one: with `release`, one without kind is a values file."""
+def values_in(
+    tree: CheckedTree, release: str | None, named: frozenset[str], *, with_none: bool = False
+) -> Iterator[FoundValues]:
+    """`named` are the files that the user named one by one: with `release`, one without kind is a values file.
+
+    `with_none`: releases of the chart that set no values are found too, with an empty map.
+    """
     for document in tree.documents:
         if document.kind == "HelmRelease" and document.api_version.startswith("helm.toolkit.fluxcd.io/"):
-            yield from _helm_release(document, tree)
+            yield from _helm_release(document, tree, with_none=with_none)
         elif document.kind == "Application" and document.api_version.startswith("argoproj.io/"):
-            yield from _application(document, document.data.get("spec"), "/spec")
+            yield from _application(document, document.data.get("spec"), "/spec", with_none=with_none)
         elif document.kind == "ApplicationSet" and document.api_version.startswith("argoproj.io/"):
             template = _get(document.data, "spec", "template", "spec")
-            yield from _application(document, template, "/spec/template/spec")
+            yield from _application(document, template, "/spec/template/spec", with_none=with_none)
         elif release is not None and _may_be_values(document):
             found = _plain(document, release, is_named=document.path in named)
             if found is not None:
@@ -60,7 +65,7 @@ def parsed_values(found: FoundValues) -> dict[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
-def _helm_release(document: CheckedDocument, tree: CheckedTree) -> Iterator[FoundValues]:
+def _helm_release(document: CheckedDocument, tree: CheckedTree, *, with_none: bool) -> Iterator[FoundValues]:
     spec = document.data.get("spec")
     chart, version = _get(spec, "chart", "spec", "chart"), _get(spec, "chart", "spec", "version")
     if (reference := _get(spec, "chartRef")) is not None:
@@ -71,6 +76,8 @@ def _helm_release(document: CheckedDocument, tree: CheckedTree) -> Iterator[Foun
     if not _is_ours(chart):
         return
     values = _get(spec, "values")
+    if values is None and with_none and not is_patch:
+        values = {}
     if values is not None:
         partial = is_patch or bool(_get(spec, "valuesFrom"))
         yield FoundValues(
@@ -91,21 +98,23 @@ def _referenced(reference: Any, tree: CheckedTree) -> tuple[Any, Any]:
     return name, None
 
 
-def _application(document: CheckedDocument, spec: Any, pointer: str) -> Iterator[FoundValues]:
+def _application(document: CheckedDocument, spec: Any, pointer: str, *, with_none: bool) -> Iterator[FoundValues]:
     sources = _get(spec, "sources")
     places = [(_get(spec, "source"), f"{pointer}/source")]
     if isinstance(sources, list):
         places += [(source, f"{pointer}/sources/{index}") for index, source in enumerate(sources)]
     for source, place in places:
         helm = _get(source, "helm")
+        if helm is None and with_none:
+            helm = {}
         if not _is_ours(_get(source, "chart")) or not isinstance(helm, dict):
             continue
         key = "valuesObject" if helm.get("valuesObject") is not None else "values"
-        if helm.get(key) is not None:
+        if helm.get(key) is not None or with_none:
             yield FoundValues(
                 document=document,
                 pointer=f"{place}/helm/{key}",
-                values=helm[key],
+                values={} if helm.get(key) is None else helm[key],
                 version=_text(_get(source, "targetRevision")),
                 partial=any(helm.get(other) for other in ("valueFiles", "parameters", "fileParameters")),
             )

@@ -63,6 +63,8 @@ class DescribedDriver:
     @property
     def of_vendor(self) -> bool:
         """Whether the image is one that NVIDIA publishes, and no copy or build of somebody else's."""
+        if self.item is None and not self.text("repository"):
+            return False
         path = "/".join(part for part in (self.text("repository"), self.text("image")) if part)
         return path in ("", f"{_VENDOR}/driver")
 

@@ -39,7 +39,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     written = list(reversed(found.values()))
     if not written:
         return
-    of_chart = view.values is not None and view.value(_DEPLOYS) is not False
+    of_chart = view.values is not None and not view.values.of_policy and view.value(_DEPLOYS) is not False
     if of_chart:
         item = found.get(_NAME, written[0])
         same = "; both have one name, and overwrite each other" if item.own_name == _NAME else ""

@@ -118,13 +118,15 @@ class SetupObject:
 class SetupValues:
     """Helm values of the gpu-operator chart. `defaults` are the chart's, None where they are not recorded.
 
-    `partial`: more values come from elsewhere, so that nothing is known of what these don't say.
+    `partial`: more values come from elsewhere, so that nothing is known of what these don't say. `of_policy`: there are
+    none, and a ClusterPolicy in a file says what they would.
     """
 
     values: dict[str, Any]
     defaults: dict[str, Any] | None
     place: Place
     partial: bool = False
+    of_policy: bool = False
     file: str = ""
 
 
