@@ -25,6 +25,7 @@ from poolsmith.sources.output_tree import read_files
 if TYPE_CHECKING:
     from poolsmith.app.prediction import Prediction
     from poolsmith.app.project import Project
+    from poolsmith.catalog import Catalog
     from poolsmith.load.fleet import ClusterFiles
     from poolsmith.model.manifest import Manifest, ManifestTree
     from poolsmith.model.plan import ClusterPlan
@@ -71,7 +72,7 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
         plan = resolved.plan
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
-        diagnostics.extend(predicted_errors(prediction, loaded))
+        diagnostics.extend(predicted_errors(prediction, loaded, project.catalog))
         diagnostics.extend(judge_driver_images(project.driver_images[0], prediction, loaded))
         prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
@@ -118,9 +119,9 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     )
 
 
-def predicted_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
+def predicted_errors(prediction: Prediction, loaded: LoadedCluster, catalog: Catalog) -> list[Diagnostic]:
     """What the chart or the operator would refuse of the plan, and pools that would not get what they need."""
-    return _operator_errors(prediction, loaded) or pool_supply(prediction, loaded)
+    return _operator_errors(prediction, loaded) or pool_supply(prediction, loaded, catalog)
 
 
 def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:

@@ -16,6 +16,7 @@ from poolsmith.sources import pointer as pointers
 
 if TYPE_CHECKING:
     from poolsmith.app.prediction import Prediction
+    from poolsmith.catalog import Catalog
     from poolsmith.load.cluster import LoadedCluster
     from poolsmith.model.plan import PoolPlan
 
@@ -41,15 +42,16 @@ _ON_THE_HOST = ("driver", "toolkit")
 """Without these no container reaches a GPU; who advertises GPUs may also be something of the user's own."""
 
 
-def pool_supply(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
+def pool_supply(prediction: Prediction, loaded: LoadedCluster, catalog: Catalog) -> list[Diagnostic]:
     """Pools that would get less or more than they need. What is not modelled is not held against anybody."""
     landing = _landing(prediction)
     modelled = not any(text.startswith(_OPERANDS_NOT_MODELLED) for text in prediction.unknown)
+    left_out = catalog.releases.labels.deploy_device_plugin
     found = []
     for component, called in _CALLED.items():
         for pool in prediction.plan.pools:
             running = landing[component, pool.name]
-            wanted = _wanted(component, pool)
+            wanted = _wanted(component, pool, left_out)
             if len(running) > wanted or (len(running) < wanted and modelled):
                 found.append(_finding(prediction, loaded, pool, component, called, running))
                 break
@@ -70,7 +72,8 @@ def _landing(prediction: Prediction) -> defaultdict[tuple[str, str], list[str]]:
     return landing
 
 
-def _wanted(component: str, pool: PoolPlan) -> int:
+def _wanted(component: str, pool: PoolPlan, left_out: str) -> int:
+    """How many. `left_out` is the label that keeps the operator's device plugin off nodes that have their own."""
     runs_containers = pool.profile.spec.workload is Workload.CONTAINER
     match component:
         case "driver":
@@ -78,7 +81,9 @@ def _wanted(component: str, pool: PoolPlan) -> int:
         case "toolkit":
             return int(pool.toolkit in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY))
         case "devicePlugin":
-            return int(runs_containers)
+            return int(
+                runs_containers and not any(label.key == left_out and label.value == "false" for label in pool.labels)
+            )
     return int(not runs_containers)
 
 

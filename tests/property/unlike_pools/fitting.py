@@ -24,9 +24,12 @@ DEFAULT_DRIVER = {
     "26.3": "580.126.20",
     "26.7": "595.91.07",
 }
-BRINGS_DRIVER = ("talos", "bottlerocket", "cos", "amzn", "flatcar")
+BRINGS_DRIVER = ("talos", "bottlerocket", "cos")
+"""Every image for GPU nodes carries one; of amzn and flatcar some do."""
+MAY_BRING_TOOLKIT = (*BRINGS_DRIVER, "amzn", "flatcar")
 OPEN_ONLY = ("blackwell", "grace_hopper")
 PROPRIETARY_ONLY = ("pascal", "volta")
+BRINGS_DEVICE_PLUGIN = ("bottlerocket",)
 IN_POD = {"containerd": "containerd", "docker": "docker", "cri-o": "crio"}
 CONTAINERD_ON = {
     "k3s": ("/var/lib/rancher/k3s/agent/etc/containerd/config.toml", "/run/k3s/containerd/containerd.sock"),
@@ -80,7 +83,7 @@ def _of_pool(cluster, name, architectures):
         checks = (
             _driver(cluster, name, architectures[spec["gpu"]["product"]]),
             _toolkit(cluster, name),
-            _device_plugin(cluster, name, ordinary=1, sandbox=0),
+            _device_plugin(cluster, name, ordinary=int(spec["os"]["id"] not in BRINGS_DEVICE_PLUGIN), sandbox=0),
             _tolerations(cluster, name),
         )
     else:
@@ -121,6 +124,7 @@ def _driver(cluster, name, architecture):
     asked = {container for feature, container in features.items() if driver.get(feature)}
     if beside & set(features.values()) != asked:
         yield f"asks for {sorted(asked)}, gets {sorted(beside)}"
+    yield from _licence(running[0], driver.get("vgpu"))
     yield from _contradictions(spec, line, source, architecture)
     yield from _modules(main, driver, line, architecture, wanted)
 
@@ -136,9 +140,23 @@ def _driver_image(cluster, spec, line, source):
     return f"{repository}/driver:{version}{kernel}-{os_tag(line, spec['os'])}"
 
 
+def _licence(item, guest):
+    """The driver of a vGPU guest is another one than that of whole GPUs, with a licence."""
+    volumes = {volume["name"]: volume for volume in item["spec"]["template"]["spec"]["volumes"]}
+    found = volumes.get("licensing-config", {})
+    named = {
+        "licensingSecret": found.get("secret", {}).get("secretName"),
+        "licensingConfigMap": found.get("configMap", {}).get("name"),
+    }
+    if {key: value for key, value in named.items() if value} != (guest or {}):
+        yield f"needs the licence {guest}, gets {named}"
+    if item["metadata"]["name"].startswith("nvidia-vgpu-driver-" if not guest else "nvidia-gpu-driver-"):
+        yield f"{'is' if guest else 'is no'} vGPU guest, gets {item['metadata']['name']}"
+
+
 def _contradictions(spec, line, source, architecture):
     driver, version = spec["driver"], str(spec["driver"].get("version") or DEFAULT_DRIVER[line])
-    if spec["os"]["id"] in BRINGS_DRIVER:
+    if spec["os"]["id"] in MAY_BRING_TOOLKIT and not driver.get("repository"):
         yield f"{spec['os']['id']} has no driver containers"
     if source == "precompiled":
         if "." in version or not (spec.get("kernel") or {}).get("release"):
@@ -181,7 +199,7 @@ def _toolkit(cluster, name):
     names = sorted(item["metadata"]["name"] for item in running)
     if source == "preinstalled" and names:
         yield f"its toolkit is pre-installed, and {names} would install another"
-    may_lack = source == "preinstalled" or (source == "auto" and spec["os"]["id"] in BRINGS_DRIVER)
+    may_lack = source == "preinstalled" or (source == "auto" and spec["os"]["id"] in MAY_BRING_TOOLKIT)
     if len(running) > 1 or (not running and not may_lack):
         yield f"needs one toolkit, gets {names}"
     for item in running:

@@ -12,9 +12,9 @@ RELEASES = ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
 POOL_LABEL = "example.com/gpu-pool"
 KERNELS = {
     "ubuntu": ("5.15.0-105-generic", "6.8.0-60-generic"),
-    "rhel": ("5.14.0-570.el9_6.x86_64", "4.18.0-553.el8_10.x86_64"),
-    "rocky": ("5.14.0-570.el9_6.x86_64",),
-    "ol": ("5.15.0-300.el9uek.x86_64",),
+    "rhel": ("5.14.0-570.el9_6.{}", "4.18.0-553.el8_10.{}"),
+    "rocky": ("5.14.0-570.el9_6.{}",),
+    "ol": ("5.15.0-300.el9uek.{}",),
     "sles": ("6.4.0-150600.21-default",),
 }
 OF_DRIVER_CONTAINERS = (
@@ -63,6 +63,10 @@ TAINTS = (
     {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"},
     {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
 )
+STARTUP_TAINTS = (
+    {"key": "readiness.k8s.io/nvidia-gpu-not-ready", "effect": "NoSchedule"},
+    {"key": "startup-taint.cluster-autoscaler.kubernetes.io/gpu", "value": "true", "effect": "NoExecute"},
+)
 FULL_VERSIONS = ("535.288.01", "550.163.01", "570.211.01", "580.126.20", "595.91.07")
 BRANCHES = ("535", "550", "570", "580", "595")
 HOST_FACTS = [{"fact": "iommu"}, {"fact": "acs"}, {"fact": "nouveau-off"}]
@@ -71,6 +75,11 @@ HOST_FACTS = [{"fact": "iommu"}, {"fact": "acs"}, {"fact": "nouveau-off"}]
 def at_least(release, line):
     """Whether a release tag is of this line or a later one: "25.10" follows "25.3"."""
     return [int(part) for part in release[1:].split(".")[:2]] >= [int(part) for part in line.split(".")]
+
+
+def kernels(system, arch):
+    machine = "aarch64" if arch == "arm64" else "x86_64"
+    return [release.format(machine) for release in KERNELS.get(system, ("6.12.45-talos",))]
 
 
 def one_in(number):
@@ -102,6 +111,7 @@ def clusters(draw, name):
         "runtime": draw(often("containerd", "cri-o", "docker")),
         "sandbox": draw(often(None, None, None, "vm-passthrough", "kata")),
         "own_toolkit": draw(one_in(5)),
+        "systems": draw(often(OF_DRIVER_CONTAINERS, (*OF_DRIVER_CONTAINERS[:4], draw(st.sampled_from(OTHER_SYSTEMS))))),
     }
     if world["distribution"] != "kubeadm":
         world |= {"mixed": False, "runtime": "containerd"}
@@ -149,6 +159,8 @@ def cluster_specs(draw, world, mode):
     }
     if mode == "nvidia-driver":
         spec["stack"]["driverMode"] = mode
+    if draw(one_in(8)):
+        spec["stack"]["upgradingFrom"] = draw(st.sampled_from(RELEASES))
     if draw(one_in(4)):
         spec["nfd"] = {"provider": "external"}
     if draw(one_in(5)):
@@ -163,7 +175,7 @@ def pool_specs(draw, world, number):
     kind = draw(often("container", world["sandbox"])) if world["sandbox"] else "container"
     product = draw(st.sampled_from(sorted(GPUS)))
     arch = "arm64" if GPUS[product] == "grace_hopper" else draw(often("amd64", "arm64"))
-    system, version = draw(often(OF_DRIVER_CONTAINERS, OTHER_SYSTEMS).flatmap(st.sampled_from))
+    system, version = draw(st.sampled_from(world["systems"]))
     spec = {
         "os": {"id": system, "version": version},
         "arch": arch,
@@ -171,13 +183,13 @@ def pool_specs(draw, world, number):
         "gpu": {"product": product, "count": draw(st.sampled_from((1, 4, 8)))},
     }
     if draw(st.sampled_from((True, True, False))):
-        spec["kernel"] = {"release": draw(st.sampled_from(KERNELS.get(system, ("6.12.45-talos",))))}
+        spec["kernel"] = {"release": draw(st.sampled_from(kernels(system, arch)))}
     spec["nodes"] = draw(nodes(number))
     if kind == "container":
         spec["driver"] = draw(drivers(world, spec, GPUS[product]))
         spec |= draw(sharing(product))
-        if world["own_toolkit"] and (not at_least(world["release"], "25.10") or number == 0):
-            spec["toolkit"] = {"source": draw(often("preinstalled", "auto"))}
+        if world["own_toolkit"]:
+            spec["toolkit"] = {"source": "preinstalled"}
     else:
         spec |= {"workload": kind, "acknowledge": list(HOST_FACTS)}
         spec["gpu"]["passthroughResource"] = "nvidia.com/OWN_NAME"
@@ -207,8 +219,14 @@ def runtimes(draw, world):
 def nodes(draw, number):
     found = {}
     if draw(one_in(3)):
-        found["taints"] = draw(st.lists(st.sampled_from(TAINTS), min_size=1, max_size=3, unique_by=repr))
+        found["taints"] = draw(
+            st.lists(
+                st.sampled_from(TAINTS), min_size=1, max_size=3, unique_by=lambda taint: (taint["key"], taint["effect"])
+            )
+        )
     if draw(one_in(6)):
+        found |= {"autoscaled": True, "startupTaints": [draw(st.sampled_from(STARTUP_TAINTS))]}
+    elif draw(one_in(6)):
         found["names"] = [f"gpu-{number}-[01-04]"]
     if draw(one_in(6)):
         found["labelValue"] = f"Value_{number}"
@@ -219,7 +237,10 @@ def nodes(draw, number):
 def drivers(draw, world, spec, architecture):
     system, release = spec["os"]["id"], world["release"]
     if (system, spec["os"]["version"]) in OTHER_SYSTEMS:
-        return {"source": "preinstalled"} if system == "debian" else draw(often({}, {"source": "preinstalled"}))
+        own = {"source": "preinstalled"}
+        if system == "talos":
+            own["installDir"] = "/usr/local/glibc/usr"
+        return draw(often({}, own)) if system in ("bottlerocket", "cos") else own
     precompiled = system in ("ubuntu", "rhel") and (spec["arch"] == "amd64" or at_least(release, "26.7"))
     allowed = (
         ("container", "container", "precompiled", "preinstalled") if precompiled else ("container", "preinstalled")
@@ -230,13 +251,24 @@ def drivers(draw, world, spec, architecture):
     first = "570" if architecture in OPEN_ONLY else "535"
     if source == "precompiled":
         driver["version"] = draw(st.sampled_from([item for item in BRANCHES if first <= item <= last]))
-        spec.setdefault("kernel", {"release": KERNELS[system][0]})
+        spec.setdefault("kernel", {"release": kernels(system, spec["arch"])[0]})
     elif source == "container":
         fitting = [item for item in FULL_VERSIONS if first <= item[:3] <= last]
         if draw(st.sampled_from((True, False))) or (architecture in PROPRIETARY_ONLY and at_least(release, "26.7")):
             driver["version"] = draw(st.sampled_from(fitting))
         elif architecture in OPEN_ONLY and not at_least(release, "25.3"):
             driver["version"] = fitting[-1]
+    if source == "container" and draw(one_in(10)):
+        name = draw(st.sampled_from(("licensingSecret", "licensingConfigMap")))
+        name = name if at_least(release, "25.10") else "licensingConfigMap"
+        version = "580.95.05-grid" if architecture in (*OPEN_ONLY, *PROPRIETARY_ONLY) else "550.90.07-grid"
+        return {
+            "source": "container",
+            "repository": "registry.example.com/vgpu",
+            "version": version,
+            "vgpu": {name: "licensing-config"},
+            **({"kernelModuleType": "open"} if architecture in OPEN_ONLY else {}),
+        }
     if source != "preinstalled":
         if architecture in OPEN_ONLY:
             driver["kernelModuleType"] = "open"
@@ -246,7 +278,7 @@ def drivers(draw, world, spec, architecture):
             driver["rdma"] = True
         if draw(one_in(8)):
             driver["upgradePolicy"] = {"autoUpgrade": draw(st.booleans()), "maxParallelUpgrades": 2}
-        if draw(one_in(8)):
+        if system in ("ol", "sles") or draw(one_in(8)):
             driver["repository"] = "registry.example.com/drivers"
     if source == "container":
         if driver.get("kernelModuleType") == "open" and draw(one_in(4)):
@@ -376,6 +408,9 @@ SLIPS = (
     _slip(_set("driver", "installDir", value="/opt/nvidia")),
     _slip(_set("driver", "repository", value="registry.example.com/drivers")),
     _slip(_set("driver", "vgpu", value={"licensingSecret": "licence"})),
+    _slip(_set("driver", "vgpu", value={})),
+    _slip(_set("nodes", "autoscaled", value=True)),
+    _slip(_set("nodes", "startupTaints", value=[{"key": "nvidia.com/gpu", "effect": "NoSchedule"}])),
     _slip(_set("driver", "upgradePolicy", value={"drain": {"enable": True, "force": True}})),
     _slip(_set("driver", value=None)),
     _slip(_drop("kernel")),
