@@ -123,6 +123,7 @@ def test_a_schema_accepts_what_the_loader_accepts(kind, data):
 
 
 SOUND = {
+    "DriverImageList": {"images": [{"repository": "nvcr.io/nvidia/driver", "tags": ["580.126.20-ubuntu22.04"]}]},
     "Cluster": {
         "kubernetes": {"version": "1.33", "distribution": "kubeadm"},
         "stack": {"release": "v26.3.3"},

@@ -18,10 +18,13 @@ from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics import codes
 from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
+from poolsmith.diagnostics.codes.runtime import RUNTIME
+from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 from poolsmith.report.rule_page import format_rule_book
@@ -33,7 +36,7 @@ LINES = 400
 FAMILIES = {
     "PSM0": READING,
     "PSM1": SHAPE,
-    "PSM2": COMPATIBILITY,
+    "PSM2": sorted((*COMPATIBILITY, *DRIVER, *RUNTIME, *SCHEDULING), key=lambda rule: rule.code),
     "PSM3": SCHEMA,
     "PSM4": PRIVILEGE,
     "PSM5": HYGIENE,
