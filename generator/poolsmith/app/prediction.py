@@ -135,6 +135,7 @@ class Prediction:
                 workloads=self.shared.objects(),
                 summary=workload_table(ledger),
                 unknown=ledger.unknown,
+                toolkit_overlays=dict(self.installation.toolkit_overlays),
             )
             while len(texts) > _REMEMBERED:
                 del texts[next(iter(texts))]

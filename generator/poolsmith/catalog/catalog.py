@@ -18,6 +18,7 @@ from poolsmith.catalog.platforms import (
     support_matrices_from,
 )
 from poolsmith.catalog.releases import Releases, releases_from
+from poolsmith.catalog.runtimes import Runtimes, runtimes_from
 from poolsmith.catalog.scheduling import Scheduling, scheduling_from
 
 
@@ -47,14 +48,9 @@ class Catalog:
     def distributions(self) -> dict[str, Distribution]:
         return distributions_from(self._platform_data)
 
-    @property
-    def runtimes(self) -> tuple[str, ...]:
-        return tuple(self._platform_data["runtimes"])
-
-    @property
-    def cdi_minimum(self) -> dict[str, str]:
-        minimum: dict[str, str] = self._platform_data["cdiMinimum"]
-        return minimum
+    @cached_property
+    def runtimes(self) -> Runtimes:
+        return runtimes_from(self._platform_data)
 
     @cached_property
     def support_matrices(self) -> dict[str, SupportMatrix]:

@@ -70,7 +70,6 @@ class Distribution:
     rules: dict[str, tuple[tuple[tuple[str, ...], RuntimePaths], ...]]
     source: str
     restart: str | None = None
-    broken_toolkits: tuple[str, ...] = ()
 
     def paths(self, runtime: str, line: str) -> RuntimePaths | None:
         """Paths of a runtime in a release line; None when the distribution does not have the runtime."""
@@ -138,7 +137,6 @@ def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:
             },
             source=entry["source"],
             restart=entry.get("restart"),
-            broken_toolkits=tuple(entry.get("brokenToolkits", ())),
         )
         for entry in data["distributions"]
     }

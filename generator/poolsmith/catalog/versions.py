@@ -20,6 +20,12 @@ def at_least(version: str, minimum: str) -> bool:
     return version_key(version) >= version_key(minimum)
 
 
+def is_older(version: str, minimum: str) -> bool:
+    """Whether a version is older for certain: where it says less than the minimum, the rest may be anything."""
+    given = version_key(version)
+    return given < version_key(minimum)[: len(given)]
+
+
 def minor_key(version: str) -> tuple[int, ...]:
     """Major and minor alone: of Kubernetes, whose patches change no API."""
     return version_key(version)[:2]

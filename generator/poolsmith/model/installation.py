@@ -52,7 +52,8 @@ class Installation:
     """One cluster in its steady state. `nodes` are one for each pool, with the pool's name and all labels.
 
     `errors` are what the chart or the operator would report, `unknown` what could not be evaluated: where it is not
-    empty, there may be more than `made`.
+    empty, there may be more than `made`. `toolkit_overlays` are the objects of pools with a toolkit of their own, by
+    pool; `made` has them too.
     """
 
     release: str
@@ -61,6 +62,7 @@ class Installation:
     errors: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    toolkit_overlays: tuple[tuple[str, tuple[KubernetesObject, ...]], ...] = ()
 
     @property
     def objects(self) -> tuple[KubernetesObject, ...]:

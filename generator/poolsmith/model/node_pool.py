@@ -172,6 +172,14 @@ class Runtime:
         pattern=ABSOLUTE_PATH,
         form="an absolute path without `..`",
     )
+    config_version: int | None = spec(
+        "The `version` in containerd's configuration file. Where it is lower than containerd knows, the toolkit is "
+        "told to read the file, from v25.10.1 on.",
+        default=None,
+        minimum=1,
+        maximum=9,
+        examples=(2,),
+    )
     drop_in: str | None = spec(
         "Path of the drop-in file that the toolkit may write.",
         default=None,

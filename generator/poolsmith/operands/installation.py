@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.expansion import ClusterState
 from poolsmith.model.installation import Installation, Made, Maker, in_made_order
+from poolsmith.model.origin import Derived
 from poolsmith.model.plan import values_tree
 from poolsmith.operands.chart_workloads.stack import stack_objects
 from poolsmith.operands.child_pods import children, unknown_children
 from poolsmith.operands.expand_on_pools import expand_on_pools
 from poolsmith.operands.operator_chart_part import ChartParts, stored
+from poolsmith.operands.toolkit_overlay import overlay_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from poolsmith.catalog.charts import Chart
     from poolsmith.model.expansion import Expansion, KubernetesObject, Node
     from poolsmith.model.plan import ClusterPlan, UnitPlan
+    from poolsmith.model.toolkit_overlay import ToolkitOverlay
+
+_NOWHERE = Derived("installation", "the same, wherever it was written")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,7 @@ class InstallationInput:
     units: tuple[UnitPlan, ...] = ()
     chart: Chart | None = None
     committed: tuple[KubernetesObject, ...] = ()
+    overlays: tuple[ToolkitOverlay, ...] = ()
 
     @property
     def key(self) -> str:
@@ -53,6 +59,7 @@ class InstallationInput:
             self.chart and (self.chart.name, self.chart.release),
             self.committed,
             [_unit_key(unit) for unit in self.units],
+            [replace(overlay, origin=_NOWHERE) for overlay in self.overlays],
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -68,6 +75,7 @@ def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart 
         units=plan.units,
         chart=chart,
         committed=tuple(item.body for item in plan.config_maps),
+        overlays=plan.toolkit_overlays,
     )
 
 
@@ -92,6 +100,7 @@ class _Building:
         self.unknown: list[str] = []
         self.notes: list[str] = []
         self.node_labels: dict[str, Any] = {node.name: node.labels for node in given.nodes}
+        self.overlays: dict[str, tuple[KubernetesObject, ...]] = {}
 
     def add_operator(self, chart: Chart, charts: ChartParts) -> None:
         given = self.given
@@ -103,6 +112,17 @@ class _Building:
             drivers, refused = stored(given.release, given.resources)
             self.errors.extend(refused)
             self._add_expansion((*part.existing, *given.committed), (*part.resources, *drivers))
+            for overlay in given.overlays:
+                self._add_overlay(overlay, part.resources)
+
+    def _add_overlay(self, overlay: ToolkitOverlay, resources: tuple[KubernetesObject, ...]) -> None:
+        given = self.given
+        found = overlay_objects(given.release, resources, given.nodes, overlay, given.namespace)
+        self.overlays[overlay.pool] = found.objects
+        through = f"container toolkit for {overlay.runtime}"
+        self.made.extend(Made(item, Maker.POOLSMITH, through) for item in found.objects)
+        self.errors.extend([found.error] if found.error is not None else [])
+        self.unknown.extend([found.unknown] if found.unknown is not None else [])
 
     def _add_expansion(self, existing: tuple[KubernetesObject, ...], resources: tuple[KubernetesObject, ...]) -> None:
         given = self.given
@@ -149,6 +169,7 @@ class _Building:
             errors=tuple(dict.fromkeys(self.errors)),
             unknown=tuple(dict.fromkeys(self.unknown)),
             notes=tuple(dict.fromkeys(self.notes)),
+            toolkit_overlays=tuple(sorted(self.overlays.items())),
         )
 
 

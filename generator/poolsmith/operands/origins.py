@@ -66,6 +66,7 @@ class Origins:
             tuple(lines(setting.origin) for setting in self.plan.values),
             tuple(lines(item.origin) for item in self.plan.driver_objects),
             tuple(lines(item.origin) for unit in self.plan.units for item in unit.objects),
+            tuple(lines(item.origin) for item in self.plan.toolkit_overlays),
             tuple(
                 tuple(line.removeprefix(own) for line in self._lines(pool.name, (_SOURCE, *self.switches.pointers)))
                 for pool in self.plan.pools
@@ -98,7 +99,9 @@ class Origins:
     def of_privilege(self, key: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
         """What sets this one privilege, where it is a value's doing or that of a line of the pools."""
         if privilege.name == "host-path":
-            found = (self._of_volume(name, pools) for name in self._volumes_at(key, privilege.arguments[0]))
+            ours = self.made[key].maker is Maker.POOLSMITH
+            names = self._volumes_at(key, privilege.arguments[0])
+            found = (self._of_volume(name, pools, ours=ours) for name in names)
             return tuple(dict.fromkeys(origin for origins in found for origin in origins))
         name = self.switches.privileges.get(privilege.name)
         network = None if name is None else self.switches.network_of(self.made[key].name)
@@ -150,6 +153,9 @@ class Origins:
             for item in unit.objects:
                 if item.body is made.body or item.body == made.body:
                     yield from map(str, profile_inputs(item.origin))
+        for overlay in self.plan.toolkit_overlays:
+            if made.name in (overlay.name, overlay.entrypoint):
+                yield from map(str, profile_inputs(overlay.origin))
 
     def _of_operand(self, made: Made) -> Iterator[str]:
         if made.through.startswith("NVIDIADriver/"):
@@ -196,13 +202,16 @@ class Origins:
             path = path.rpartition("/")[0] or "/"
         return volumes.get(path, ())
 
-    def _of_volume(self, name: str, pools: Iterable[str]) -> tuple[str, ...]:
-        """Values that somebody set, else lines of the pools, else the chart's default where it brings it about."""
+    def _of_volume(self, name: str, pools: Iterable[str], *, ours: bool) -> tuple[str, ...]:
+        """Values that somebody set, else lines of the pools, else the chart's default where it brings it about.
+
+        In a workload of ours, what a pool decides is not the doing of the operator's values.
+        """
         switch = self.switches.volumes.get(name)
         if switch is None:
             return ()
         derived = [item for item in self.plan.values if not (self.effects and is_users(item))]
-        for path in switch.values:
+        for path in () if ours and switch.pool else switch.values:
             if any(_is_same_branch(setting.path, path) for setting in derived):
                 return tuple(self._values([path]))
         lines = tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, switch.pool)))

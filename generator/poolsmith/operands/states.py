@@ -76,6 +76,15 @@ def create_all(context: Context) -> Created:
     return created
 
 
+def create_state(name: str, context: Context) -> list[KubernetesObject]:
+    """What one step creates, switched on or not. Raises OperatorError, NotModelled."""
+    created = Created()
+    for state in context.entry.states:
+        if state.name == name:
+            _create(state, context, created)
+    return created.objects
+
+
 def _holds(word: str, policy: Policy) -> bool:
     if word in ("always", "never"):
         return word == "always"

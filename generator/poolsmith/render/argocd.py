@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
 from poolsmith.render.platform_unit import delivery_namespace, namespace_patch
+from poolsmith.render.pools import FOLDER as POOLS
+from poolsmith.render.toolkit_base import FOLDER as TOOLKIT_BASE
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, GitSource, HelmChart
@@ -53,8 +55,8 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
     }
     annotations = {"argocd.argoproj.io/sync-wave": str(wave)}
     if unit.source is None:
-        annotations["argocd.argoproj.io/manifest-generate-paths"] = (
-            f"/{delivery.path}/clusters/{plan.name}/{_watched(unit)}"
+        annotations["argocd.argoproj.io/manifest-generate-paths"] = ";".join(
+            f"/{delivery.path}/clusters/{plan.name}/{folder}" for folder in _watched(plan, unit)
         )
     return {
         "apiVersion": "argoproj.io/v1alpha1",
@@ -68,9 +70,11 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
     }
 
 
-def _watched(unit: DeliveryUnit) -> str:
-    """The folder whose commits concern this Application."""
-    return unit.chart.values_file.rpartition("/")[0] if unit.chart is not None else unit.folder
+def _watched(plan: ClusterPlan, unit: DeliveryUnit) -> list[str]:
+    """The folders whose commits concern this Application."""
+    if unit.chart is not None:
+        return [unit.chart.values_file.rpartition("/")[0]]
+    return [unit.folder, TOOLKIT_BASE] if unit.folder == POOLS and plan.toolkit_overlays else [unit.folder]
 
 
 def _destination(plan: ClusterPlan, namespace: str) -> dict[str, str]:

@@ -6,26 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
 from poolsmith.render.helm_values import reason
-from poolsmith.render.kustomization import kustomization
+from poolsmith.render.kustomization import FILE, kustomization
+from poolsmith.render.toolkit_base import BELOW_POOL, render_toolkits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from poolsmith.model.expansion import KubernetesObject
     from poolsmith.model.plan import ClusterPlan, PoolDriverObject, PoolPlan
 
 FOLDER = "pools"
 
 
-def render_pools(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
-    """A pool that needs no object of its own has no overlay; kustomize refuses empty ones."""
+def render_pools(
+    plan: ClusterPlan, toolkits: Mapping[str, Sequence[KubernetesObject]], header: tuple[str, ...]
+) -> list[Manifest]:
+    """A pool that needs no object of its own has no overlay; kustomize refuses empty ones.
+
+    `toolkits` are the objects of pools that get a toolkit of their own.
+    """
     drivers = {item.pool: item for item in plan.driver_objects}
-    manifests: list[Manifest] = []
+    manifests: list[Manifest] = render_toolkits(plan, toolkits, header)
+    with_toolkit = {item.path for item in manifests}
     overlays: list[str] = []
     for pool in plan.pools:
         found = _overlay(plan, pool, drivers.get(pool.name), header)
-        if found:
+        folder = f"{FOLDER}/{pool.name}"
+        resources = [manifest.path.removeprefix(f"{folder}/") for manifest in found]
+        if f"{folder}/{BELOW_POOL}/{FILE}" in with_toolkit:
+            resources.append(BELOW_POOL)
+        if resources:
             overlays.append(pool.name)
-            folder = f"{FOLDER}/{pool.name}"
             manifests.extend(found)
-            resources = [manifest.path.removeprefix(f"{folder}/") for manifest in found]
             manifests.append(kustomization(folder, resources, header))
     if overlays:
         manifests.append(kustomization(FOLDER, overlays, header))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.model.manifest import Manifest
@@ -13,7 +13,7 @@ from poolsmith.sources.pointer import join
 from poolsmith.sources.yaml_writer import comment, emit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.model.expansion import KubernetesObject
     from poolsmith.model.image_use import ImageUse
@@ -42,6 +42,8 @@ class Predicted:
     summary: str
     """A table for the README."""
     unknown: tuple[str, ...] = ()
+    toolkit_overlays: Mapping[str, tuple[KubernetesObject, ...]] = field(default_factory=dict)
+    """What pools with a toolkit of their own get, by pool."""
 
 
 def prediction_manifests(cluster: str, predicted: Predicted, header: tuple[str, ...]) -> list[Manifest]:

@@ -36,7 +36,7 @@ def render_cluster(plan: ClusterPlan, predicted: Predicted, admission: Sequence[
     manifests = [
         *render_platform(plan, header, admission),
         *render_units(plan, header),
-        *render_pools(plan, header),
+        *render_pools(plan, predicted.toolkit_overlays, header),
     ]
     manifests += render_delivery(plan, manifests, header)
     manifests += render_smoke_tests(plan, header)

@@ -1,7 +1,11 @@
-"""Pass: the one container runtime of the cluster, and the toolkit's way to it. Floor: resolve."""
+"""Pass: where each toolkit finds the container runtime that it configures. Floor: resolve.
+
+The operator's toolkit has one set of paths for the whole cluster; a pool with a toolkit of its own has its own.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.versions import at_least
@@ -10,165 +14,173 @@ from poolsmith.diagnostics.suggest import listed
 from poolsmith.model.node_pool import ToolkitSource
 from poolsmith.model.origin import Derived, FromCatalog
 from poolsmith.model.plan import ClusterPlan, PoolPlan, ValueSetting
-from poolsmith.resolve.facts import agreed, with_singleton, with_values
+from poolsmith.model.toolkit_overlay import ToolkitOverlay
+from poolsmith.resolve.device_injection import uses_cdi
+from poolsmith.resolve.facts import agreed, with_values
+from poolsmith.resolve.mixed_runtimes import RUNTIME, operator_runtime
+from poolsmith.resolve.runtime_paths import PATH_FIELDS, check_paths, pointer_of
+from poolsmith.resolve.runtime_versions import check_versions, reads_file
 
 if TYPE_CHECKING:
-    from poolsmith.catalog.platforms import RuntimePaths
+    from collections.abc import Sequence
+
+    from poolsmith.catalog.platforms import Distribution, RuntimePaths
     from poolsmith.resolve.facts import Facts
 
-_PATH_FIELDS = ("config", "socket", "drop_in")
-_CONTAINERD_ENV = (
-    ("CONTAINERD_CONFIG", "config"),
-    ("CONTAINERD_SOCKET", "socket"),
-    ("RUNTIME_DROP_IN_CONFIG", "drop_in"),
-)
+_SOURCE_VARIABLE = "RUNTIME_CONFIG_SOURCE"
 
 
 def choose_runtime(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
-    """The operator configures one runtime on all nodes; its paths follow from the distribution."""
-    name, first, other = agreed(plan.pools, lambda pool: pool.profile.spec.runtime.name)
-    if other is not None:
-        facts.report_pool(
-            codes.MIXED_RUNTIMES,
-            other,
-            "/spec/runtime/name",
-            f"pool `{other.name}` runs {other.profile.spec.runtime.name}, pool `{first.name}` runs {name}; "
-            "the operator configures one runtime for all",
-            help="give all pools of a cluster one runtime, or move the pool to a cluster of its own",
-            related=((first, "/spec/runtime/name", f"{name} here"),),
-        )
-        return plan
-    plan = with_singleton(plan, "container runtime", name, plan.pools, "the operator configures one on all nodes")
-    paths = _paths(plan, name, facts)
-    if paths is None:
-        return plan
-    for pool in plan.pools:
-        _check_version(pool, name, paths, facts)
-    configured = _configured(plan)
-    return _toolkit_environment(plan, configured, name, paths, facts) if configured else plan
-
-
-def _configured(plan: ClusterPlan) -> list[PoolPlan]:
-    """The pools whose runtime the operator's toolkit configures; elsewhere its paths do not matter."""
-    return [pool for pool in plan.pools if pool.toolkit == ToolkitSource.OPERATOR]
-
-
-def _paths(plan: ClusterPlan, name: str, facts: Facts) -> RuntimePaths | None:
+    """Paths follow from the distribution, unless the profile gives them."""
     distribution = facts.distribution
     if distribution is None:
-        return None
-    paths = distribution.paths(name, facts.need_release().line)
-    if paths is None:
-        facts.report_pool(
-            codes.UNKNOWN_RUNTIME,
-            plan.pools[0],
-            "/spec/runtime/name",
-            f"{distribution.name} does not come with {name}, as far as the catalog knows",
-            help=f"{distribution.name} runs " + listed(distribution.rules),
-        )
-        return None
-    if paths.unknown:
-        for pool in _configured(plan):
-            runtime = pool.profile.spec.runtime
-            if runtime.config is None or runtime.socket is None:
-                facts.report_pool(
-                    codes.PATHS_UNKNOWN,
-                    pool,
-                    "/spec/runtime",
-                    f"where {distribution.name} keeps {name}'s configuration is unknown for {plan.line}",
-                    help="declare `runtime.config` and `runtime.socket`",
-                )
-                return None
-    return paths
-
-
-def _check_version(pool: PoolPlan, name: str, paths: RuntimePaths, facts: Facts) -> None:
-    version = pool.profile.spec.runtime.version
-    release = facts.need_release()
-    minima = [paths.minimum] if paths.minimum else []
-    if release.cdi_default:
-        minima.append(facts.catalog.cdi_minimum[name])
-    for minimum in minima:
-        if version is not None and not at_least(version, minimum):
-            facts.report_pool(
-                codes.RUNTIME_TOO_OLD,
-                pool,
-                "/spec/runtime/version",
-                f"{name} {version} is older than {minimum}, which {release.tag} needs here",
-                help=f"upgrade {name} to {minimum} or later, or pin an older release",
-            )
-            return
-
-
-def _toolkit_environment(
-    plan: ClusterPlan, pools: list[PoolPlan], name: str, paths: RuntimePaths, facts: Facts
-) -> ClusterPlan:
-    first = pools[0]
-    given = {field: _given(pools, field, facts) for field in _PATH_FIELDS}
-    if given["drop_in"] and not facts.need_release().drop_in:
-        facts.report_pool(
-            codes.FIELD_WITHOUT_EFFECT,
-            first,
-            "/spec/runtime/dropIn",
-            f"the toolkit of {facts.need_release().tag} knows no drop-in file; it edits the configuration itself",
-            help="remove `runtime.dropIn`",
-        )
-    catalog_values = {"config": paths.config, "socket": paths.socket, "drop_in": paths.drop_in}
-    chosen = {field: given[field] or catalog_values[field] for field in _PATH_FIELDS}
-    if name != "containerd" and any(given.values()):
-        facts.report_pool(
-            codes.NOT_GENERATED_YET,
-            first,
-            "/spec/runtime",
-            f"paths of {name} can't be changed yet; the operator's own are used",
-            help="remove runtime.config, runtime.socket and runtime.dropIn",
-        )
         return plan
-    kubernetes = plan.cluster.spec.kubernetes.version
-    env = []
-    for entry in paths.env:
-        if "fromKubernetes" in entry and not at_least(kubernetes, entry["fromKubernetes"]):
-            continue
-        env.append({"name": entry["name"], "value": _fill(entry["value"], chosen)})
-    named = {entry["name"] for entry in env}
-    for variable, field in _CONTAINERD_ENV:
-        if given[field] and variable not in named:
-            env.append({"name": variable, "value": chosen[field] or ""})
-    distribution = plan.cluster.spec.kubernetes.distribution
-    asked = [facts.at_cluster("/spec/kubernetes/distribution")]
-    asked += [facts.at_pool(first, f"/spec/runtime/{_yaml_name(field)}") for field in _PATH_FIELDS if given[field]]
-    source = FromCatalog(f"distributions/{distribution}", facts.distribution.source if facts.distribution else "")
-    origin = Derived(
-        "container_runtime", f"where {name} of {distribution} is configured in {plan.line}", (*asked, source)
+    known: dict[str, RuntimePaths] = {}
+    for pool in plan.pools:
+        name = pool.profile.spec.runtime.name
+        if name not in known:
+            paths = distribution.paths(name, facts.need_release().line)
+            if paths is None:
+                _report_missing(pool, distribution, facts)
+                return plan
+            known[name] = paths
+        if _is_configured(pool):
+            check_paths(pool, known[name], distribution, facts)
+        needed = _needed_paths(pool, known[name], facts)
+        if needed:
+            facts.report_pool(
+                codes.PATHS_UNKNOWN,
+                pool,
+                "/spec/runtime",
+                f"where {distribution.name} keeps {name}'s configuration is unknown for {plan.line}",
+                help="declare " + " and ".join(f"`runtime.{field}`" for field in needed),
+            )
+            return plan
+    check_versions(plan, known, facts)
+    operators = operator_runtime(plan.pools)
+    configured = [pool for pool in plan.pools if pool.toolkit == ToolkitSource.OPERATOR]
+    if configured:
+        plan = _configure_operator(plan, configured, known[operators], facts)
+    overlays = tuple(
+        _overlay(plan, pool, known[pool.profile.spec.runtime.name], facts)
+        for pool in plan.pools
+        if pool.toolkit == ToolkitSource.OVERLAY
     )
+    return replace(plan, toolkit_overlays=overlays) if overlays else plan
+
+
+def _is_configured(pool: PoolPlan) -> bool:
+    """Whether a toolkit of ours writes the runtime's configuration; elsewhere its paths do not matter."""
+    return pool.toolkit in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY)
+
+
+def _report_missing(pool: PoolPlan, distribution: Distribution, facts: Facts) -> None:
+    facts.report_pool(
+        codes.UNKNOWN_RUNTIME,
+        pool,
+        RUNTIME,
+        f"{distribution.name} does not come with {pool.profile.spec.runtime.name}, as far as the catalog knows",
+        help=f"{distribution.name} runs " + listed(distribution.rules),
+    )
+
+
+def _needed_paths(pool: PoolPlan, paths: RuntimePaths, facts: Facts) -> list[str]:
+    """What the profile has to say where the catalog does not know: all of it, or nothing."""
+    runtime = pool.profile.spec.runtime
+    if not paths.unknown or not _is_configured(pool):
+        return []
+    variables = facts.catalog.runtimes.by_name[runtime.name].variables
+    needed = [field for field in PATH_FIELDS[:2] if field in variables]
+    return needed if any(getattr(runtime, field) is None for field in needed) else []
+
+
+def _configure_operator(plan: ClusterPlan, pools: Sequence[PoolPlan], paths: RuntimePaths, facts: Facts) -> ClusterPlan:
+    given = {field: _shared(pools, field, facts) for field in PATH_FIELDS}
+    env = _environment(plan, pools, given, paths, facts)
     settings = []
+    origin = _origin(plan, pools[0], given, facts)
     if env:
-        settings.append(ValueSetting(("toolkit", "env"), env, origin))
+        value = [{"name": name, "value": value} for name, value in env.items()]
+        settings.append(ValueSetting(("toolkit", "env"), value, origin))
     if paths.device_plugin_env:
         settings.append(ValueSetting(("devicePlugin", "env"), list(paths.device_plugin_env), origin))
     return with_values(plan, *settings)
 
 
-def _given(pools: list[PoolPlan], field: str, facts: Facts) -> str | None:
-    """A path that profiles give: cluster-wide, so all pools must agree."""
+def _overlay(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, facts: Facts) -> ToolkitOverlay:
+    runtime = pool.profile.spec.runtime
+    given = {field: getattr(runtime, field) for field in PATH_FIELDS}
+    env = _environment(plan, (pool,), given, paths, facts)
+    if not uses_cdi(plan, facts):  # with CDI the operator says the same itself
+        env |= dict(facts.catalog.runtimes.by_name[runtime.name].own_toolkit)
+    return ToolkitOverlay(
+        pool=pool.name,
+        runtime=runtime.name,
+        pool_label=plan.cluster.spec.pool_label,
+        label_value=pool.label_value,
+        env=tuple(env.items()),
+        taints=pool.taints_of_new_nodes,
+        origin=Derived(
+            "container_runtime",
+            f"configures {runtime.name}, and the operator's toolkit {operator_runtime(plan.pools)}",
+            (facts.at_pool(pool, RUNTIME), _origin(plan, pool, given, facts)),
+        ),
+    )
+
+
+def _environment(
+    plan: ClusterPlan,
+    pools: Sequence[PoolPlan],
+    given: dict[str, str | None],
+    paths: RuntimePaths,
+    facts: Facts,
+) -> dict[str, str]:
+    """The toolkit's variables, in order: the distribution's, then paths that profiles give."""
+    entry = facts.catalog.runtimes.by_name[pools[0].profile.spec.runtime.name]
+    known = {"config": paths.config, "socket": paths.socket, "drop_in": paths.drop_in}
+    chosen = {field: given[field] or known[field] for field in PATH_FIELDS}
+    kubernetes = plan.cluster.spec.kubernetes.version
+    env = {
+        item["name"]: _fill(item["value"], chosen)
+        for item in paths.env
+        if "fromKubernetes" not in item or at_least(kubernetes, item["fromKubernetes"])
+    }
+    for field, variable in entry.variables.items():
+        if given[field]:
+            env.setdefault(variable, given[field] or "")
+    if any(reads_file(pool, entry, facts) for pool in pools):
+        env.setdefault(_SOURCE_VARIABLE, f"file={chosen['config']}")
+    return env
+
+
+def _origin(plan: ClusterPlan, first: PoolPlan, given: dict[str, str | None], facts: Facts) -> Derived:
+    distribution = plan.cluster.spec.kubernetes.distribution
+    asked = [facts.at_cluster("/spec/kubernetes/distribution")]
+    asked += [facts.at_pool(first, pointer_of(field)) for field in PATH_FIELDS if given[field]]
+    source = FromCatalog(f"distributions/{distribution}", facts.distribution.source if facts.distribution else "")
+    name = first.profile.spec.runtime.name
+    return Derived(
+        "container_runtime", f"where {name} of {distribution} is configured in {plan.line}", (*asked, source)
+    )
+
+
+def _shared(pools: Sequence[PoolPlan], field: str, facts: Facts) -> str | None:
+    """A path that profiles give: all pools of the operator's toolkit must agree."""
     value, first, other = agreed(pools, lambda pool: getattr(pool.profile.spec.runtime, field))
     if other is not None:
-        pointer = f"/spec/runtime/{_yaml_name(field)}"
         with_path = first if value is not None else other
         without = other if with_path is first else first
         facts.report_pool(
             codes.SINGLETON_CONFLICT,
             with_path,
-            pointer,
-            f"pools `{with_path.name}` and `{without.name}` give different runtime paths; the toolkit has one for all",
-            help="give all pools of the cluster the same path, for example in a base",
+            pointer_of(field),
+            f"pools `{with_path.name}` and `{without.name}` give different runtime paths; "
+            "the operator's toolkit has one for all",
+            help="give all pools of the cluster the same path, for example in a base; or give pools with other paths a "
+            "toolkit of their own: `toolkit: {source: overlay}`",
             related=((without, "/spec/runtime", "the other pool"),),
         )
     return str(value) if value is not None else None
-
-
-def _yaml_name(field: str) -> str:
-    return "dropIn" if field == "drop_in" else field
 
 
 def _fill(template: str, paths: dict[str, str | None]) -> str:

@@ -143,7 +143,7 @@ def _declared_tag(pool: PoolPlan, tag: str, facts: Facts) -> None:
 
 def _runtime(pool: PoolPlan, facts: Facts) -> None:
     name = pool.profile.spec.runtime.name
-    known = facts.catalog.runtimes
+    known = facts.catalog.runtimes.by_name
     if name not in known:
         facts.report_pool(
             codes.UNKNOWN_RUNTIME,

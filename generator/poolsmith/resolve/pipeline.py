@@ -23,6 +23,7 @@ from poolsmith.resolve.facts import Facts
 from poolsmith.resolve.identity import identify_pools
 from poolsmith.resolve.lookups import look_up
 from poolsmith.resolve.mig import partition_gpus
+from poolsmith.resolve.mixed_runtimes import accept_mixture
 from poolsmith.resolve.node_feature_discovery import note_external_discovery
 from poolsmith.resolve.priority_quota import allow_critical_pods
 from poolsmith.resolve.registry import mirror_images
@@ -48,6 +49,7 @@ FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, refuse_idle_fi
 
 OPERATOR: tuple[Pass, ...] = (
     note_support,
+    accept_mixture,
     choose_toolkits,
     choose_runtime,
     choose_drivers,

@@ -9,7 +9,9 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.model.node_pool import ToolkitSource, Workload
 from poolsmith.model.origin import Derived
 from poolsmith.model.plan import ClusterPlan, LabelSetting, PoolPlan, ValueSetting
+from poolsmith.resolve.device_injection import uses_cdi
 from poolsmith.resolve.facts import map_pools, with_values
+from poolsmith.resolve.mixed_runtimes import RUNTIME, operator_runtime
 
 if TYPE_CHECKING:
     from poolsmith.resolve.facts import Facts
@@ -18,38 +20,49 @@ SOURCE = "/spec/toolkit/source"
 
 
 def choose_toolkits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
-    """Explicit and contradicted is an error; `auto` follows from operating system and workload."""
-    plan = map_pools(plan, lambda pool: replace(pool, toolkit=_choose(pool, facts)))
+    """Explicit and contradicted is an error; `auto` follows from operating system, workload and container runtime."""
+    operators = operator_runtime(plan.pools)
+    plan = map_pools(plan, lambda pool: replace(pool, toolkit=_choose(pool, operators, facts)))
+    _check_overlays(plan, operators, facts)
     users = [pool for pool in plan.pools if pool.toolkit != "none"]
     outside = [pool for pool in users if pool.toolkit == ToolkitSource.PREINSTALLED]
-    if not outside:
-        return plan
-    origins = tuple(facts.at_pool(pool, SOURCE) for pool in outside)
-    if len(outside) == len(users):
+    if outside and len(outside) == len(users):
         because = "every pool that runs containers has its toolkit already"
+        origins = tuple(facts.at_pool(pool, SOURCE) for pool in outside)
         return with_values(plan, ValueSetting(("toolkit", "enabled"), False, Derived("toolkit", because, origins)))
-    operator = next(pool for pool in users if pool.toolkit == ToolkitSource.OPERATOR)
-    if facts.need_release().cdi_default:
+    if outside and uses_cdi(plan, facts):
+        ours = next(pool for pool in users if pool.toolkit != ToolkitSource.PREINSTALLED)
         facts.report_pool(
             codes.TOOLKIT_CONTRADICTION,
             outside[0],
             SOURCE,
-            f"pool `{outside[0].name}` has its own toolkit, pool `{operator.name}` the operator's; "
+            f"pool `{outside[0].name}` has its own toolkit, pool `{ours.name}` the operator's; "
             f"under CDI ({plan.cluster.spec.stack.release}) that does not work",
             help="use one toolkit source for all pools of the cluster",
-            related=((operator, SOURCE, "the operator's toolkit"),),
+            related=((ours, SOURCE, "the operator's toolkit"),),
         )
         return plan
     key = facts.catalog.releases.labels.deploy_toolkit
-    return map_pools(plan, lambda pool: _opt_out(pool, key, facts) if pool in outside else pool)
+    return map_pools(plan, lambda pool: _opt_out(pool, key, operators, facts))
 
 
-def _opt_out(pool: PoolPlan, key: str, facts: Facts) -> PoolPlan:
-    because = Derived("toolkit", "keeps the operator's toolkit off nodes that have one", (facts.at_pool(pool, SOURCE),))
+def _opt_out(pool: PoolPlan, key: str, operators: str, facts: Facts) -> PoolPlan:
+    if pool.toolkit == ToolkitSource.PREINSTALLED:
+        because = Derived(
+            "toolkit", "keeps the operator's toolkit off nodes that have one", (facts.at_pool(pool, SOURCE),)
+        )
+    elif pool.toolkit == ToolkitSource.OVERLAY:
+        because = Derived(
+            "toolkit",
+            f"keeps the operator's toolkit, which configures {operators}, off nodes that get one of their own",
+            (facts.at_pool(pool, RUNTIME),),
+        )
+    else:
+        return pool
     return replace(pool, labels=(*pool.labels, LabelSetting(key, "false", "provisioner", because)))
 
 
-def _choose(pool: PoolPlan, facts: Facts) -> str:
+def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
     spec = pool.profile.spec
     source = spec.toolkit.source
     if spec.workload is not Workload.CONTAINER:
@@ -62,17 +75,9 @@ def _choose(pool: PoolPlan, facts: Facts) -> str:
                 help="remove `toolkit.source`",
             )
         return "none"
-    if source is ToolkitSource.OVERLAY:
-        facts.report_pool(
-            codes.NOT_GENERATED_YET,
-            pool,
-            SOURCE,
-            "toolkit overlays, for a second container runtime in one cluster, are not generated yet",
-            help="write `source: auto`, and keep one container runtime per cluster",
-        )
     entry = facts.catalog.operating_systems.get(spec.os.id)
     brought = entry is not None and entry.toolkit == "os"
-    if brought and source is ToolkitSource.OPERATOR:
+    if brought and source in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY):
         facts.report_pool(
             codes.TOOLKIT_CONTRADICTION,
             pool,
@@ -82,4 +87,37 @@ def _choose(pool: PoolPlan, facts: Facts) -> str:
         )
     if source is ToolkitSource.PREINSTALLED or (brought and source is ToolkitSource.AUTO):
         return ToolkitSource.PREINSTALLED.value
+    foreign = spec.runtime.name != operators
+    if foreign and source is ToolkitSource.OPERATOR:
+        facts.report_pool(
+            codes.TOOLKIT_CONTRADICTION,
+            pool,
+            SOURCE,
+            f"the operator's toolkit configures {operators} in this cluster, and pool `{pool.name}` runs "
+            f"{spec.runtime.name}",
+            help="write `source: auto`; the pool then gets a toolkit of its own",
+        )
+    if foreign or source is ToolkitSource.OVERLAY:
+        return ToolkitSource.OVERLAY.value
     return ToolkitSource.OPERATOR.value
+
+
+def _check_overlays(plan: ClusterPlan, operators: str, facts: Facts) -> None:
+    """A second toolkit for the runtime that the operator configures anyway is needed for other paths only."""
+    served = {_paths(pool) for pool in plan.pools if pool.toolkit == ToolkitSource.OPERATOR}
+    for pool in plan.pools:
+        asked = pool.toolkit == ToolkitSource.OVERLAY and pool.profile.spec.runtime.name == operators
+        if asked and (not served or _paths(pool) in served):
+            facts.report_pool(
+                codes.TOOLKIT_CONTRADICTION,
+                pool,
+                SOURCE,
+                f"nothing needs a toolkit of its own on pool `{pool.name}`: the operator's configures {operators}, "
+                "at the same paths",
+                help="write `source: auto`",
+            )
+
+
+def _paths(pool: PoolPlan) -> tuple[str | None, ...]:
+    runtime = pool.profile.spec.runtime
+    return runtime.config, runtime.socket, runtime.drop_in

@@ -9,6 +9,7 @@ import pytest
 from poolsmith.app.rule_book import rule_book
 from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 
@@ -23,6 +24,10 @@ V24_6, V24_9, V25_3, V25_10, V26_7 = (
 )
 MANUAL = {"stack": "{kind: device-plugin, release: v0.17.1}"}
 PREINSTALLED = {"driver": "{source: preinstalled}"}
+MIXED = {"acknowledge": "[{fact: mixed-runtimes}]"}
+RHEL = {"os": '{id: rhel, version: "9.4"}'}
+K3S = {"kubernetes": '{version: "1.33", distribution: k3s}'}
+K3S_FOLDER = "/var/lib/rancher/k3s/agent/etc/containerd"
 STARTING = "{autoscaled: true, startupTaints: [{key: readiness.k8s.io/gpu, effect: NoSchedule}]}"
 
 
@@ -99,7 +104,6 @@ FAILING = [
     ("PSM206", {}, {"a": KATA}, "a.yaml:8:3", "v24.9.2"),
     ("PSM206", {}, {"a": {**KATA, "workload": "vm-vgpu"}}, "a.yaml:8:3", "leave the pool out"),
     ("PSM206", {}, {"a": {**KATA, "workload": "kata-confidential"}}, "a.yaml:8:3", "leave the pool out"),
-    ("PSM206", {}, {"a": {"toolkit": "{source: overlay}"}}, "a.yaml:9:13", "source: auto"),
     (
         "PSM206",
         {},
@@ -107,7 +111,6 @@ FAILING = [
         "a.yaml:8:31",
         "preinstalled",
     ),
-    ("PSM206", {}, {"a": {"runtime": "{name: docker, socket: /run/docker.sock}"}}, "a.yaml:6:3", "remove"),
     ("PSM206", V24_9, {"a": {**KATA, "sandbox": "{tee: snp}"}}, "a.yaml:10:3", "sandbox.tee"),
     (
         "PSM207",
@@ -247,7 +250,8 @@ FAILING = [
         "580",
     ),
     ("PSM216", {}, {"a": {"driver": '{source: precompiled, version: "580"}'}}, "a.yaml:8:12", "uname -r"),
-    ("PSM220", {}, {"a": {}, "b": {"runtime": "{name: docker}"}}, "b.yaml:6:13", "one runtime"),
+    ("PSM220", {}, {"a": {}, "b": {"runtime": "{name: cri-o}"}}, "b.yaml:6:13", "acknowledge: [{fact: mixed-runtimes"),
+    ("PSM221", {}, {"a": {"toolkit": "{source: overlay}"}}, "a.yaml:9:13", "source: auto"),
     (
         "PSM221",
         {},
@@ -283,6 +287,55 @@ FAILING = [
         "a.yaml:6:31",
         "2.0",
     ),
+    ("PSM223", MIXED, {"a": {}, "b": {"runtime": "{name: docker}"}}, "b.yaml:6:13", "one runtime"),
+    ("PSM223", V24_9, {"a": {"runtime": "{name: docker}"}, "b": {"runtime": "{name: cri-o}"}}, "b.yaml:6:13", "one"),
+    ("PSM224", {}, {"a": {"runtime": '{name: containerd, version: "2.1"}'}}, "a.yaml:6:31", "runtime.configVersion"),
+    (
+        "PSM224",
+        {},
+        {"a": {"runtime": '{name: containerd, version: "1.7.27", configVersion: 3}'}},
+        "a.yaml:6:50",
+        "configVersion: 2",
+    ),
+    ("PSM225", V24_6, {"a": {"runtime": '{name: containerd, version: "2.0"}'}}, "a.yaml:6:31", "1.17.4"),
+    (
+        "PSM225",
+        stack("{release: v24.9.2, values: {toolkit: {version: v1.17.3-ubuntu20.04}}}"),
+        {"a": {"runtime": '{name: containerd, version: "2.0"}'}},
+        "cluster.yaml:6:48",
+        "1.17.4",
+    ),
+    (
+        "PSM226",
+        MIXED,
+        {"a": RHEL, "b": {**RHEL, "runtime": "{name: cri-o}"}},
+        "b.yaml:6:13",
+        "subscribe",
+    ),
+    ("PSM226", {**V25_3, **MIXED}, {"a": {}, "b": {"runtime": "{name: docker}"}}, "b.yaml:6:13", "cri-dockerd"),
+    (
+        "PSM227",
+        K3S,
+        {"a": {"runtime": f"{{name: containerd, config: {K3S_FOLDER}/config.toml.tmpl}}"}},
+        "a.yaml:6:31",
+        "remove",
+    ),
+    ("PSM227", K3S, {"a": {"runtime": "{name: containerd, socket: /run/containerd.sock}"}}, "a.yaml:6:31", "remove"),
+    (
+        "PSM227",
+        K3S,
+        {"a": {"runtime": "{name: containerd, config: /data/containerd/config.toml}"}},
+        "a.yaml:6:31",
+        "dropIn: /data/containerd/config-v3.toml.d/99-nvidia.toml",
+    ),
+    (
+        "PSM228",
+        values("{cdi: {nriPluginEnabled: true}}"),
+        {"a": {"runtime": '{name: containerd, version: "2.0.4"}'}},
+        "a.yaml:6:31",
+        "2.1 and later",
+    ),
+    ("PSM228", values("{cdi: {nriPluginEnabled: true}}"), {"a": {"runtime": "{name: docker}"}}, "a.yaml:6:13", "cri-o"),
     ("PSM230", V24_6, {"a": KATA}, "a.yaml:8:3", "v24.9.2"),
     (
         "PSM231",
@@ -617,6 +670,7 @@ FAILING = [
     ),
     ("PSM257", {}, {"a": {"toolkit": "{version: 1.17.8-1}"}}, "a.yaml:9:13", "preinstalled"),
     ("PSM257", V25_3, {"a": {"runtime": "{name: containerd, dropIn: /opt/d.toml}"}}, "a.yaml:6:31", "runtime.dropIn"),
+    ("PSM257", {}, {"a": {"runtime": "{name: cri-o, socket: /run/crio.sock}"}}, "a.yaml:6:26", "runtime.socket"),
     (
         "PSM258",
         {"stack": '{release: v26.7.0, values: {toolkit: {repository: ""}}}'},
@@ -695,8 +749,24 @@ PASSING = [
         {"a": {"driver": '{source: precompiled, version: "580"}', "kernel": "{release: 5.15.0-105-generic}"}},
     ),
     ("PSM220", {}, {"a": {}, "b": {}}),
+    ("PSM220", MIXED, {"a": {}, "b": {"runtime": "{name: cri-o}"}}),
     ("PSM221", V25_3, {"a": {}, "b": {"toolkit": "{source: preinstalled}"}}),
+    ("PSM221", MIXED, {"a": {}, "b": {"runtime": "{name: cri-o}", "toolkit": "{source: overlay}"}}),
     ("PSM222", {}, {"a": {"runtime": '{name: containerd, version: "1.7.16"}'}}),
+    ("PSM222", {}, {"a": {"runtime": '{name: containerd, version: "1.7"}'}}),
+    ("PSM223", {**V25_3, **MIXED}, {"a": {}, "b": {"runtime": "{name: docker}"}}),
+    ("PSM224", {}, {"a": {"runtime": '{name: containerd, version: "2.1", configVersion: 2}'}}),
+    (
+        "PSM224",
+        {"kubernetes": '{version: "1.33", distribution: aks}'},
+        {"a": {"runtime": '{name: containerd, version: "2.3"}'}},
+    ),
+    ("PSM225", V24_6, {"a": {"runtime": '{name: containerd, version: "2.0", configVersion: 2}'}}),
+    ("PSM225", V24_6, {"a": {"runtime": '{name: containerd, version: "1.7"}'}}),
+    ("PSM226", MIXED, {"a": {}, "b": {"runtime": "{name: cri-o}"}}),
+    ("PSM226", MIXED, {"a": PREINSTALLED, "b": {**RHEL, **PREINSTALLED, "runtime": "{name: cri-o}"}}),
+    ("PSM227", K3S, {"a": {"runtime": f"{{name: containerd, config: {K3S_FOLDER}/config.toml}}"}}),
+    ("PSM228", values("{cdi: {nriPluginEnabled: true}}"), {"a": {"runtime": '{name: containerd, version: "2.1"}'}}),
     ("PSM230", V24_9, {"a": KATA}),
     ("PSM231", V24_9, {"a": KATA, "b": {}}),
     (
@@ -826,7 +896,9 @@ def test_the_nearest_sound_profile_does_not_raise_it(resolve, code, cluster, poo
 BY_HAND = "PSM328"  # a whole copied file; tests/rules has one
 # What is written by hand about runtimes, drivers and images has its table in tests/unit/check/values/test_by_hand.py.
 VALUE_CODES = [rule.RULE for rule in VALUE_RULES if rule.RULE.code.startswith("PSM3") and rule.RULE.code != BY_HAND]
-PROFILE_CODES = [rule for rule in (*COMPATIBILITY, *SCHEDULING, *SCHEMA, *VALUE_CODES) if rule.applies_to != "manifest"]
+PROFILE_CODES = [
+    rule for rule in (*COMPATIBILITY, *RUNTIME, *SCHEDULING, *SCHEMA, *VALUE_CODES) if rule.applies_to != "manifest"
+]
 
 
 @pytest.mark.parametrize("rule", PROFILE_CODES, ids=lambda rule: rule.code)

@@ -11,8 +11,21 @@ from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
+from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 
-CODE_BOOK = (*READING, *SHAPE, *COMPATIBILITY, *SCHEDULING, *DRIVER, *SCHEMA, *PRIVILEGE, *HYGIENE, *POLICY, *ADMISSION)
+CODE_BOOK = (
+    *READING,
+    *SHAPE,
+    *COMPATIBILITY,
+    *RUNTIME,
+    *SCHEDULING,
+    *DRIVER,
+    *SCHEMA,
+    *PRIVILEGE,
+    *HYGIENE,
+    *POLICY,
+    *ADMISSION,
+)

@@ -1,0 +1,100 @@
+"""Paths of a container runtime that a profile gives: whether they can have an effect, and be right. Floor: resolve."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes.runtime import RUNTIME_PATH
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.platforms import Distribution, RuntimePaths
+    from poolsmith.model.plan import PoolPlan
+    from poolsmith.resolve.facts import Facts
+
+PATH_FIELDS = ("config", "socket", "drop_in")
+_TEMPLATE = ".tmpl"
+
+
+def pointer_of(field: str) -> str:
+    return f"/spec/runtime/{_yaml_name(field)}"
+
+
+def check_paths(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution, facts: Facts) -> None:
+    """Of one pool whose runtime a toolkit of ours configures."""
+    runtime = pool.profile.spec.runtime
+    variables = facts.catalog.runtimes.by_name[runtime.name].variables
+    for field in PATH_FIELDS:
+        given = getattr(runtime, field)
+        if given is None:
+            continue
+        if field not in variables or (field == "drop_in" and not facts.need_release().drop_in):
+            _report_idle(pool, field, facts)
+        elif given.endswith(_TEMPLATE):
+            facts.report_pool(
+                RUNTIME_PATH,
+                pool,
+                pointer_of(field),
+                f"`{given}` is a template, from which {distribution.name} makes the configuration; the toolkit can't "
+                "read it, and what it writes there keeps the node from coming back",
+                help=f"remove `runtime.{_yaml_name(field)}`" + (f", and get {paths.config}" if paths.config else ""),
+            )
+        elif (known := getattr(paths, field)) is not None and given != known and paths.env:
+            facts.report_pool(
+                RUNTIME_PATH,
+                pool,
+                pointer_of(field),
+                f"{distribution.name} keeps it at `{known}`, and the toolkit is told `{given}`",
+                help=f"remove `runtime.{_yaml_name(field)}`, unless {distribution.name} was set up with other folders",
+                severity=Severity.WARNING,
+            )
+    _check_pair(pool, paths, distribution, facts)
+
+
+def _check_pair(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution, facts: Facts) -> None:
+    """Where the runtime's own configuration reads a folder beside it, both have to move together."""
+    runtime = pool.profile.spec.runtime
+    if not paths.pairs or paths.config is None or paths.drop_in is None:
+        return
+    if (runtime.config is None) == (runtime.drop_in is None) or runtime.config == paths.config:
+        return
+    if runtime.config is not None:
+        beside = posixpath.relpath(paths.drop_in, posixpath.dirname(paths.config))
+        if beside.startswith("../"):
+            return
+        advice = f"add `dropIn: {posixpath.join(posixpath.dirname(runtime.config), beside)}`"
+        field, other = "config", f"drop-in file stays `{paths.drop_in}`"
+    elif runtime.drop_in == paths.drop_in:
+        return
+    else:
+        advice, field, other = "add `config`", "drop_in", f"configuration stays `{paths.config}`"
+    facts.report_pool(
+        RUNTIME_PATH,
+        pool,
+        pointer_of(field),
+        f"half of a pair: the {other}, where the {runtime.name} of {distribution.name} would not look",
+        help=advice,
+    )
+
+
+def _report_idle(pool: PoolPlan, field: str, facts: Facts) -> None:
+    name = pool.profile.spec.runtime.name
+    reasons = {
+        "socket": f"the toolkit has no use for a socket of {name}",
+        "drop_in": f"the toolkit of {facts.need_release().tag} knows no drop-in file for {name}; "
+        "it edits the configuration itself",
+        "config": f"the toolkit takes no path of {name}",
+    }
+    facts.report_pool(
+        codes.FIELD_WITHOUT_EFFECT,
+        pool,
+        pointer_of(field),
+        reasons[field],
+        help=f"remove `runtime.{_yaml_name(field)}`",
+    )
+
+
+def _yaml_name(field: str) -> str:
+    return "dropIn" if field == "drop_in" else field
