@@ -33,6 +33,7 @@ RULE = RuleInfo(
     ),
 )
 NEEDS = ("nodes", "release")
+_PRODUCT = "/spec/gpu/product"
 _MODULES = {"kernelModuleType": "kernelModuleType: {}", "useOpenKernelModules": "useOpenKernelModules: true"}
 
 
@@ -51,7 +52,6 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
     entry = view.catalog.gpus.find(node.gpu) if node.gpu else None
     if architecture is None or entry is None or view.operator is None:
         return
-    where = places(nodes, "/spec/gpu/product", entry.product)
     who = f"{entry.product} ({architecture.name}, {named(nodes)})"
     branch, version, modules = driver.branch, driver.version, driver.modules
     if branch is not None and architecture.last_branch is not None and branch > architecture.last_branch:
@@ -60,7 +60,7 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             f"{architecture.last_branch}",
             location=driver.at("version"),
             help=f"give these nodes a driver of branch {architecture.last_branch} or older",
-            related=where,
+            related=places(nodes, _PRODUCT, entry.product),
         )
     first = entry.first_driver
     if (
@@ -72,7 +72,7 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             message=f"driver {version} of {driver.shown} does not know {who} yet, which need {first} or later",
             location=driver.at("version"),
             help=f"write a version from {first} on",
-            related=where,
+            related=places(nodes, _PRODUCT, entry.product),
         )
     field = view.operator.driver_object.module_field
     if architecture.open == "required" and not _is_open(view, driver):
@@ -80,14 +80,14 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             message=f"{who} needs the open kernel modules, and {driver.shown} loads the proprietary ones",
             location=driver.at(field),
             help=f"write `{_MODULES[field].format('open')}`",
-            related=where,
+            related=places(nodes, _PRODUCT, entry.product),
         )
     if architecture.open == "unsupported" and modules == "open":
         yield SetupFinding(
             message=f"{who} has no open kernel modules, and {driver.shown} loads those",
             location=driver.at(field),
             help="write `kernelModuleType: proprietary` for these nodes, or leave it out",
-            related=where,
+            related=places(nodes, _PRODUCT, entry.product),
         )
 
 
