@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from poolsmith.model.field import ABSOLUTE_PATH, IMAGE, OBJECT_NAME, spec
+from poolsmith.model.field import ABSOLUTE_PATH, OBJECT_NAME, spec
+
+_REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*){0,8}"
 
 
 class DriverSource(StrEnum):
@@ -113,8 +115,9 @@ class Driver:
     repository: str | None = spec(
         "Repository of the driver image, without the image's name. Default: the chart's.",
         default=None,
-        pattern=IMAGE,
-        form="a repository",
+        pattern=_REPOSITORY,
+        form="a repository like registry.example.com/gpu",
+        examples=("registry.example.com/gpu",),
     )
     kernel_module_type: KernelModuleType | None = spec(
         "Open or proprietary kernel modules. Default: the release's.", default=None

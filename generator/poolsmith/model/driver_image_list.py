@@ -8,7 +8,7 @@ from functools import cached_property
 from poolsmith.model.field import spec
 
 DRIVER_IMAGES = "DriverImageList"
-_REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]*){1,8}"
+_REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*){1,8}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
