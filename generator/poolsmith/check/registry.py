@@ -11,6 +11,7 @@ from poolsmith.check.rules import (
     kustomization_resource,
     namespace_transformer,
     node_object,
+    operator_role_widened,
 )
 
 if TYPE_CHECKING:
@@ -23,4 +24,5 @@ RULES: tuple[Rule, ...] = (
     kustomization_resource,
     helm_hook,
     deprecated_kustomize_field,
+    operator_role_widened,
 )

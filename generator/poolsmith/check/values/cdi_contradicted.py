@@ -22,9 +22,8 @@ RULE = RuleInfo(
     name="cdi-contradicted",
     applies_to="values",
     what="With `cdi.enabled`, which is the default from 25.10 on, Helm values set the device plugin's "
-    "DEVICE_LIST_STRATEGY, a runtime mode other than `cdi`, or a runtime class that is the operator's own; or "
-    "a strategy "
-    "of CDI with `cdi.enabled: false`.",
+    "DEVICE_LIST_STRATEGY, a runtime mode other than `cdi`, or a runtime class that is the operator's own; or a "
+    "strategy of CDI with `cdi.enabled: false`.",
     why="The device plugin then hands out devices in a way that the runtime does not understand, or twice: pods start "
     "without a GPU, or do not start.",
     fix="leave the variables to the operator, or turn CDI off with `cdi.enabled: false`",

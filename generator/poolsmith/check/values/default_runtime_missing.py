@@ -17,9 +17,8 @@ RULE = RuleInfo(
     name="default-runtime-missing",
     applies_to="values",
     what="Helm values delete or empty `operator.defaultRuntime` in a release whose chart still writes it.",
-    why="The field is required in the ClusterPolicy of these releases, so the API server refuses the object "
-    "and nothing "
-    "of the release changes. Its word decides nothing: the operator finds the runtime of the nodes itself.",
+    why="The field is required in the ClusterPolicy of these releases, so the API server refuses the object and "
+    "nothing of the release changes. Its word decides nothing: the operator finds the runtime of the nodes itself.",
     fix="remove the line, and the chart's default holds; from 25.3 on the key is gone",
     bad="# with v24.9.2\noperator: {defaultRuntime: null}\n",
     good="# with v24.9.2\noperator: {defaultRuntime: containerd}\n",

@@ -86,6 +86,10 @@ class ValuesDocument:
     def has(self, path: Steps) -> bool:
         return value_at(self.values, path, MISSING) is not MISSING
 
+    def is_set(self, path: Steps) -> bool:
+        """Whether this document or what it is put on says something of a path, null included."""
+        return any(value_at(layer, path, MISSING) is not MISSING for layer in (self.values, self._beneath))
+
     def effective(self, path: Steps) -> Any:
         """The value after Helm has put this document on the chart's defaults; null deletes a default."""
         for layer in (self.values, self._beneath):

@@ -35,7 +35,7 @@ _UPGRADES = ("driver", "upgradePolicy", "autoUpgrade")
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     decides_upgrades = document.get(_UPGRADES) is True
-    if document.partial or document.has(_VERSION) or is_off(document, "driver.enabled"):
+    if document.partial or document.is_set(_VERSION) or is_off(document, "driver.enabled"):
         return
     if not decides_upgrades and document.get(("driver", "enabled")) is not True:
         return
@@ -43,7 +43,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         return  # each object has its own
     tag = document.release.tag
     default = image_default("driver.version", tag)
-    if default is None or document.effective(_VERSION) not in (None, default):
+    if default is None:
         return
     replaced = ", and the operator replaces it on all nodes by itself" if decides_upgrades else ""
     yield ValueFinding(

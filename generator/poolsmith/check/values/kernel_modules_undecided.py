@@ -21,12 +21,11 @@ RULE = RuleInfo(
     name="kernel-modules-undecided",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values pin a driver of a branch that does not know `kernelModuleType: auto`, and leave the "
-    "type to it (from "
-    "25.3); or ask a newer driver for open modules with the old boolean (24.9); or say one thing in "
+    what="Helm values pin a driver of a branch that does not know `kernelModuleType: auto`, and leave the type to it "
+    "(from 25.3); or ask a newer driver for open modules with the old boolean (24.9); or say one thing in "
     "`driver.kernelModuleType` and another in KERNEL_MODULE_TYPE.",
-    why="Branches 535 and 550 take `auto` for proprietary or fail, and drivers that came after 24.9 do not look at the "
-    "boolean: nodes with Grace Hopper or Blackwell GPUs, or with GPUDirect Storage, get modules that do not load.",
+    why="Branches 535 and 550 take `auto` for proprietary or fail, and drivers that came after 24.9 do not look at "
+    "the boolean: nodes with Grace Hopper or Blackwell GPUs, or with GPUDirect Storage, get modules that do not load.",
     fix="write `open` or `proprietary`",
     bad="# with v25.3.4\ndriver: {version: 550.163.01}\n",
     good="# with v25.3.4\ndriver: {version: 550.163.01, kernelModuleType: proprietary}\n",

@@ -22,16 +22,15 @@ RULE = RuleInfo(
     name="operand-image-pinned",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values pin the image of one operand, or of the operator, to another version than the chart's. "
-    "Drivers and "
-    "vGPU managers are yours to choose, and left alone.",
-    why="The operator sets variables, mounts and arguments that the images of its own release understand. The pin also "
-    "stays when the chart moves on, which is how toolkits of two years ago meet the containerd of today.",
+    what="Helm values pin the image of one operand, or of the operator, to another version than the chart's. Drivers "
+    "and vGPU managers are yours to choose, and left alone.",
+    why="The operator sets variables, mounts and arguments that the images of its own release understand. The pin "
+    "also stays when the chart moves on, which is how toolkits of two years ago meet the containerd of today.",
     fix="remove the pin, or say beside it until when it is needed",
     bad="# with v26.3.3\ndevicePlugin: {version: v0.17.0}\n",
     good="# with v26.3.3\ndevicePlugin: {enabled: true}\n",
-    symptom="flag provided but not defined, unsupported config version, crash loops right after an upgrade of "
-    "the chart",
+    symptom="flag provided but not defined, unsupported config version, crash loops right after an upgrade of the "
+    "chart",
     references=("NVIDIA/gpu-operator issue 2060", "values.yaml of the chart at its tag"),
 )
 _CHOSEN = frozenset(("driver", "vgpuManager", "kataManager", "ccManager", "operator.initContainer"))

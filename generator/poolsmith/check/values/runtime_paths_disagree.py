@@ -23,9 +23,8 @@ RULE = RuleInfo(
     applies_to="values",
     what="Helm values give the toolkit paths of containerd of which one is missing, or belongs to another Kubernetes "
     "distribution than the rest: k3s' configuration with containerd's own socket, say. Relative paths as well.",
-    why="The operator mounts the folders that the variables name. The toolkit then changes a file that the "
-    "runtime does "
-    "not read, or signals a runtime that is not there, and the node's containers get no GPU.",
+    why="The operator mounts the folders that the variables name. The toolkit then changes a file that the runtime "
+    "does not read, or signals a runtime that is not there, and the node's containers get no GPU.",
     fix="give configuration, socket and drop-in file of the same distribution",
     bad="toolkit:\n  env:\n    - {name: CONTAINERD_CONFIG, value: "
     "/var/lib/rancher/k3s/agent/etc/containerd/config.toml}\n",

@@ -22,9 +22,8 @@ RULE = RuleInfo(
     name="runtime-set-as-default",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and its "
-    "like. A note up "
-    "to 25.3, where the toolkit does so without being asked.",
+    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and its like. A note "
+    "up to 25.3, where the toolkit does so without being asked.",
     why="Every pod of the node then runs under the NVIDIA runtime, those of the CNI and of the control plane too, and "
     "sees GPUs as soon as its image asks for them. From 25.10 on the operator keeps it from being the default.",
     fix="leave it out, and give pods that need GPUs without asking for one `runtimeClassName: nvidia`",

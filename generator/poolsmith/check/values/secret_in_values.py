@@ -19,8 +19,8 @@ RULE = RuleInfo(
     name="secret-in-values",
     applies_to="values",
     what="Helm values hold what looks like a secret: an API key, a private key, a licence token, registry "
-    "credentials, a "
-    "password in an address or in a variable, or a Secret among `extraObjects`. What is found is never printed.",
+    "credentials, a password in an address or in a variable, or a Secret among `extraObjects`. What is found is never "
+    "printed.",
     why="Values are committed, rendered into custom resources, and shown by every tool between: whoever may read the "
     "repository or the ClusterPolicy has the secret.",
     fix="put it into a Secret that is made outside of the values, and name that: `imagePullSecrets`, `secretEnv`, "

@@ -22,9 +22,8 @@ RULE = RuleInfo(
     name="toolkit-variable",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values give the toolkit a variable that no toolkit reads, that the operator of this release "
-    "does not hand "
-    "on, or whose value it refuses.",
+    what="Helm values give the toolkit a variable that no toolkit reads, that the operator of this release does not "
+    "hand on, or whose value it refuses.",
     why="Nothing complains of a variable that nobody reads: the toolkit goes on with its defaults, which are wrong on "
     "the very nodes that the variable was for.",
     fix="correct the name, or remove it",

@@ -18,13 +18,11 @@ RULE = RuleInfo(
     code="PSM426",
     name="visible-devices",
     applies_to="values",
-    what="The toolkit's ACCEPT_NVIDIA_VISIBLE_DEVICES variables and the device plugin's DEVICE_LIST_STRATEGY "
-    "do not fit: "
-    "devices are listed as volume mounts, and the variable of any image is still believed; or no way is left "
-    "by which a "
-    "container gets its GPU. A warning where values ask for what the toolkit does by default.",
-    why="With the variable believed, a pod that requests no GPU sees all GPUs of its node, those of other tenants too. "
-    "With neither way accepted, pods that request a GPU start without one.",
+    what="The toolkit's ACCEPT_NVIDIA_VISIBLE_DEVICES variables and the device plugin's DEVICE_LIST_STRATEGY do not "
+    "fit: devices are listed as volume mounts, and the variable of any image is still believed; or no way is left by "
+    "which a container gets its GPU. A warning where values ask for what the toolkit does by default.",
+    why="With the variable believed, a pod that requests no GPU sees all GPUs of its node, those of other tenants "
+    "too. With neither way accepted, pods that request a GPU start without one.",
     fix="set the three together: ENVVAR_WHEN_UNPRIVILEGED `false`, AS_VOLUME_MOUNTS `true`, DEVICE_LIST_STRATEGY "
     "`volume-mounts`; or none of them, under CDI",
     bad="# with v25.3.4\ndevicePlugin:\n  env:\n    - {name: DEVICE_LIST_STRATEGY, value: volume-mounts}\n",
@@ -79,8 +77,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         yield ValueFinding(
             rule=RULE,
             path=(*own[0].path, "value"),
-            message=f"`{_ENVVAR}` is off, and the device plugin lists devices by this variable alone: no pod "
-            f"gets its GPU "
-            "but a privileged one",
+            message=f"`{_ENVVAR}` is off, and the device plugin lists devices by this variable alone: only a "
+            "privileged pod gets its GPU",
             help=f"add `{_STRATEGY}: volume-mounts` to `devicePlugin.env` and `{_MOUNTS}: 'true'` to `toolkit.env`",
         )

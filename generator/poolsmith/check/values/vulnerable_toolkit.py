@@ -21,12 +21,10 @@ RULE = RuleInfo(
     code="PSM427",
     name="vulnerable-toolkit",
     applies_to="values",
-    what="Helm values pin a container toolkit below the first one that has the fixes of published "
-    "vulnerabilities. A note "
-    "where it is the toolkit of the release itself.",
-    why="CVE-2024-0132 and CVE-2025-23266 let the image of a pod take over its node: the toolkit runs as root "
-    "outside of "
-    "the container, and does what the image says.",
+    what="Helm values pin a container toolkit below the first one that has the fixes of published vulnerabilities. A "
+    "note where it is the toolkit of the release itself.",
+    why="CVE-2024-0132 and CVE-2025-23266 let the image of a pod take over its node: the toolkit runs as root outside "
+    "of the container, and does what the image says.",
     fix="remove the pin, or pin a toolkit that has the fix; for a release, upgrade it",
     bad="toolkit: {version: v1.16.1-ubuntu20.04}\n",
     good="toolkit: {version: v1.17.8-ubuntu20.04}\n",
@@ -51,10 +49,11 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
                 rule=RULE,
                 path=_VERSION,
                 message=f"toolkit `{shorten(pinned)}` is open to {_names(found)}",
-                help=f"remove it, or pin `{found[-1].toolkit}` or later",
+                help=("" if default is None or vulnerabilities(default) else "remove it, or ")
+                + f"pin `{found[-1].toolkit}` or later",
             )
         return
-    if document.partial or not document.size or default is None or document.effective(_VERSION) not in (None, default):
+    if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
         return
     if found := vulnerabilities(default):
         yield ValueFinding(
