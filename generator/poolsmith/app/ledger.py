@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.collector import rarely_collecting
+from poolsmith.app.driver_changes import driver_changes_json
 from poolsmith.app.project import open_project
 from poolsmith.app.set_values import refuse_unsound, set_all
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, sorted_unique
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_run import PlannedCluster
     from poolsmith.app.prediction import Prediction, Shared
     from poolsmith.app.project import Project
+    from poolsmith.model.driver_change import DriverChange
     from poolsmith.sources.source_file import SourceFile
 
     _Predicted = tuple[PlannedCluster, Prediction]
@@ -74,6 +76,8 @@ class LedgerView:
     lacks: tuple[LedgerLine, ...] | None = None
     """What the pool that it was compared with has, and the pool has not; `lines` are then what it alone has."""
     changes: LedgerDelta | None = None
+    drivers: tuple[DriverChange, ...] = ()
+    """What becomes of driver pods, where two states of a project are compared."""
     unknown: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -258,6 +262,7 @@ def _view_json(view: LedgerView) -> dict[str, Any]:
             body["lacks"] = [_line_json(line) for line in view.lacks]
     else:
         body["changes"] = changes_json(view.changes)
+        body["drivers"] = driver_changes_json(view.drivers)
     return body | {"unknown": list(view.unknown), "errors": list(view.errors), "notes": list(view.notes)}
 
 

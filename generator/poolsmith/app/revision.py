@@ -1,4 +1,4 @@
-"""The policies of another revision of the repository, from git's objects. Floor: app.
+"""Folders of another revision of the repository, from git's objects. Floor: app.
 
 Nothing is checked out and no hook or filter of the repository runs: blobs are written into a folder of our own, which
 is then read under the same suspicion as any other.
@@ -10,6 +10,7 @@ import os
 import subprocess
 import tempfile
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,6 +21,7 @@ from poolsmith.load.shape import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 _REGULAR = frozenset((b"100644", b"100755"))
 _MAX_FILES = 10_000
@@ -40,37 +42,29 @@ _NO_REVISION = b"Needed a single revision"
 _AMBIGUOUS = b"is ambiguous"
 
 
-@contextmanager
-def policies_at(root: Path, revision: str) -> Iterator[Path]:
-    """A folder with the `policies/` that `root` has at `revision`; without any when it has none there.
+def policies_at(root: Path, revision: str) -> AbstractContextManager[Path]:
+    """As `folder_at`, of `policies/`."""
+    return folder_at(root, revision, POLICIES, "--policies-from")
 
-    Raises UsageError when there is no git, no repository or no such revision, or the folder holds what can't be taken.
+
+@contextmanager
+def folder_at(root: Path, revision: str, name: str, flag: str) -> Iterator[Path]:
+    """A folder with the folder `name` that `root` has at `revision`; without any when it has none there.
+
+    Raises UsageError when there is no git, no repository or no such revision, or the folder holds what can't be taken;
+    the message begins with the flag that asked for it.
     """
-    listing = _git(root, "ls-tree", "-r", "-z", "-l", _commit(root, revision), "--", f"{POLICIES}/").stdout
-    with tempfile.TemporaryDirectory(prefix="poolsmith-policies-") as folder:
-        for path, blob in _regular_files(listing):
+    git = _Git(root, flag)
+    listing = git.run("ls-tree", "-r", "-z", "-l", git.commit(revision), "--", f"{name}/").stdout
+    with tempfile.TemporaryDirectory(prefix=f"poolsmith-{name}-") as folder:
+        for path, blob in _regular_files(listing, name, flag):
             target = Path(folder, path)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(_git(root, "cat-file", "blob", blob).stdout)
+            target.write_bytes(git.run("cat-file", "blob", blob).stdout)
         yield Path(folder)
 
 
-def _commit(root: Path, revision: str) -> str:
-    """The id of the commit. A name that a tag and a branch have is none: whoever may push tags would choose."""
-    found = _git(root, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", may_fail=True)
-    shown = printable(shorten(revision))
-    if found.returncode != 0:
-        if _NO_REVISION in found.stderr:
-            raise UsageError(f"--policies-from: the repository has no revision `{shown}`")
-        _refuse(found)
-    if _AMBIGUOUS in found.stderr:
-        raise UsageError(
-            f"--policies-from: `{shown}` names several revisions; write refs/remotes/... or the commit's id"
-        )
-    return found.stdout.decode().strip()
-
-
-def _regular_files(listing: bytes) -> list[tuple[str, str]]:
+def _regular_files(listing: bytes, name: str, flag: str) -> list[tuple[str, str]]:
     files = []
     total = 0
     for entry in filter(None, listing.split(b"\0")):
@@ -78,34 +72,54 @@ def _regular_files(listing: bytes) -> list[tuple[str, str]]:
         mode, _, blob, size = about.split()
         path = os.fsdecode(raw)
         if mode not in _REGULAR or ".." in PurePosixPath(path).parts or path.startswith("/"):
-            raise UsageError(f"--policies-from: `{printable(path)}` is not a regular file in that revision")
+            raise UsageError(f"{flag}: `{printable(path)}` is not a regular file in that revision")
         total += int(size)
         files.append((path, blob.decode()))
     if len(files) > _MAX_FILES or total > _MAX_BYTES:
-        raise UsageError(f"--policies-from: `{POLICIES}/` has {len(files):,} files of {total:,} bytes in that revision")
+        raise UsageError(f"{flag}: `{name}/` has {len(files):,} files of {total:,} bytes in that revision")
     return files
 
 
-def _git(root: Path, *arguments: str, may_fail: bool = False) -> subprocess.CompletedProcess[bytes]:
-    settings = (part for setting in _SETTINGS for part in ("-c", setting))
-    command = ("git", "-C", str(root), *settings, *arguments)
-    environment = {**os.environ, **_ENVIRONMENT}
-    try:
-        run = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS, check=False)
-    except FileNotFoundError:
-        raise UsageError("--policies-from needs git, and there is none on PATH") from None
-    except subprocess.TimeoutExpired:
-        raise UsageError("--policies-from: git does not answer") from None
-    if run.returncode != 0 and not may_fail:
-        _refuse(run)
-    return run
+@dataclass(frozen=True, slots=True)
+class _Git:
+    """The repository of a folder, asked for a flag."""
 
+    root: Path
+    flag: str
 
-def _refuse(run: subprocess.CompletedProcess[bytes]) -> NoReturn:
-    said = run.stderr.decode("utf-8", "replace").strip()
-    if said:
-        raise UsageError(f"--policies-from: git says: {printable(_problem(said))[:_LONGEST]}")
-    raise UsageError(f"--policies-from: git ended with {run.returncode}")
+    def commit(self, revision: str) -> str:
+        """The id of the commit. A name that a tag and a branch have is none: whoever may push tags would choose."""
+        found = self.run("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", may_fail=True)
+        shown = printable(shorten(revision))
+        if found.returncode != 0:
+            if _NO_REVISION in found.stderr:
+                raise UsageError(f"{self.flag}: the repository has no revision `{shown}`")
+            self._refuse(found)
+        if _AMBIGUOUS in found.stderr:
+            raise UsageError(
+                f"{self.flag}: `{shown}` names several revisions; write refs/remotes/... or the commit's id"
+            )
+        return found.stdout.decode().strip()
+
+    def run(self, *arguments: str, may_fail: bool = False) -> subprocess.CompletedProcess[bytes]:
+        settings = (part for setting in _SETTINGS for part in ("-c", setting))
+        command = ("git", "-C", str(self.root), *settings, *arguments)
+        environment = {**os.environ, **_ENVIRONMENT}
+        try:
+            run = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS, check=False)
+        except FileNotFoundError:
+            raise UsageError(f"{self.flag} needs git, and there is none on PATH") from None
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"{self.flag}: git does not answer") from None
+        if run.returncode != 0 and not may_fail:
+            self._refuse(run)
+        return run
+
+    def _refuse(self, run: subprocess.CompletedProcess[bytes]) -> NoReturn:
+        said = run.stderr.decode("utf-8", "replace").strip()
+        if said:
+            raise UsageError(f"{self.flag}: git says: {printable(_problem(said))[:_LONGEST]}")
+        raise UsageError(f"{self.flag}: git ended with {run.returncode}")
 
 
 def _problem(said: str) -> str:

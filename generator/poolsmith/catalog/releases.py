@@ -10,9 +10,10 @@ from poolsmith.catalog.versions import version_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverObject:
-    """How NVIDIADriver behaves in a release."""
+    """How NVIDIADriver behaves in a release. `hands_over`: it takes the running pods of a ClusterPolicy over."""
 
     overlap: str
+    hands_over: bool
     module_field: str
     upgrade_policy: bool
     maturity: str | None
@@ -108,6 +109,7 @@ def _release(tag: str, entry: dict[str, Any]) -> Release:
         os_tag_rules=tuple(entry["osTag"]),
         driver_object=DriverObject(
             overlap=driver["overlap"],
+            hands_over=driver["fromPolicy"] == "hands over",
             module_field=driver["moduleField"],
             upgrade_policy=driver["upgradePolicy"],
             maturity=driver.get("maturity"),

@@ -51,6 +51,11 @@ if TYPE_CHECKING:
     help="What a default installation gains and loses between two releases; needs no project. With --set, for both.",
 )
 @click.option(
+    "--since",
+    metavar="REV",
+    help="What is gained and lost since this git revision, and which driver pods are replaced.",
+)
+@click.option(
     "--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
 )
 def command(
@@ -63,6 +68,7 @@ def command(
     holds: str | None,
     settings: tuple[str, ...],
     release_diff: tuple[str, str] | None,
+    since: str | None,
     output_format: str,
 ) -> int:
     """Print who may do what to the nodes and to the cluster, and which line of a profile brings it about.
@@ -81,17 +87,24 @@ def command(
     )
     if against is not None and (len(pools) != 1 or settings or release_diff is not None):
         raise UsageError("--against compares two pools of a cluster: name the other one with --pool, and no --set")
+    if since is not None and (against is not None or settings or release_diff is not None):
+        raise UsageError("--since compares the project with a revision; it takes no --against, --set or --release-diff")
     if release_diff is not None:
         if clusters:
             raise UsageError("--release-diff compares default installations; it takes no --cluster")
         return _release_diff(release_diff, chosen, settings, output_format)
-    result = ledger(root, clusters, chosen, settings)
+    if since is None:
+        result = ledger(root, clusters, chosen, settings)
+    else:
+        from poolsmith.app.ledger_since import ledger_since
+
+        result = ledger_since(root, clusters, chosen, since)
     if result.diagnostics:
         print_problems(result.diagnostics, output_format=output_format, tool=TOOL)
     elif output_format == "json":
         write(ledger_json(result))
     else:
-        write("\n".join(_view(view, chosen, settings) for view in result.views))
+        write("\n".join(_view(view, chosen, settings, since) for view in result.views))
     return Exit.FINDINGS if result.failed else Exit.CLEAN
 
 
@@ -115,13 +128,20 @@ def _part(part: ReleaseChanges, result: ReleaseDiff) -> str:
     return printable_lines([title, *with_values]) + changes_text(part.changes, result.pools) + printable_lines(told)
 
 
-def _view(view: LedgerView, chosen: LedgerFilter, settings: tuple[str, ...]) -> str:
-    from poolsmith.report.ledger_text import changes_text, ledger_answer, ledger_details, ledger_table, printable_lines
+def _view(view: LedgerView, chosen: LedgerFilter, settings: tuple[str, ...], since: str | None) -> str:
+    from poolsmith.report.ledger_text import (
+        changes_text,
+        drivers_text,
+        ledger_answer,
+        ledger_details,
+        ledger_table,
+        printable_lines,
+    )
 
     title = f"{view.cluster}  {view.release}"
     if view.changes is not None:
-        body = changes_text(view.changes, chosen.pools or view.pools)
-        title += f"  with {', '.join(settings)}"
+        body = changes_text(view.changes, chosen.pools or view.pools) + drivers_text(view.drivers)
+        title += f"  with {', '.join(settings)}" if since is None else f"  since {since}"
     elif view.lacks is not None:
         pool, other = chosen.pools[0], chosen.against
         more, less = (ledger_details(lines) if lines else "nothing\n\n" for lines in (view.lines, view.lacks))

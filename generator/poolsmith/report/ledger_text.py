@@ -15,6 +15,7 @@ from poolsmith.model.privilege import Privilege, privilege
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from poolsmith.model.driver_change import DriverChange
     from poolsmith.model.reach import Reach
 
 _PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "no known node"}
@@ -133,6 +134,31 @@ def changes_text(changes: LedgerDelta, pools: Sequence[str] = ()) -> str:
         if shared and rights[name] and holders[rights[name]][0] == name:
             out.extend(("", f"the account of {', '.join(holders[rights[name]])}", *rights[name]))
     return printable_lines(out)
+
+
+def drivers_text(changes: Sequence[DriverChange]) -> str:
+    """What becomes of driver pods, pool by pool; nothing where nothing does."""
+    if not changes:
+        return ""
+    width = max(len(change.pool) for change in changes)
+    out = ["", "driver pods"]
+    for change in changes:
+        out.append(f"  {change.pool:{width}}  {change.told}")
+        out.append(f"  {'':{width}}  {_driver_sides(change)}")
+    return printable_lines(out)
+
+
+def _driver_sides(change: DriverChange) -> str:
+    """Owners and images, only what differs of them."""
+    old, new = change.old, change.new
+    if old is None or new is None:
+        side = new or old
+        return f"{side.owner}, {side.image}" if side is not None else ""
+    if old.owner == new.owner and old.image == new.image:
+        return f"{new.owner}: other settings of its pods"
+    owners = new.owner if old.owner == new.owner else f"{old.owner} -> {new.owner}"
+    images = new.image if old.image == new.image else f"{old.image} -> {new.image}"
+    return f"{owners}, {images}"
 
 
 def printable_lines(lines: Iterable[str]) -> str:
