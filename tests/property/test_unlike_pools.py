@@ -16,6 +16,7 @@ import yaml
 from hypothesis import HealthCheck, Phase, event, given, note, seed, settings
 
 from poolsmith.app.cluster_run import run_cluster
+from poolsmith.app.generate import Mode, generate
 from poolsmith.app.project import open_project
 from poolsmith.catalog import Catalog
 
@@ -30,6 +31,8 @@ def _beside(name):
 fleets, cluster_model, fitting = _beside("fleets"), _beside("cluster_model"), _beside("fitting")
 CATALOG = Catalog()
 EXAMPLES = 5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 300
+OF_THE_WORLD = frozenset(("no-driver-image",))
+"""What a setup is warned of, however sound it is: nobody lists the image."""
 OF_THE_OPERATOR = frozenset(("operator-error", "pool-not-supplied"))
 """What profiles alone must never come to: a pass has to refuse it before, at the profile's line."""
 RARE_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
@@ -103,6 +106,20 @@ def test_a_project_ends_in_an_output_that_fits_or_in_a_diagnostic_that_names_the
     note(text(files))
     for cluster_files, ran in run(write(tmp_path_factory.mktemp("fleet"), files)):
         event(outcome(files, cluster_files, ran))
+
+
+@settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=RARE_SLOW)
+@given(files=fleets.projects())
+def test_what_is_generated_passes_the_proofs_over_setups(tmp_path_factory, files):
+    note(text(files))
+    root = write(tmp_path_factory.mktemp("fleet"), files)
+    written = generate(root).written
+    event("generated" if written else "refused")
+    judged = generate(root, mode=Mode.JUDGE).outcome.diagnostics if written else ()
+    told = [f"{item.code} {item.name}: {item.message}" for item in judged if item.name not in OF_THE_WORLD]
+
+    assert [text for text in told if text.startswith(("PSM26", "PSM27"))] == []
+    assert [item.message for item in judged if item.severity == "error"] == []
 
 
 def test_both_outcomes_are_frequent(tmp_path_factory):

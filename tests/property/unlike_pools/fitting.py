@@ -63,7 +63,7 @@ def os_tag(line, os):
 def misfits(cluster, architectures):
     """Sentences about what does not fit, in all pools. `architectures` are GPU generations by product."""
     found = [sentence for name in cluster.pools for sentence in _of_pool(cluster, name, architectures)]
-    return [*found, *_of_objects(cluster)]
+    return [*found, *_of_objects(cluster), *_of_runtimes(cluster), *_of_selectors(cluster)]
 
 
 def _of_objects(cluster):
@@ -73,6 +73,50 @@ def _of_objects(cluster):
             for name in cluster.pools
         ):
             yield f"the driver object {item['metadata']['name']} is no pool's only one"
+
+
+def _of_runtimes(cluster):
+    """Facts 4: the operator sees one runtime; what it can't live with, and what somebody has to vouch for."""
+    if cluster.spec["stack"].get("kind") == "device-plugin":
+        return
+    line = LINES[cluster.release]
+    runtimes = {spec["runtime"]["name"] for spec in cluster.pools.values()}
+    users = {
+        spec["runtime"]["name"] for spec in cluster.pools.values() if spec.get("workload", "container") == "container"
+    }
+    if runtimes == {"docker", "cri-o"}:
+        yield "without containerd the operator takes whichever of docker and cri-o it lists last"
+    if runtimes >= {"docker", "containerd"} and "docker" in users and since(line, "25.10"):
+        yield "pods ask for the runtime class nvidia, which docker does not have beside containerd"
+    said = {item["fact"] for item in cluster.spec.get("acknowledge", ())}
+    folders = {_root(item) for name in cluster.pools for item in cluster.running(name, "nvidia-container-toolkit-ctr")}
+    if len(folders) > 1:
+        yield f"toolkits go to {sorted(folders)}, and the operator's pods look in one folder"
+    own = [name for name in cluster.pools if _has_own_toolkit(cluster, name)]
+    if own and "mixed-runtimes" not in said:
+        yield f"nobody vouches for the toolkits of {own}"
+
+
+def _has_own_toolkit(cluster, name):
+    running = cluster.running(name, "nvidia-container-toolkit-ctr")
+    return any(item["metadata"]["name"] != "nvidia-container-toolkit-daemonset" for item in running)
+
+
+def _root(item):
+    (main,) = item["spec"]["template"]["spec"]["containers"]
+    return next(entry["value"] for entry in main["env"] if entry["name"] == "ROOT")
+
+
+def _of_selectors(cluster):
+    """Two controllers whose selectors match one pod fight over it."""
+    templates = [
+        (item["metadata"]["name"], item["spec"]["template"]["metadata"]["labels"]) for item in cluster.daemon_sets
+    ]
+    for item in cluster.daemon_sets:
+        selector = item["spec"]["selector"]["matchLabels"].items()
+        taken = [name for name, labels in templates if selector <= labels.items()]
+        if taken != [item["metadata"]["name"]]:
+            yield f"the selector of {item['metadata']['name']} takes the pods of {taken}"
 
 
 def _of_pool(cluster, name, architectures):
@@ -215,6 +259,12 @@ def _runtime(cluster, spec, item):
     if env.get("RUNTIME") != IN_POD[name]:
         yield f"runs {name}, and its toolkit configures {env.get('RUNTIME')}"
         return
+    if (
+        name == "cri-o"
+        and item["metadata"]["name"] != "nvidia-container-toolkit-daemonset"
+        and (env.get("CRIO_CONFIG_MODE") != "config")
+    ):
+        yield "operand pods ask cri-o for the handler nvidia, and its toolkit writes hooks only"
     config, socket, drop_in = _paths(cluster, spec, line, name)
     prefix = VARIABLES[name]
     for variable, wanted in (

@@ -107,14 +107,16 @@ def clusters(draw, name):
     world = {
         "release": release,
         "distribution": draw(often("kubeadm", "rke2", "k3s", "microk8s", "k0s", "eks", "gke", "aks", "talos")),
-        "mixed": draw(one_in(4)),
+        "mixed": draw(
+            often(None, ("containerd", "cri-o"), ("containerd", "cri-o"), ("containerd", "docker"), ("cri-o", "docker"))
+        ),
         "runtime": draw(often("containerd", "cri-o", "docker")),
         "sandbox": draw(often(None, None, None, "vm-passthrough", "kata")),
         "own_toolkit": draw(one_in(5)),
         "systems": draw(often(OF_DRIVER_CONTAINERS, (*OF_DRIVER_CONTAINERS[:4], draw(st.sampled_from(OTHER_SYSTEMS))))),
     }
     if world["distribution"] != "kubeadm":
-        world |= {"mixed": False, "runtime": "containerd"}
+        world |= {"mixed": None, "runtime": "containerd"}
     if world["sandbox"] == "kata" and (at_least(release, "25.10") or not at_least(release, "24.9")):
         world["sandbox"] = None
     if world["sandbox"] == "kata":
@@ -202,7 +204,7 @@ def pool_specs(draw, world, number):
 
 @st.composite
 def runtimes(draw, world):
-    name = draw(st.sampled_from(sorted(RUNTIMES))) if world["mixed"] else world["runtime"]
+    name = draw(st.sampled_from(world["mixed"])) if world["mixed"] else world["runtime"]
     runtime = {"name": name}
     if (version := draw(st.sampled_from(RUNTIMES[name]))) is not None:
         runtime["version"] = version
