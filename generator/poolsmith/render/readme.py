@@ -49,6 +49,7 @@ def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
         predicted=predicted,
         summary=_Markdown(predicted.summary),
         spec=plan.cluster.spec,
+        operator_runtime=next((item.value for item in plan.singletons if item.name == "container runtime"), ""),
         operator=plan.cluster.spec.stack.kind is StackKind.OPERATOR,
         argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,
         driver_of=_driver,

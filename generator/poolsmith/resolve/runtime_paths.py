@@ -26,6 +26,7 @@ def check_paths(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution,
     """Of one pool whose runtime a toolkit of ours configures."""
     runtime = pool.profile.spec.runtime
     variables = facts.catalog.runtimes.by_name[runtime.name].variables
+    half = _half_of_pair(pool, paths, distribution, facts)
     for field in PATH_FIELDS:
         given = getattr(runtime, field)
         if given is None:
@@ -41,7 +42,7 @@ def check_paths(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution,
                 "read it, and what it writes there keeps the node from coming back",
                 help=f"remove `runtime.{_yaml_name(field)}`" + (f", and get {paths.config}" if paths.config else ""),
             )
-        elif (known := getattr(paths, field)) is not None and given != known and paths.env:
+        elif (known := getattr(paths, field)) is not None and given != known and paths.env and field != half:
             facts.report_pool(
                 RUNTIME_PATH,
                 pool,
@@ -50,26 +51,29 @@ def check_paths(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution,
                 help=f"remove `runtime.{_yaml_name(field)}`, unless {distribution.name} was set up with other folders",
                 severity=Severity.WARNING,
             )
-    _check_pair(pool, paths, distribution, facts)
 
 
-def _check_pair(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution, facts: Facts) -> None:
-    """Where the runtime's own configuration reads a folder beside it, both have to move together."""
+def _half_of_pair(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution, facts: Facts) -> str | None:
+    """Where the runtime's own configuration reads a folder beside it, both have to move together.
+
+    The field that was moved alone, which is reported.
+    """
     runtime = pool.profile.spec.runtime
     if not paths.pairs or paths.config is None or paths.drop_in is None:
-        return
-    if (runtime.config is None) == (runtime.drop_in is None) or runtime.config == paths.config:
-        return
+        return None
+    folder = posixpath.dirname(paths.config)
+    beside = posixpath.relpath(paths.drop_in, folder)
+    if beside.startswith("../") or (runtime.config is None) == (runtime.drop_in is None):
+        return None
     if runtime.config is not None:
-        beside = posixpath.relpath(paths.drop_in, posixpath.dirname(paths.config))
-        if beside.startswith("../"):
-            return
-        advice = f"add `dropIn: {posixpath.join(posixpath.dirname(runtime.config), beside)}`"
-        field, other = "config", f"drop-in file stays `{paths.drop_in}`"
-    elif runtime.drop_in == paths.drop_in:
-        return
+        field, moved = "config", posixpath.dirname(runtime.config)
+        advice, other = f"add `dropIn: {posixpath.join(moved, beside)}`", f"drop-in file stays `{paths.drop_in}`"
     else:
-        advice, field, other = "add `config`", "drop_in", f"configuration stays `{paths.config}`"
+        field, moved = "drop_in", posixpath.dirname(posixpath.dirname(runtime.drop_in or ""))
+        advice = f"add `config: {posixpath.join(moved, posixpath.basename(paths.config))}`"
+        other = f"configuration stays `{paths.config}`"
+    if moved == folder:
+        return None
     facts.report_pool(
         RUNTIME_PATH,
         pool,
@@ -77,6 +81,7 @@ def _check_pair(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution,
         f"half of a pair: the {other}, where the {runtime.name} of {distribution.name} would not look",
         help=advice,
     )
+    return field
 
 
 def _report_idle(pool: PoolPlan, field: str, facts: Facts) -> None:
