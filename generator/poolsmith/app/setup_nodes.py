@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PRODUCT = "nvidia.com/gpu.product"
 _ARCH = "kubernetes.io/arch"
+_GPU_TAINT = "nvidia.com/gpu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
 
 
 def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
-    """Those with a GPU, by their labels. Raises UsageError for a file that is not there."""
+    """Those with a GPU, by their labels or taints. Raises UsageError for a file that is not there."""
     from poolsmith.load.nodes_file import read_nodes
 
     if not file.is_file():
@@ -94,7 +95,7 @@ def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
     found = tuple(_node(node, read, catalog) for node in read.nodes if _carries_gpu(node))
     others = len(read.nodes) - len(found)
     what = f"{others:,} node{'' if others == 1 else 's'} of {shown}"
-    skipped = (Skipped(what, "no label says that there is a GPU"),) if others else ()
+    skipped = (Skipped(what, "no label or taint says that there is a GPU"),) if others else ()
     return GivenNodes(nodes=found, skipped=skipped, files=1)
 
 
@@ -134,6 +135,8 @@ def _pool(pool: PoolPlan, node: Node, layers: Layers, catalog: Catalog) -> Setup
         toolkit=pool.toolkit,
         nic=spec.nic.value,
         secure_boot=spec.secure_boot,
+        autoscaled=spec.nodes.autoscaled,
+        startup_taints=tuple(taint.body for taint in spec.nodes.startup_taints),
         workload=spec.workload.value,
         is_pool=True,
     )
@@ -158,7 +161,9 @@ def _labels(node: Node) -> dict[str, str]:
 
 
 def _carries_gpu(node: Node) -> bool:
-    return has_gpu(node.labels) or node.labels.get(GPU_PRESENT) == "true"
+    """By its labels, or by the usual taint: where that keeps discovery away, there are no labels."""
+    tainted = any(taint.get("key") == _GPU_TAINT for taint in node.taints)
+    return has_gpu(node.labels) or node.labels.get(GPU_PRESENT) == "true" or tainted
 
 
 def _node(node: Node, read: NodesFile, catalog: Catalog) -> SetupNode:

@@ -47,8 +47,21 @@ class ExternalDiscovery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DiscoveryChart:
+    """A chart that installs Node Feature Discovery: always, or as `value` says; `default` None: nobody knows.
+
+    `worker` are the keys of its worker's values.
+    """
+
+    chart: str
+    value: tuple[str, ...]
+    default: bool | None
+    worker: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LabelWriter:
-    """Who writes some labels of nodes.
+    """Who writes some labels of nodes. `rules`: NodeFeatureRules of one's own may write beside it.
 
     `provisioner`: it keeps a value that whoever makes the nodes gave first. `with_the_node`: it is who makes them.
     """
@@ -58,6 +71,7 @@ class LabelWriter:
     prefixes: tuple[str, ...]
     provisioner: bool
     with_the_node: bool
+    rules: bool
     subdomains: bool
     source: str
 
@@ -78,8 +92,13 @@ class Scheduling:
 
     startup_taints: StartupTaints
     system_taints: frozenset[str]
+    passing_taints: frozenset[str]
+    """Those of the system, and those of nodes that are about to go."""
     critical_pods: CriticalPods
+    enforces_pod_security: frozenset[str]
+    """Distributions that enforce a Pod Security level where a namespace says nothing."""
     external_discovery: ExternalDiscovery
+    discovery_charts: dict[str, DiscoveryChart]
     label_writers: tuple[LabelWriter, ...]
 
     def writer_of(self, key: str) -> LabelWriter | None:
@@ -100,6 +119,7 @@ def scheduling_from(data: dict[str, Any]) -> Scheduling:
             source=startup["source"],
         ),
         system_taints=frozenset(data["systemTaints"]["keys"]),
+        passing_taints=frozenset((*data["systemTaints"]["keys"], *data["systemTaints"]["leaving"])),
         critical_pods=CriticalPods(
             classes=tuple(critical["classes"]),
             distributions=tuple(critical["distributions"]),
@@ -107,13 +127,24 @@ def scheduling_from(data: dict[str, Any]) -> Scheduling:
             pods=critical["pods"],
             source=critical["source"],
         ),
+        enforces_pod_security=frozenset(data["podSecurity"]["enforcedByDefault"]),
         external_discovery=ExternalDiscovery(
             pci_classes=tuple(external["pciClasses"]),
             pci_fields=tuple(external["pciFields"]),
             label_namespaces=tuple(external["labelNamespaces"]),
             source=external["source"],
         ),
+        discovery_charts={entry["chart"]: _discovery(entry) for entry in data["discoveryCharts"]},
         label_writers=tuple(map(_writer, data["labelWriters"])),
+    )
+
+
+def _discovery(entry: dict[str, Any]) -> DiscoveryChart:
+    return DiscoveryChart(
+        chart=entry["chart"],
+        value=tuple(entry.get("value", ())),
+        default=entry["default"] if "value" in entry else True,
+        worker=tuple(entry["worker"]),
     )
 
 
@@ -124,6 +155,7 @@ def _writer(entry: dict[str, Any]) -> LabelWriter:
         prefixes=tuple(entry.get("prefixes", ())),
         provisioner=entry.get("provisioner", False),
         with_the_node=entry.get("withTheNode", False),
+        rules=entry.get("rules", False),
         subdomains=entry.get("subdomains", False),
         source=entry["source"],
     )
