@@ -76,7 +76,7 @@ def _helm_release(document: CheckedDocument, tree: CheckedTree, *, with_none: bo
     if not _is_ours(chart):
         return
     values = _get(spec, "values")
-    if values is None and with_none and not is_patch:
+    if values is None and with_none and not is_patch and not _get(spec, "valuesFrom"):
         values = {}
     if values is not None:
         partial = is_patch or bool(_get(spec, "valuesFrom"))
@@ -110,13 +110,14 @@ def _application(document: CheckedDocument, spec: Any, pointer: str, *, with_non
         if not _is_ours(_get(source, "chart")) or not isinstance(helm, dict):
             continue
         key = "valuesObject" if helm.get("valuesObject") is not None else "values"
-        if helm.get(key) is not None or with_none:
+        partial = any(helm.get(other) for other in ("valueFiles", "parameters", "fileParameters"))
+        if helm.get(key) is not None or (with_none and not partial):
             yield FoundValues(
                 document=document,
                 pointer=f"{place}/helm/{key}",
                 values={} if helm.get(key) is None else helm[key],
                 version=_text(_get(source, "targetRevision")),
-                partial=any(helm.get(other) for other in ("valueFiles", "parameters", "fileParameters")),
+                partial=partial,
             )
 
 
