@@ -23,7 +23,7 @@ spec:
   os: {id: ubuntu, version: "22.04"}
   runtime: {name: containerd}
   gpu: {product: NVIDIA-L4, count: 1}
-  driver: {source: container}
+  driver: {source: container, version: 580.126.20, upgradePolicy: {}}
 """
 BASE = "apiVersion: poolsmith/v1\nkind: NodePoolBase\nmetadata: {name: x}\nspec: {}\n"
 PROJECT = {"profiles/prod/cluster.yaml": CLUSTER, "profiles/prod/a.yaml": POOL}

@@ -34,10 +34,13 @@ def initialize(root: Path, cluster: str, *, engine: str = "argocd") -> Initializ
         raise UsageError(f"{root} is not a folder")
     if not matches(DNS_LABEL, cluster):
         raise UsageError(f"`{cluster}` is no cluster name: use lower-case letters, digits and `-`, at most 63")
-    release = list(Catalog().releases.by_tag)[-1]
+    catalog = Catalog()
+    release = list(catalog.releases.by_tag)[-1]
+    chart = catalog.chart(catalog.releases.chart_name, release)
+    driver = chart.default(("driver", "version")) if chart is not None else ""
     files = {
         f"{PROFILES}/{cluster}/cluster.yaml": _CLUSTER.format(name=cluster, release=release, engine=engine),
-        f"{PROFILES}/{cluster}/gpu.yaml": _POOL,
+        f"{PROFILES}/{cluster}/gpu.yaml": _POOL.format(driver=driver),
     }
     generated = {f"{PROFILES}/{SCHEMAS}/{name}": text for name, text in schema_files().items()}
     written, kept = [], []
@@ -96,4 +99,6 @@ spec:
     count: 8
   driver:
     source: container            # container | precompiled | preinstalled
+    version: {driver}
+    upgradePolicy: {{}}            # the defaults: replaced at once, one node at a time
 """
