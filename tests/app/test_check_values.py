@@ -167,6 +167,54 @@ def test_a_release_that_only_the_values_table_has_is_no_mistake(judge):
         judge({"v.yaml": "driver: {}\n"}, release="v26.3.33")
 
 
+RKE2 = """\
+apiVersion: helm.cattle.io/v1
+kind: HelmChart
+metadata: {name: gpu-operator, namespace: kube-system}
+spec:
+  repo: https://helm.ngc.nvidia.com/nvidia
+  chart: gpu-operator
+  version: 24.9.2
+  targetNamespace: gpu-operator
+  valuesContent: |-
+    toolkit:
+      env:
+      - name: CONTAINERD_CONFIG
+        value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl
+      - name: CONTAINERD_SOCKET
+        value: /run/k3s/containerd/containerd.sock
+"""
+CLUSTER_API = """\
+apiVersion: addons.cluster.x-k8s.io/v1alpha1
+kind: HelmChartProxy
+metadata: {name: gpu-operator}
+spec:
+  chartName: gpu-operator
+  repoURL: https://helm.ngc.nvidia.com/nvidia
+  version: v26.3.3
+  valuesTemplate: |
+    driver:
+      enabeld: true
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "line"), [(RKE2, "runtime-config-template", 4), (CLUSTER_API, "unknown-value", 2)]
+)
+def test_values_of_k3s_rke2_and_cluster_api_are_found(judge, text, rule, line):
+    outcome = judge({"a.yaml": text})
+    (finding,) = [item for item in outcome.diagnostics if item.name == rule]
+
+    assert finding.message.endswith(f"(line {line} of the text)")
+    assert outcome.checked["values documents"] == 1
+
+
+def test_a_template_of_cluster_api_is_skipped_and_counted(judge):
+    outcome = judge({"a.yaml": CLUSTER_API.replace("true", "{{ .Cluster.spec.paused }}")})
+
+    assert "values: the text is a template" in reasons(outcome)
+
+
 def test_values_from_elsewhere_keep_what_is_missing_unsaid(judge):
     text = release().replace("  values:\n", "  valuesFrom: [{kind: ConfigMap, name: more}]\n  values:\n")
     text = text.replace("driver: {enabeld: true}", "cdi: {nriPluginEnabled: true, enabled: false}")

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
 
 CHART = "gpu-operator"
+_OTHER_RELEASES = {
+    ("HelmChart", "helm.cattle.io"): ("chart", "valuesContent"),
+    ("HelmChartProxy", "addons.cluster.x-k8s.io"): ("chartName", "valuesTemplate"),
+}
+"""Of k3s and RKE2, and of Cluster API: where they name the chart, and keep its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,8 @@ def values_in(
     for document in tree.documents:
         if document.kind == "HelmRelease" and document.api_version.startswith("helm.toolkit.fluxcd.io/"):
             yield from _helm_release(document, tree, with_none=with_none)
+        elif (document.kind, document.api_version.partition("/")[0]) in _OTHER_RELEASES:
+            yield from _other_release(document, with_none=with_none)
         elif document.kind == "Application" and document.api_version.startswith("argoproj.io/"):
             yield from _application(document, document.data.get("spec"), "/spec", with_none=with_none)
         elif document.kind == "ApplicationSet" and document.api_version.startswith("argoproj.io/"):
@@ -82,6 +89,26 @@ def _helm_release(document: CheckedDocument, tree: CheckedTree, *, with_none: bo
         partial = is_patch or bool(_get(spec, "valuesFrom"))
         yield FoundValues(
             document=document, pointer="/spec/values", values=values, version=_text(version), partial=partial
+        )
+
+
+def _other_release(document: CheckedDocument, *, with_none: bool) -> Iterator[FoundValues]:
+    """An object that keeps chart, version and values beside each other; `set` and `values` of a chart come on top."""
+    chart_key, values_key = _OTHER_RELEASES[document.kind, document.api_version.partition("/")[0]]
+    spec = document.data.get("spec")
+    chart = _get(spec, chart_key)
+    if not _is_ours(chart.removesuffix(".tgz") if isinstance(chart, str) else chart):
+        return
+    values = _get(spec, values_key)
+    if values is None and with_none:
+        values = {}
+    if values is not None:
+        yield FoundValues(
+            document=document,
+            pointer=f"/spec/{values_key}",
+            values=values,
+            version=_text(_get(spec, "version")),
+            partial=any(_get(spec, other) for other in ("set", "valuesSecrets")),
         )
 
 

@@ -23,26 +23,29 @@ RULE = RuleInfo(
     applies_to="values",
     what="With `cdi.enabled`, which is the default from 25.10 on, Helm values set the device plugin's "
     "DEVICE_LIST_STRATEGY, a runtime mode other than `cdi`, or a runtime class that is the operator's own; or a "
-    "strategy of CDI with `cdi.enabled: false`.",
+    "strategy of CDI with `cdi.enabled: false`. A warning for the volume mounts that the security page names, a note "
+    "for a list that has CDI in it.",
     why="The device plugin then hands out devices in a way that the runtime does not understand, or twice: pods start "
     "without a GPU, or do not start.",
     fix="leave the variables to the operator, or turn CDI off with `cdi.enabled: false`",
     bad="# with v25.10.1\ndevicePlugin:\n  env:\n    - {name: DEVICE_LIST_STRATEGY, value: envvar}\n",
     good="# with v25.10.1\ncdi: {enabled: false}\ndevicePlugin:\n  env:\n"
     "    - {name: DEVICE_LIST_STRATEGY, value: envvar}\n",
-    symptom="failed to inject CDI devices: unresolvable CDI devices",
+    symptom="failed to inject CDI devices: unresolvable CDI devices management.nvidia.com/gpu=GPU-...",
     references=(
         "NVIDIA/gpu-operator issue 1876",
-        "NVIDIA/nvidia-container-toolkit issue 1895",
+        "NVIDIA/nvidia-container-toolkit issues 1895, 1239",
+        "NVIDIA/aicr pull request 69",
         "catalog: devicePluginCdi",
     ),
 )
 _STRATEGY = "DEVICE_LIST_STRATEGY"
+_ENVVAR = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
+_MOUNTS = "ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS"
 _MODE = "NVIDIA_CONTAINER_RUNTIME_MODE"
 _OWN_CLASSES = ("nvidia-cdi", "nvidia-legacy")
 _NATIVE = "v25.10.0"
-"""From here on CDI is the only way under `cdi.enabled`. Source: "
-"NVIDIA/gpu-operator@v25.10.0:controllers/object_controls.go"""
+"""From here on CDI is the only way under `cdi.enabled`. Source: catalog, devicePluginCdi"""
 
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
@@ -53,7 +56,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if document.has(("devicePlugin", "env")) and not is_off(document, "devicePlugin.enabled"):
         strategy = Environment(document, ("devicePlugin",)).get(_STRATEGY)
         if strategy is not None:
-            yield from _strategy(strategy, on=on, native=native)
+            yield from _strategy(strategy, document, on=on, native=native)
     env = toolkit_environment(document)
     mode = env.get(_MODE) if env is not None else None
     if on and native and mode is not None and mode.value not in ("cdi", "auto"):
@@ -68,21 +71,28 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         )
 
 
-def _strategy(strategy: Variable, *, on: bool, native: bool) -> Iterator[ValueFinding]:
+def _strategy(strategy: Variable, document: ValuesDocument, *, on: bool, native: bool) -> Iterator[ValueFinding]:
     words = [word.strip() for word in strategy.value.split(",")]
     uses_cdi = any(word.startswith("cdi-") for word in words)
     if on:
-        old = [word for word in words if not word.startswith("cdi-")]
         message = (
             f"`{_STRATEGY}` is set by hand to `{shorten(strategy.value)}`; with `cdi.enabled` the operator sets it"
         )
-        severity = None if native and old else Severity.WARNING
+        severity = Severity.NOTE if uses_cdi else Severity.WARNING
+        if native and not uses_cdi and not _is_documented(words, document):
+            severity = Severity.ERROR
         yield _told(strategy, message, "remove it, or write `cdi.enabled: false`", severity)
     elif uses_cdi:
         message = (
             f"`{_STRATEGY}` is `{shorten(strategy.value)}`, and `cdi.enabled` is off: nothing prepares the node for CDI"
         )
         yield _told(strategy, message, "remove it, and write `cdi.enabled: true`")
+
+
+def _is_documented(words: list[str], document: ValuesDocument) -> bool:
+    """The three that keep pods from GPUs which they did not ask for: a page names them without a word on CDI."""
+    toolkit = Environment(document, ("toolkit",))
+    return words == ["volume-mounts"] and toolkit.says(_ENVVAR, "false") and toolkit.says(_MOUNTS, "true")
 
 
 def _told(variable: Variable, message: str, help_text: str, severity: Severity | None = None) -> ValueFinding:

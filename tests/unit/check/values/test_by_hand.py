@@ -142,7 +142,15 @@ MISTAKES = [
     (
         "PSM286",
         "v26.3.3",
-        env("devicePlugin", DEVICE_LIST_STRATEGY="cdi-cri"),
+        env("devicePlugin", DEVICE_LIST_STRATEGY="cdi-cri,cdi-annotations,volume-mounts"),
+        "note",
+        "devicePlugin.env.0.value",
+        "by hand",
+    ),
+    (
+        "PSM286",
+        "v26.3.3",
+        env("devicePlugin", DEVICE_LIST_STRATEGY="volume-mounts") + env(**{UNPRIVILEGED: "false", MOUNTS: "true"}),
         "warning",
         "devicePlugin.env.0.value",
         "by hand",
