@@ -10,6 +10,7 @@ from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.model.cluster import Engine, StackKind
 from poolsmith.model.driver import DriverSource
 from poolsmith.model.node_pool import Nic, ToolkitSource, Workload
+from poolsmith.resolve.mixed_runtimes import ACKNOWLEDGEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan, PoolPlan
     from poolsmith.resolve.facts import Facts
 
-CLUSTER_FACTS = ("mixed-runtimes",)
+CLUSTER_FACTS = (ACKNOWLEDGEMENT,)
 _BY_ENGINE = {
     Engine.ARGOCD: (("sourceRef", "Flux"),),
     Engine.FLUX: (("destination", "Argo CD"), ("project", "Argo CD")),
@@ -35,7 +36,7 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             help="remove it; the operator's exporter is set under `stack.values.dcgmExporter`",
         )
     _check_upgrade(plan, facts)
-    known = (*facts.catalog.sandbox["hostFacts"], *CLUSTER_FACTS)
+    known = tuple(facts.catalog.sandbox["hostFacts"])
     for index, item in enumerate(plan.cluster.spec.acknowledge):
         if item.fact not in CLUSTER_FACTS:
             facts.report_cluster(
@@ -54,7 +55,9 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
                     pool,
                     f"/spec/acknowledge/{index}/fact",
                     f"nothing asks a pool for the acknowledgement `{item.fact}`",
-                    help=did_you_mean(item.fact, known),
+                    help=f"write it in {plan.cluster.path}"
+                    if item.fact in CLUSTER_FACTS
+                    else did_you_mean(item.fact, known),
                 )
     return plan
 
