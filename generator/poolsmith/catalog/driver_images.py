@@ -44,6 +44,7 @@ class DriverImages:
     precompiled: dict[str, tuple[PrecompiledRow, ...]]
     compiled: dict[str, CompiledImages]
     gds_systems: dict[str, tuple[str, ...]]
+    rdma_systems: dict[str, tuple[str, ...]]
     auto_only: str
     auto_since: str
     by_variable: tuple[str, ...]
@@ -96,6 +97,7 @@ def driver_images_from(data: dict[str, Any]) -> DriverImages:
             for tag, entry in data["compiled"].items()
         },
         gds_systems={line: tuple(tags) for line, tags in data["gpuDirectStorage"].items()},
+        rdma_systems={line: tuple(tags) for line, tags in data["gpuDirectRdma"].items()},
         auto_only=modules["auto"]["only"],
         auto_since=modules["auto"]["since"],
         by_variable=tuple(modules["byVariable"]),

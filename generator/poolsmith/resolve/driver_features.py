@@ -20,7 +20,9 @@ _MIG_OFF = "all-disabled"
 def check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     """Refuse what the operator refuses, or what can't load."""
     _check_modules_beside(pool, driver, facts)
-    _check_storage(pool, driver, facts)
+    _check_storage(pool, facts)
+    if pool.profile.spec.driver.rdma:
+        _note_system(pool, "/spec/driver/rdma", "GPUDirect RDMA", facts.catalog.driver_images.rdma_systems, facts)
     _check_coherent_memory(pool, driver, facts)
     _check_processor(pool, driver, facts)
     if pool.profile.spec.secure_boot and driver.source == DriverSource.CONTAINER:
@@ -61,7 +63,7 @@ def _check_modules_beside(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> N
             )
 
 
-def _check_storage(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+def _check_storage(pool: PoolPlan, facts: Facts) -> None:
     """GPUDirect Storage: open modules, no Secure Boot, and the systems that the documentation names."""
     spec = pool.profile.spec
     if not spec.driver.gds:
@@ -82,14 +84,19 @@ def _check_storage(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
             "GPUDirect Storage does not work with Secure Boot",
             help="leave the feature out, or switch Secure Boot off on these nodes",
         )
-    line = facts.need_release().line
-    systems = facts.catalog.driver_images.gds_systems.get(line)
-    if systems is not None and driver.os_tag not in systems:
+    _note_system(pool, _GDS, "GPUDirect Storage", facts.catalog.driver_images.gds_systems, facts)
+
+
+def _note_system(pool: PoolPlan, pointer: str, what: str, systems: dict[str, tuple[str, ...]], facts: Facts) -> None:
+    """Where the documentation of the release's line names some systems, and this one is not among them."""
+    line, os = facts.need_release().line, pool.profile.spec.os
+    named = systems.get(line)
+    if named is not None and not {f"{os.id}{os.version}", f"{os.id}{os.version.partition('.')[0]}"} & set(named):
         facts.report_pool(
             codes.NO_SUPPORT_ROW,
             pool,
-            _GDS,
-            f"the documentation of {line} names GPUDirect Storage for {listed(systems)} only",
+            pointer,
+            f"the documentation of {line} names {what} for {listed(named)} only",
             help="nothing to do, if it works for you",
         )
 

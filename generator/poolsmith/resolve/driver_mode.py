@@ -44,8 +44,8 @@ def choose_driver_mode(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     )
     plan = agree_on_upgrades(plan, managed, facts)
     _note_unpinned(managed, facts)
-    guests = (licence_note(pool, plan.namespace) for pool in managed)
-    plan = replace(plan, notes=(*plan.notes, *(note for note in guests if note is not None)))
+    notes = (note for pool in managed for note in (licence_note(pool, plan.namespace), _network_note(pool)))
+    plan = replace(plan, notes=(*plan.notes, *(note for note in notes if note is not None)))
     if plan.driver_mode is DriverMode.CLUSTER_POLICY:
         return _cluster_policy(plan, managed, facts)
     return driver_objects(plan, managed, facts)
@@ -175,6 +175,17 @@ def _kernels_have_names(managed: list[PoolPlan], facts: Facts) -> bool:
             )
             return False
     return True
+
+
+def _network_note(pool: PoolPlan) -> str | None:
+    """nvidia-peermem loads after the network drivers, and nothing generated brings those."""
+    asked = pool.profile.spec.driver
+    if not asked.rdma:
+        return None
+    where = "on the hosts" if asked.use_host_mofed else "from the Network Operator, which has to be there before"
+    return (
+        f"Pool {pool.name} loads nvidia-peermem, which waits for MLNX_OFED or DOCA-OFED: {where}."
+    )
 
 
 def _note_unpinned(managed: list[PoolPlan], facts: Facts) -> None:

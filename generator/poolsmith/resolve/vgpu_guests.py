@@ -67,8 +67,8 @@ def licence_note(pool: PoolPlan, namespace: str) -> str | None:
     kind = "Secret" if guest.licensing_secret is not None else "ConfigMap"
     name = guest.licensing_secret or guest.licensing_config_map
     return (
-        f"Pool `{pool.name}` has vGPU guests: their driver needs the {kind} `{name}` in the namespace `{namespace}`, "
-        "with the files `gridd.conf` and `client_configuration_token.tok`."
+        f"Pool {pool.name} has vGPU guests: their driver needs the {kind} {name} in the namespace {namespace}, with "
+        "the files gridd.conf and client_configuration_token.tok."
     )
 
 

@@ -135,6 +135,13 @@ CASES = [
         "driver-contradiction 7:48",
         "CDMM",
     ),
+    (
+        "RDMA where nobody names it",
+        {},
+        system("rocky", "9.7", driver=container("580.126.20", rdma="true"), nic="mellanox"),
+        "no-support-row 8:52",
+        "nothing to do",
+    ),
     # Processors
     (
         "precompiled for ARM, before anybody built it",
@@ -458,7 +465,7 @@ def test_guests_alone_are_described_by_the_cluster_policy(resolve, release, gues
     assert licence == values
     assert outcome.values["driver.version"] == "550.90.07-grid"
     assert outcome.values["driver.repository"] == "registry.example.com/gpu"
-    assert "`lic` in the namespace `gpu-operator`" in " ".join(outcome.plan.notes)
+    assert " lic in the namespace gpu-operator," in " ".join(outcome.plan.notes)
 
 
 @pytest.mark.parametrize(
@@ -578,3 +585,12 @@ TWO_PROCESSORS = {
 
 def test_one_kernel_on_two_processors_is_no_case_for_one_cluster_policy(resolve):
     assert ("driver-disagreement", "b.yaml:10:12") in resolve({}, TWO_PROCESSORS).findings
+
+
+@pytest.mark.parametrize(("more", "where"), [({}, "Network Operator"), ({"useHostMofed": "true"}, "on the hosts")])
+def test_peer_memory_waits_for_drivers_that_somebody_else_brings(resolve, more, where):
+    driver = container("580.126.20", rdma="true", **more)
+    outcome = resolve({}, {"a": {"driver": driver, "nic": "mellanox"}})
+
+    assert where in " ".join(outcome.plan.notes)
+    assert ("no-support-row", "a.yaml:8:52") not in outcome.findings
