@@ -130,6 +130,24 @@ def test_a_patch_is_no_object_and_no_whole_values(judge):
     assert told(judge(files, release="v26.3.3")) == []
 
 
+def test_values_that_several_kustomizations_take_in_are_those_of_several_clusters(judge):
+    kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [{}]\n"
+    files = {
+        "base/kustomization.yaml": kustomization.format("helm.yaml"),
+        "base/helm.yaml": helm(),
+        "x/kustomization.yaml": kustomization.format("../base, drivers.yaml"),
+        "x/drivers.yaml": driver("a-x", zone="a"),
+        "y/kustomization.yaml": kustomization.format("../base, drivers.yaml"),
+        "y/drivers.yaml": driver("a-y", zone="a"),
+    }
+
+    outcome = judge(files)
+
+    assert (told(outcome), outcome.checked["GPU setups"]) == ([], 2)
+    overlap = files | {"y/drivers.yaml": driver("a-y", zone="a") + "---\n" + driver("b-y")}
+    assert told(judge(overlap)) == [("refused-driver-objects", "y/drivers.yaml:9:89")]
+
+
 def test_several_values_files_of_one_folder_say_nothing_of_what_they_lack(judge):
     files = {"base.yaml": "driver: {enabled: true}\n", "a.yaml": driver("a")}
     more = {"more.yaml": "toolkit: {enabled: true}\n"}

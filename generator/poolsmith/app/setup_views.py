@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.app.kustomize_roots import folder_of, patch_files, roots_of_files
 from poolsmith.app.values_places import parsed_values
 from poolsmith.check.setup.view import SetupObject, SetupValues, SetupView
 from poolsmith.sources.nested import value_at
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from poolsmith.check.setup.view import Place
     from poolsmith.diagnostics import Location
 
+_SEVERAL = 2
+
 
 def views_of(
     tree: CheckedTree, found: list[FoundValues], release: str | None, given: GivenNodes | None
@@ -29,29 +31,45 @@ def views_of(
 
     catalog = Catalog()
 
-    siblings = Counter(_folder(item.document.path) for item in found if item.is_file)
+    siblings = Counter(folder_of(item.document.path) for item in found if item.is_file)
     patched = {_object_of(item) for item in found if item.partial}
-    objects = _nearest_objects(tree, [item.document.path for item in found])
+    nearest = _nearest_objects(tree, [item.document.path for item in found])
+    roots = roots_of_files(tree)
     for index, item in enumerate(found) if found else [(0, None)]:
         written = item.version if item is not None else None
         known = value_paths().release(written or "") or value_paths().release(release or "")
         tag = known.tag if known is not None else None
         several = item is not None and (
-            siblings[_folder(item.document.path)] > 1 if item.is_file else _object_of(item) in patched
+            siblings[folder_of(item.document.path)] > 1 if item.is_file else _object_of(item) in patched
         )
-        yield SetupView(
-            catalog=catalog,
-            tag=tag,
-            operator=catalog.releases.near(tag) if tag is not None else None,
-            distribution=given.distribution if given is not None else None,
-            kubernetes=given.kubernetes if given is not None else None,
-            nodes=given.nodes if given is not None else None,
-            values=_policy_values(objects[index])
-            if item is None
-            else _values(item, known.line_defaults if known else None, several=several),
-            objects=tuple(objects[index]),
-            namespace=None if item is None else _namespace(item.document),
-        )
+        for objects in _by_root(nearest[index], roots, item.document.path if item is not None else ""):
+            yield SetupView(
+                catalog=catalog,
+                tag=tag,
+                operator=catalog.releases.near(tag) if tag is not None else None,
+                distribution=given.distribution if given is not None else None,
+                kubernetes=given.kubernetes if given is not None else None,
+                nodes=given.nodes if given is not None else None,
+                values=_policy_values(objects)
+                if item is None
+                else _values(item, known.line_defaults if known else None, several=several),
+                objects=tuple(objects),
+                namespace=None if item is None else _namespace(item.document),
+            )
+
+
+def _by_root(
+    objects: list[SetupObject], roots: Mapping[str, frozenset[str]], values: str
+) -> Iterator[list[SetupObject]]:
+    """Values that several kustomizations take in are those of several clusters: each with its own objects."""
+    shared = roots.get(values, frozenset())
+    if len(shared) < _SEVERAL:
+        yield objects
+        return
+    for root in sorted(shared):
+        yield [
+            item for item in objects if root in roots.get(item.file, ()) or shared.isdisjoint(roots.get(item.file, ()))
+        ]
 
 
 def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: bool) -> SetupValues | None:
@@ -116,34 +134,17 @@ def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[
     """The objects of each setup: those to which no other values stand nearer in the tree of folders."""
     below: dict[str, list[int]] = {}
     for index, place in enumerate(places):
-        for folder in _upwards(_folder(place)):
+        for folder in _upwards(folder_of(place)):
             below.setdefault(folder, []).append(index)
     found: dict[int, list[SetupObject]] = {index: [] for index in range(max(len(places), 1))}
-    patches = _patches(tree)
+    patches = patch_files(tree)
     for document in tree.objects:
         if document.path in patches:
             continue
-        nearest = next((below[folder] for folder in _upwards(_folder(document.path)) if folder in below), [0])
+        nearest = next((below[folder] for folder in _upwards(folder_of(document.path)) if folder in below), [0])
         for item in unfolded(document):
             for index in nearest:
                 found[index].append(item)
-    return found
-
-
-def _patches(tree: CheckedTree) -> set[str]:
-    """Files that a kustomization takes as patches: parts of objects, and no objects."""
-    found: set[str] = set()
-    for document in tree.kustomizations:
-        entries = [
-            entry
-            for key in ("patches", "patchesStrategicMerge", "patchesJson6902")
-            if isinstance(listed := document.data.get(key), list)
-            for entry in listed
-        ]
-        for entry in entries:
-            path = entry.get("path") if isinstance(entry, dict) else entry
-            if isinstance(path, str) and "\n" not in path:
-                found.add(posixpath.normpath(posixpath.join(_folder(document.path), path)))
     return found
 
 
@@ -163,10 +164,6 @@ def _within(document: CheckedDocument, top: str) -> Place:
         return document.source.locate(top + pointer, note)
 
     return place
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 def _upwards(folder: str) -> Iterable[str]:
