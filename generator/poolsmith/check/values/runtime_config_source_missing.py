@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
     from poolsmith.check.values.document import ValuesDocument
 
+_PAIR = """\
+toolkit:
+  env:
+    - {name: CONTAINERD_CONFIG, value: /var/snap/microk8s/current/args/containerd-template.toml}
+    - {name: CONTAINERD_SOCKET, value: /var/snap/microk8s/common/run/containerd.sock}
+"""
 RULE = RuleInfo(
     code="PSM282",
     name="runtime-config-source-missing",
@@ -27,12 +33,10 @@ RULE = RuleInfo(
     "Where containerd is started from another file, or from one of an older version, it does not start again and the "
     "node is NotReady; or it never reads the drop-in file.",
     fix="set the variables that the distribution needs",
-    bad="# with v25.10.1\ntoolkit:\n  env:\n"
-    "    - {name: CONTAINERD_CONFIG, value: /var/snap/microk8s/current/args/containerd-template.toml}\n"
-    "    - {name: CONTAINERD_SOCKET, value: /var/snap/microk8s/common/run/containerd.sock}\n",
-    good="# and\n    - {name: RUNTIME_CONFIG_SOURCE, value: file=/var/snap/microk8s/current/args/containerd.toml}\n",
+    bad=f"# with v25.10.1\n{_PAIR}",
+    good=f"{_PAIR}    - {{name: RUNTIME_CONFIG_SOURCE, value: file=/var/snap/microk8s/current/args/containerd.toml}}\n",
     releases="from v25.10.0",
-    symptom="containerd: failed to load TOML: drop-in config version 4 higher than root config version 2",
+    symptom="containerd: drop-in config version 4 higher than root config version 2",
     references=(
         "NVIDIA/gpu-operator issues 1323, 1835",
         "NVIDIA/aicr issue 1688",

@@ -130,7 +130,6 @@ MISTAKES = [
     ("PSM284", "v26.7.0", env(CONTAINERD_SET_AS_DEFAULT="true"), "warning", "toolkit.env.0.value", "v26.7.0 sets"),
     ("PSM284", "v25.10.0", env(NVIDIA_RUNTIME_SET_AS_DEFAULT="1"), "warning", "toolkit.env.0.value", "every pod"),
     ("PSM284", "v25.3.4", env(CONTAINERD_SET_AS_DEFAULT="True"), "note", "toolkit.env.0.value", "runtimeClassName"),
-    ("PSM285", "v24.9.2", "operator: {defaultRuntime: ''}", "error", "operator.defaultRuntime", "containerd"),
     (
         "PSM286",
         "v25.10.1",
@@ -476,8 +475,6 @@ SOUND = [
         "v25.3.4",  # as microk8s is documented
         env(CONTAINERD_CONFIG=MICROK8S, CONTAINERD_SOCKET=MICROK8S_SOCKET, CONTAINERD_SET_AS_DEFAULT="true"),
     ),
-    ("PSM285", "v24.9.2", "operator: {defaultRuntime: crio}"),
-    ("PSM285", "v25.3.4", "operator: {defaultRuntime: null}"),  # PSM320
     ("PSM286", "v25.3.4", env("devicePlugin", DEVICE_LIST_STRATEGY="volume-mounts")),
     ("PSM286", "v26.3.3", env(NVIDIA_CONTAINER_RUNTIME_MODE="cdi")),
     ("PSM287", "v26.3.3", "cdi: {nriPluginEnabled: true}\n" + env(CONTAINERD_SOCKET=K3S_SOCKET)),
