@@ -57,10 +57,11 @@ def folder_at(root: Path, revision: str, name: str, flag: str) -> Iterator[Path]
     git = _Git(root, flag)
     listing = git.run("ls-tree", "-r", "-z", "-l", git.commit(revision), "--", f"{name}/").stdout
     with tempfile.TemporaryDirectory(prefix=f"poolsmith-{name}-") as folder:
-        for path, blob in _regular_files(listing, name, flag):
+        files = _regular_files(listing, name, flag)
+        for (path, _), content in zip(files, git.contents([blob for _, blob in files]), strict=True):
             target = Path(folder, path)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(git.run("cat-file", "blob", blob).stdout)
+            target.write_bytes(content)
         yield Path(folder)
 
 
@@ -101,12 +102,29 @@ class _Git:
             )
         return found.stdout.decode().strip()
 
-    def run(self, *arguments: str, may_fail: bool = False) -> subprocess.CompletedProcess[bytes]:
+    def contents(self, blobs: list[str]) -> Iterator[bytes]:
+        """Of each blob, all from one process."""
+        if not blobs:
+            return
+        stream = self.run("cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode()).stdout
+        at = 0
+        for blob in blobs:
+            end = stream.find(b"\n", at)
+            header = stream[at:end].decode("ascii", "replace").split()
+            if end < 0 or header[:2] != [blob, "blob"]:
+                raise UsageError(f"{self.flag}: the repository lacks an object of that revision")
+            size = int(header[2])
+            yield stream[end + 1 : end + 1 + size]
+            at = end + size + 2
+
+    def run(self, *arguments: str, may_fail: bool = False, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         settings = (part for setting in _SETTINGS for part in ("-c", setting))
         command = ("git", "-C", str(self.root), *settings, *arguments)
         environment = {**os.environ, **_ENVIRONMENT}
         try:
-            run = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS, check=False)
+            run = subprocess.run(
+                command, input=given, env=environment, capture_output=True, timeout=_SECONDS, check=False
+            )
         except FileNotFoundError:
             raise UsageError(f"{self.flag} needs git, and there is none on PATH") from None
         except subprocess.TimeoutExpired:
