@@ -59,7 +59,6 @@ class NodeLabels:
     deploy_driver: str
     deploy_toolkit: str
     deploy_device_plugin: str
-    owned_prefixes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +93,6 @@ def releases_from(data: dict[str, Any]) -> Releases:
             deploy_driver=labels["deployDriver"],
             deploy_toolkit=labels["deployToolkit"],
             deploy_device_plugin=labels["deployDevicePlugin"],
-            owned_prefixes=tuple(labels["ownedPrefixes"]),
         ),
         by_tag={tag: _release(tag, data["releases"][tag]) for tag in tags},
     )

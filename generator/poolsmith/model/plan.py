@@ -253,6 +253,8 @@ class ClusterPlan:
     ignore_differences: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     provisioners: tuple[str, ...] = ()
+    autoscaler_flags: tuple[str, ...] = ()
+    """What a cluster-autoscaler of one's own has to be started with."""
 
     @property
     def name(self) -> str:

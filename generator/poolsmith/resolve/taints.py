@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.codes import compatibility
@@ -27,7 +28,29 @@ def check_taints(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         _check_startup(plan, pool, facts)
         _check_autoscaled(plan, pool, facts)
         _check_installer(plan, pool, facts)
-    return plan
+    starting = [pool for pool in plan.pools if pool.profile.spec.nodes.startup_taints]
+    return replace(
+        plan,
+        notes=(*plan.notes, *map(_note, starting)),
+        autoscaler_flags=tuple(dict.fromkeys(flag for pool in starting for flag in _flags(plan, pool, facts))),
+    )
+
+
+def _note(pool: PoolPlan) -> str:
+    keys = ", ".join(taint.key for taint in pool.profile.spec.nodes.startup_taints)
+    return (
+        f"Something of yours has to remove the startup taint {keys} from each new node of pool {pool.name}, once its "
+        "GPUs can be used; nothing that is generated here does, nor does the operator."
+    )
+
+
+def _flags(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> Iterator[str]:
+    """What a cluster-autoscaler that one runs oneself must be told; Karpenter needs none of it."""
+    known = facts.catalog.scheduling.startup_taints
+    if pool.profile.spec.nodes.autoscaled and plan.cluster.spec.kubernetes.distribution not in known.without_flag:
+        for taint in pool.profile.spec.nodes.startup_taints:
+            if not known.known_by_prefix(taint.key):
+                yield f"{known.flag}={taint.key}"
 
 
 def _all(pool: PoolPlan) -> Iterator[tuple[str, Taint]]:

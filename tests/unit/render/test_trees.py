@@ -254,6 +254,23 @@ def test_a_smoke_test_waits_until_the_startup_taint_is_gone(render):
     ]
 
 
+@pytest.mark.parametrize(
+    ("cluster", "key", "flags"),
+    [
+        ({}, "readiness.k8s.io/gpu", {"flags": ["--startup-taint=readiness.k8s.io/gpu"]}),
+        ({}, "startup-taint.cluster-autoscaler.kubernetes.io/gpu", None),
+        ({"kubernetes": '{version: "1.33", distribution: gke}'}, "readiness.k8s.io/gpu", None),
+    ],
+    ids=["a key of one's own", "a key with the autoscaler's prefix", "an autoscaler without flags"],
+)
+def test_an_autoscaler_is_told_of_startup_taints_that_it_does_not_know(render, cluster, key, flags):
+    nodes = f"{{autoscaled: true, startupTaints: [{{key: {key}, effect: NoSchedule}}]}}"
+    files = render(cluster, {"a": {"nodes": nodes}})
+
+    assert files.document("expected/node-labels/a.yaml").get("clusterAutoscaler") == flags
+    assert f"remove the startup taint {key} from each new node of pool a" in files.text("README.md")
+
+
 def test_where_critical_pods_need_a_quota_the_platform_brings_it_before_the_operator(render):
     files = render({"kubernetes": '{version: "1.33", distribution: gke}'})
     quota = files.document("platform/critical-pods.yaml")
