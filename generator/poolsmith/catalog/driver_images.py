@@ -71,6 +71,15 @@ class DriverImages:
             return key >= version_key(self.auto_since)[:1]
         return version == self.auto_only or key >= version_key(self.auto_since)
 
+    def loads_open_modules(self, chosen: str, version: str | None, *, may_choose: bool) -> bool:
+        """Whether a GPU that needs open modules gets them. `chosen` is open, proprietary, auto or empty.
+
+        `may_choose`: the release leaves the choice to the driver container. Without a version it is taken to know how.
+        """
+        if chosen in ("open", "proprietary"):
+            return chosen == "open"
+        return may_choose and (version is None or self.chooses_modules(version))
+
     def told_by_variable(self, version: str) -> bool:
         """Whether a driver container takes the kind of modules from KERNEL_MODULE_TYPE only."""
         key, firsts = version_key(version), [version_key(item) for item in self.by_variable]

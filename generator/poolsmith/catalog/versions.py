@@ -26,6 +26,12 @@ def is_older(version: str, minimum: str) -> bool:
     return given < version_key(minimum)[: len(given)]
 
 
+def precedes(version: str, first: str) -> bool:
+    """Whether a version, or all of a branch that it names, comes before the first one."""
+    key = version_key(version)
+    return key < version_key(first)[: len(key)]
+
+
 def minor_key(version: str) -> tuple[int, ...]:
     """Major and minor alone: of Kubernetes, whose patches change no API."""
     return version_key(version)[:2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import precedes
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import DRIVER_TOO_OLD
@@ -55,14 +55,11 @@ def _check_kind(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, 
 
 def _will_be_open(driver: DriverPlan, facts: Facts) -> bool:
     """Whether the driver loads open modules on a GPU that recommends them."""
-    if driver.kernel_module_type is KernelModuleType.OPEN:
-        return True
-    if driver.kernel_module_type is KernelModuleType.PROPRIETARY:
-        return False
-    chooses = facts.need_release().driver_object.module_field == "kernelModuleType"
-    if driver.branch is None or driver.version is None:
-        return chooses
-    return chooses and facts.catalog.driver_images.chooses_modules(driver.version)
+    return facts.catalog.driver_images.loads_open_modules(
+        driver.kernel_module_type or "",
+        driver.version if driver.branch is not None else None,
+        may_choose=facts.need_release().driver_object.module_field == "kernelModuleType",
+    )
 
 
 def _check_auto(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
@@ -106,9 +103,8 @@ def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> No
         (entry.first_driver, entry.product),
         (entry.first_mig_driver if partitioned else None, f"MIG on {entry.product}"),
     )
-    key = version_key(driver.version)
     for first, what in needs:
-        if first is not None and key < version_key(first)[: len(key)]:
+        if first is not None and precedes(driver.version, first):
             facts.report_pool(
                 DRIVER_TOO_OLD,
                 pool,

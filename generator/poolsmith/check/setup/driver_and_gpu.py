@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import precedes
 from poolsmith.check.setup.engine import SetupFinding
 from poolsmith.check.setup.node_drivers import node_drivers
 from poolsmith.check.setup.wording import named, places
@@ -63,11 +63,7 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             related=places(nodes, _PRODUCT, entry.product),
         )
     first = entry.first_driver
-    if (
-        branch is not None
-        and first is not None
-        and version_key(version) < version_key(first)[: len(version_key(version))]
-    ):
+    if branch is not None and first is not None and precedes(version, first):
         yield SetupFinding(
             message=f"driver {version} of {driver.shown} does not know {who} yet, which need {first} or later",
             location=driver.at("version"),
@@ -92,10 +88,9 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
 
 
 def _is_open(view: SetupView, driver: DescribedDriver) -> bool:
-    """Whether a GPU that needs open modules gets them; where the version is not known, it may."""
-    if driver.modules in ("open", "proprietary"):
-        return driver.modules == "open"
     assert view.operator is not None
-    if view.operator.driver_object.module_field != "kernelModuleType":
-        return False
-    return driver.branch is None or view.catalog.driver_images.chooses_modules(driver.version)
+    return view.catalog.driver_images.loads_open_modules(
+        driver.modules,
+        driver.version if driver.branch is not None else None,
+        may_choose=view.operator.driver_object.module_field == "kernelModuleType",
+    )

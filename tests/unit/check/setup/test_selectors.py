@@ -21,7 +21,8 @@ KEYS = ("pool", "zone", "os")
 VALUES = ("a", "b", "c")
 SELECTORS = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES))
 SPACE = [
-    {key: value for key, value in zip(KEYS, values, strict=True) if value} for values in product(("", *VALUES), repeat=3)
+    {key: value for key, value in zip(KEYS, values, strict=True) if value}
+    for values in product(("", *VALUES), repeat=3)
 ]
 """Each node that these labels allow: any value, or none."""
 
