@@ -8,6 +8,7 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import FORCED_DRAIN, UPGRADE_POLICY_UNSTATED
 from poolsmith.diagnostics.suggest import listed
 from poolsmith.model.cluster import DriverMode
+from poolsmith.model.node_pool import Workload
 from poolsmith.model.plan import ClusterPlan, PoolPlan, ValueSetting
 from poolsmith.resolve.facts import agreed, with_singleton, with_values
 
@@ -25,7 +26,8 @@ def agree_on_upgrades(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) 
     """The policy as values, where it is one for all; what is not decided, and what is forced, is told."""
     per_object = plan.driver_mode is DriverMode.NVIDIA_DRIVER and facts.need_release().driver_object.upgrade_policy
     given = [pool for pool in managed if _policy(pool) is not None]
-    _note_unstated([pool for pool in managed if pool not in given] if per_object or not given else [], facts)
+    if (per_object or not given) and not _is_sandboxed(plan):
+        _note_unstated([pool for pool in managed if pool not in given], facts)
     for pool in given:
         _warn_of_force(pool, facts)
     if per_object or not given:
@@ -84,6 +86,11 @@ def policy_fields(policy: UpgradePolicy) -> dict[str, Any]:
 
 def _policy(pool: PoolPlan) -> UpgradePolicy | None:
     return pool.driver.upgrade_policy if pool.driver is not None else None
+
+
+def _is_sandboxed(plan: ClusterPlan) -> bool:
+    """Beside sandboxes the operator replaces no driver by itself, which is told elsewhere."""
+    return any(pool.profile.spec.workload is not Workload.CONTAINER for pool in plan.pools)
 
 
 def _note_unstated(pools: list[PoolPlan], facts: Facts) -> None:

@@ -594,3 +594,11 @@ def test_peer_memory_waits_for_drivers_that_somebody_else_brings(resolve, more, 
 
     assert where in " ".join(outcome.plan.notes)
     assert ("no-support-row", "a.yaml:8:52") not in outcome.findings
+
+
+def test_where_nothing_is_upgraded_by_itself_no_policy_is_missed(resolve):
+    sandbox = {"workload": "vm-passthrough", "gpu": "{product: A10, count: 1}", "driver": None}
+    names = resolve({}, {"a": {}, "b": sandbox}).names
+
+    assert "auto-upgrade-off" in names
+    assert "upgrade-policy-unstated" not in names
