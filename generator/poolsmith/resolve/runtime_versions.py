@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.toolkit_facts import unfit_toolkit
 from poolsmith.catalog.versions import at_least, is_older
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
@@ -40,7 +41,7 @@ def check_versions(plan: ClusterPlan, known: Mapping[str, RuntimePaths], facts: 
             _check_nri(pool, entry, facts)
         if pool.toolkit in _OURS and entry.config_versions:
             _check_config_version(plan, pool, entry, paths, facts)
-            _check_toolkit(pool, entry, toolkit, facts)
+            _check_toolkit(plan, pool, entry, toolkit, facts)
 
 
 def reads_file(pool: PoolPlan, entry: RuntimeEntry, facts: Facts) -> bool:
@@ -115,7 +116,7 @@ def _check_config_version(
     )
 
 
-def _check_toolkit(pool: PoolPlan, entry: RuntimeEntry, toolkit: str | None, facts: Facts) -> None:
+def _check_toolkit(plan: ClusterPlan, pool: PoolPlan, entry: RuntimeEntry, toolkit: str | None, facts: Facts) -> None:
     if toolkit is None:
         return
     runtimes = facts.catalog.runtimes
@@ -128,6 +129,8 @@ def _check_toolkit(pool: PoolPlan, entry: RuntimeEntry, toolkit: str | None, fac
         return
     message = f"toolkit {toolkit} does not read the configuration of version {seen} of pool `{pool.name}`"
     if facts.file.has(TOOLKIT):
+        if unfit_toolkit(toolkit, facts.need_release().tag, nri=uses_nri(plan)) is not None:
+            return  # told of any values, whatever runs on the nodes
         help_text = f"write {needed} or later, or remove the value"
         facts.report_cluster(TOOLKIT_TOO_OLD, TOOLKIT, message, help=help_text)
     else:
