@@ -65,7 +65,7 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
     first = entry.first_driver
     if branch is not None and first is not None and precedes(version, first):
         yield SetupFinding(
-            message=f"driver {version} of {driver.shown} does not know {who} yet, which need {first} or later",
+            message=f"driver {version} of {driver.shown} does not know {who}: the first one that does is {first}",
             location=driver.at("version"),
             help=f"write a version from {first} on",
             related=places(nodes, _PRODUCT, entry.product),
