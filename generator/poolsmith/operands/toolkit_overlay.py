@@ -33,6 +33,10 @@ _POLICY = "ClusterPolicy"
 _RUNTIMES = {"cri-o": "crio"}
 _OF_A_RUNTIME = ("CONTAINERD_", "DOCKER_", "CRIO_", "RUNTIME_", "NRI_")
 """How names begin of variables that tell the operator's toolkit about its own runtime."""
+_HANDLER = "nvidia"
+_HANDLER_VARIABLE = "NVIDIA_RUNTIME_NAME"
+"""Under which the toolkit registers itself with a runtime: what GPU pods ask for, by their runtime class."""
+_SET_BY_OPERATOR = "containerd"
 _OPENSHIFT = "security.openshift.io"
 _OPENSHIFT_ANNOTATION = "openshift.io/scc"
 _CHART = "helm.sh/chart"
@@ -104,8 +108,11 @@ def overlay_objects(
 def _with_env(policy: KubernetesObject, overlay: ToolkitOverlay) -> KubernetesObject:
     """The ClusterPolicy with the pool's variables in place of those about the operator's runtime."""
     toolkit = value_at(policy, ("spec", "toolkit"), {})
-    own = [{"name": name, "value": value} for name, value in overlay.env]
-    told = {name for name, _ in overlay.env}
+    told = dict(overlay.env)
+    handler = value_at(policy, ("spec", "operator", "runtimeClass"))
+    if overlay.runtime != _SET_BY_OPERATOR and handler not in (None, "", _HANDLER):
+        told.setdefault(_HANDLER_VARIABLE, handler)
+    own = [{"name": name, "value": value} for name, value in told.items()]
     kept = [
         item
         for item in toolkit.get("env") or ()

@@ -134,6 +134,14 @@ def test_variables_that_say_nothing_of_a_runtime_reach_every_toolkit(resolve):
     assert env["RUNTIME"] == "crio"
 
 
+@pytest.mark.parametrize(("release", "runtime"), [("v26.3.3", CRIO), ("v25.3.4", DOCKER)])
+def test_the_handler_of_a_renamed_runtime_class_exists_on_every_runtime(resolve, release, runtime):
+    values = "{operator: {runtimeClass: gpu}}"
+    outcome = resolve({**stack(release, values), **MIXED}, {"a": CONTAINERD, "b": runtime})
+
+    assert main_env(daemon_set(outcome, "b"))["NVIDIA_RUNTIME_NAME"] == "gpu"
+
+
 def test_an_overlay_tolerates_its_pool_is_mirrored_and_installs_where_all_do(resolve):
     cluster = {
         **stack("v26.3.3", "{toolkit: {installDir: /opt/nvidia}, daemonsets: {labels: {team: gpu}}}"),
