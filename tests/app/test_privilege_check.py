@@ -11,6 +11,7 @@ import pytest
 from poolsmith.app import Mode, check_project, generate
 from poolsmith.check.privileges.registry import PRIVILEGE_RULES
 from poolsmith.check.registry import RULES
+from poolsmith.check.setup.registry import SETUP_RULES
 
 CODES = {rule.RULE.code for rule in PRIVILEGE_RULES}
 OF_OTHERS = "what https://github.com/confidential-containers/operator at refs/tags/v0.7.0 brings"
@@ -62,7 +63,7 @@ def test_check_counts_the_rules_and_names_the_cluster(sample_project):
 
     assert codes(outcome) == {"PSM402", "PSM404", "PSM405"}
     assert {item.subject for item in outcome.diagnostics if item.code in CODES} == {"edge"}
-    assert outcome.checked["rules"] == len(RULES) + len(PRIVILEGE_RULES)
+    assert outcome.checked["rules"] == len(RULES) + len(PRIVILEGE_RULES) + len(SETUP_RULES)
 
 
 def test_what_a_prediction_leaves_unknown_is_not_evaluated(sample_project):

@@ -269,10 +269,11 @@ def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...], fleet: Flee
         from poolsmith.app.cluster_judgement import counted
         from poolsmith.app.privilege_check import not_expanded
         from poolsmith.check.privileges.registry import PRIVILEGE_RULES
+        from poolsmith.check.setup.registry import SETUP_RULES
 
         checked["manifest files"] = sum(item.files for item in totals.judged)
         checked["objects"] = sum(item.objects for item in totals.judged)
-        checked["rules"] = len(RULES) + len(PRIVILEGE_RULES)
+        checked["rules"] = len(RULES) + len(PRIVILEGE_RULES) + len(SETUP_RULES)
         if others := sum(item.others for item in totals.judged):
             skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
         if totals.unlisted_drivers:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.check.setup.selectors import GPU_PRESENT, DriverSelector, Serving, serve
+from poolsmith.check.setup.node_selectors import GPU_PRESENT, DriverSelector, Serving, serve
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:

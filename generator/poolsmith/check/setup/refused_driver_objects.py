@@ -16,7 +16,7 @@ from poolsmith.check.setup.driver_setup import (
     shown_selector,
 )
 from poolsmith.check.setup.engine import MOST_OF_ONE_RULE, SetupFinding
-from poolsmith.check.setup.selectors import DRIVER_OWNER, compatible_pairs
+from poolsmith.check.setup.node_selectors import DRIVER_OWNER, compatible_pairs
 from poolsmith.check.setup.wording import FEW, few
 from poolsmith.diagnostics import RuleInfo, Severity
 

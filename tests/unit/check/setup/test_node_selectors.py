@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.check.setup.selectors import (
+from poolsmith.check.setup.node_selectors import (
     DriverSelector,
     SelectorIndex,
     are_compatible,
