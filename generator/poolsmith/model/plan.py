@@ -119,6 +119,8 @@ class PoolPlan:
     driver: DriverPlan | None = None
     toolkit: str = "operator"
     labels: tuple[LabelSetting, ...] = ()
+    autoscaler_flags: tuple[str, ...] = ()
+    """What a cluster-autoscaler of one's own has to be started with."""
     node_names: tuple[str, ...] = ()
     mig_strategy: str | None = None
     resources: tuple[str, ...] = ()
@@ -253,8 +255,6 @@ class ClusterPlan:
     ignore_differences: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     provisioners: tuple[str, ...] = ()
-    autoscaler_flags: tuple[str, ...] = ()
-    """What a cluster-autoscaler of one's own has to be started with."""
 
     @property
     def name(self) -> str:

@@ -55,6 +55,36 @@ def covered(taint: Mapping[str, Any], tolerations: Iterable[Mapping[str, Any]]) 
     return True if True in answers else None if None in answers else False
 
 
+class Tolerations:
+    """Many of them, asked about many taints: found by their keys."""
+
+    def __init__(self, tolerations: Iterable[Any] = ()) -> None:
+        """What is no mapping tolerates nothing."""
+        self._by_key: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
+        self._count = 0
+        for item in tolerations:
+            self.add(item)
+
+    def add(self, toleration: Any) -> None:
+        if isinstance(toleration, dict):
+            self._by_key.setdefault(_text(toleration, "key"), []).append((self._count, toleration))
+        self._count += 1
+
+    def cover(self, taint: Mapping[str, Any]) -> bool | None:
+        """As `covered`."""
+        keys = dict.fromkeys(("", _text(taint, "key")))
+        return covered(taint, (item for key in keys for _, item in self._by_key.get(key, ())))
+
+    def near(self, taint: Mapping[str, Any]) -> tuple[int, str] | None:
+        """Position and value of one that would match if its value were the taint's."""
+        key = _text(taint, "key")
+        for position, item in self._by_key.get(key, ()) if key else ():
+            wanted = {**item, "value": _text(taint, "value")}
+            if _text(item, "operator") in _EQUAL and tolerates(wanted, taint):
+                return position, _text(item, "value")
+        return None
+
+
 def shown_taint(taint: Mapping[str, Any]) -> str:
     """As kubectl writes it: key=value:effect."""
     value = _text(taint, "value")

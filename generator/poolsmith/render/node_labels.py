@@ -47,10 +47,8 @@ def _expected(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
     if pool.profile.spec.kernel.args:
         provisioner["kernelArguments"] = list(pool.profile.spec.kernel.args)
     body: dict[str, Any] = {"cluster": plan.name, "pool": pool.name, "provisioner": provisioner}
-    if flags := [
-        flag for flag in plan.autoscaler_flags if any(flag.endswith(f"={item.key}") for item in marks.startup)
-    ]:
-        body["clusterAutoscaler"] = {"flags": flags}
+    if pool.autoscaler_flags:
+        body["clusterAutoscaler"] = {"flags": list(pool.autoscaler_flags)}
     if discovered := _labels(pool, lambda writer: writer == NFD):
         body["nodeFeatureDiscovery"] = {"labels": discovered}
     if with_the_node := _labels(pool, lambda writer: writer not in (PROVISIONER, NFD)):

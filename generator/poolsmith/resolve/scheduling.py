@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.model.cluster import NfdProvider
 from poolsmith.model.origin import Derived
 from poolsmith.model.plan import ClusterPlan, ValueSetting
-from poolsmith.model.toleration import covered
+from poolsmith.model.toleration import Tolerations
 from poolsmith.resolve.facts import with_singleton, with_values
 
 if TYPE_CHECKING:
@@ -60,14 +60,11 @@ def all_tolerations(taints: Iterable[Taint]) -> list[dict[str, Any]]:
 def missing_tolerations(taints: Iterable[Taint], present: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Tolerations for the taints that `present` does not cover, in the taints' order, each once."""
     missing: list[dict[str, Any]] = []
-    by_key: dict[str, list[dict[str, Any]]] = {}
-    for toleration in present:
-        by_key.setdefault(toleration.get("key") or "", []).append(toleration)
+    known = Tolerations(present)
     for taint in taints:
-        candidates = [item for key in ("", taint.key) for item in by_key.get(key, ())]
-        if not covered(taint.body, candidates):
+        if not known.cover(taint.body):
             missing.append(_toleration(taint))
-            by_key.setdefault(taint.key, []).append(missing[-1])
+            known.add(missing[-1])
     return missing
 
 

@@ -9,6 +9,7 @@ from poolsmith.diagnostics.codes import compatibility
 from poolsmith.diagnostics.codes import scheduling as codes
 from poolsmith.model.cluster import StackKind
 from poolsmith.model.node_pool import Taint, TaintEffect, Workload
+from poolsmith.resolve.facts import map_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,12 +29,11 @@ def check_taints(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         _check_startup(plan, pool, facts)
         _check_autoscaled(plan, pool, facts)
         _check_installer(plan, pool, facts)
-    starting = [pool for pool in plan.pools if pool.profile.spec.nodes.startup_taints]
-    return replace(
-        plan,
-        notes=(*plan.notes, *map(_note, starting)),
-        autoscaler_flags=tuple(dict.fromkeys(flag for pool in starting for flag in _flags(plan, pool, facts))),
-    )
+    notes = [_note(pool) for pool in plan.pools if pool.profile.spec.nodes.startup_taints]
+    if not notes:
+        return plan
+    plan = map_pools(plan, lambda pool: replace(pool, autoscaler_flags=tuple(_flags(plan, pool, facts))))
+    return replace(plan, notes=(*plan.notes, *notes))
 
 
 def _note(pool: PoolPlan) -> str:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolsmith.app.prediction import Predictions
-from poolsmith.model.toleration import covered, stays, tolerates
+from poolsmith.model.toleration import Tolerations, covered, stays, tolerates
 from poolsmith.operands.privileges.placement import placement_of
 
 KEYS = ("nvidia.com/gpu", "team", "example.com/starting", "a/b")
@@ -113,3 +113,30 @@ def test_taints_are_covered_by_any_toleration_and_preferences_by_none():
     assert covered({"key": "a", "effect": "NoSchedule"}, []) is False
     assert covered({"key": "a", "effect": "NoSchedule"}, [compares]) is None
     assert covered({"key": "a", "effect": "NoSchedule"}, [compares, {"operator": "Exists"}]) is True
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"operator": st.sampled_from(("Exists", "Equal"))},
+            optional={
+                "key": st.sampled_from(KEYS),
+                "value": st.sampled_from(("", "true")),
+                "effect": st.sampled_from(EFFECTS),
+            },
+        ),
+        max_size=4,
+    ),
+    taints,
+)
+def test_many_tolerations_answer_as_each_of_them(tolerations, found):
+    for taint in bodies(found):
+        assert Tolerations(tolerations).cover(taint) is covered(taint, tolerations)
+
+
+def test_what_is_no_toleration_tolerates_nothing():
+    taint = {"key": "a", "value": "x", "effect": "NoSchedule"}
+    found = Tolerations([None, "a", {"key": "a", "value": "y"}])
+
+    assert found.cover(taint) is False
+    assert found.near(taint) == (2, "y")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.check.setup.discoveries import discoveries
 from poolsmith.check.setup.driver_setup import driver_setup
-from poolsmith.model.pod_template import mapping, mappings
-from poolsmith.model.toleration import covered, keeps_away, shown_taint, tolerates
+from poolsmith.model.pod_template import mapping
+from poolsmith.model.toleration import Tolerations, keeps_away, shown_taint
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Bearer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaintGap:
-    """A taint that `what` does not tolerate on `nodes`. `near` is the index of a toleration with another value."""
+    """A taint that `what` does not tolerate on `nodes`. `near`: position and value of a toleration of another value."""
 
     bearer: Bearer
     what: str
@@ -48,8 +48,7 @@ class TaintGap:
     taint: Mapping[str, str]
     nodes: tuple[SetupNode, ...]
     place: Callable[[int | None], Location]
-    near: int | None
-    near_value: str = ""
+    near: tuple[int, str] | None
 
     @property
     def shown(self) -> str:
@@ -57,7 +56,7 @@ class TaintGap:
 
     @property
     def location(self) -> Location:
-        return self.place(self.near)
+        return self.place(None if self.near is None else self.near[0])
 
     @property
     def toleration(self) -> str:
@@ -202,17 +201,21 @@ def _of_drivers(view: SetupView) -> Iterator[_Asked]:
 
 def _of_daemon_sets(view: SetupView, nodes: Iterable[SetupNode]) -> Iterator[_Asked]:
     """Of files: those that select nodes here, and can run on none of them."""
+    by_label: dict[tuple[str, str], list[SetupNode]] = {}
+    for node in nodes:
+        for label in node.labels.items():
+            by_label.setdefault(label, []).append(node)
     for item in view.of_kind("DaemonSet", "apps"):
         pod = mapping(value_at(item.spec, ("template", "spec")))
         selector = pod.get("nodeSelector")
         tolerations = pod.get("tolerations") or []
         if not isinstance(selector, dict) or not selector or not isinstance(tolerations, list):
             continue
-        chosen = [node for node in nodes if all(node.labels.get(key) == value for key, value in selector.items())]
-        if chosen and not any(
-            all(covered(taint, mappings(tolerations)) is not False for taint in taints_of(node, view))
-            for node in chosen
-        ):
+        wanted = [(key, value) for key, value in selector.items() if isinstance(value, str)]
+        fewest = min((by_label.get(label, []) for label in wanted), key=len, default=[])
+        chosen = [node for node in fewest if all(node.labels.get(key) == value for key, value in selector.items())]
+        known = Tolerations(tolerations)
+        if chosen and not any(_takes(node, known, view) for node in chosen):
 
             def place(_index: int | None, item: Any = item) -> Location:
                 location: Location = item.place("/spec/template/spec/tolerations")
@@ -228,21 +231,25 @@ def _of_daemon_sets(view: SetupView, nodes: Iterable[SetupNode]) -> Iterator[_As
             )
 
 
+def _takes(node: SetupNode, known: Tolerations, view: SetupView) -> bool:
+    return all(known.cover(taint) is not False for taint in taints_of(node, view))
+
+
 def _gaps(asked: _Asked, view: SetupView) -> Iterator[TaintGap]:
     """One for each taint, with all nodes that have it."""
-    tolerations = list(mappings(asked.tolerations))
+    tolerations = Tolerations(asked.tolerations)
     by_taint: dict[tuple[tuple[str, str], ...], list[SetupNode]] = {}
     answers: dict[tuple[tuple[str, str], ...], bool] = {}
     for node in asked.nodes:
         for taint in taints_of(node, view):
             key = tuple(sorted(taint.items()))
             if key not in answers:
-                answers[key] = covered(taint, tolerations) is False
+                answers[key] = tolerations.cover(taint) is False
             if answers[key]:
                 by_taint.setdefault(key, []).append(node)
     for key, nodes in by_taint.items():
         taint = dict(key)
-        near = _near(taint, asked.tolerations)
+        near = tolerations.near(taint)
         yield TaintGap(
             bearer=asked.bearer,
             what=asked.what,
@@ -251,15 +258,4 @@ def _gaps(asked: _Asked, view: SetupView) -> Iterator[TaintGap]:
             nodes=tuple(nodes),
             place=asked.place,
             near=near,
-            near_value="" if near is None else str(asked.tolerations[near].get("value") or ""),
         )
-
-
-def _near(taint: Mapping[str, str], tolerations: list[Any]) -> int | None:
-    """A toleration that would match if its value were the taint's."""
-    for index, item in enumerate(tolerations):
-        if not isinstance(item, dict) or item.get("operator") not in (None, "", "Equal"):
-            continue
-        if item.get("key") and tolerates({**item, "value": taint.get("value", "")}, taint):
-            return index
-    return None

@@ -35,7 +35,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         if gap.near is not None:
             yield SetupFinding(
                 message=f"{gap.what} can't run on {named(gap.nodes)}: the taint is `{gap.shown}`, and what is "
-                f"tolerated is the value `{gap.near_value}`",
+                f"tolerated is the value `{gap.near[1]}`",
                 location=gap.location,
                 help=f"write `{{key: {gap.taint['key']}, operator: Exists, effect: {gap.taint['effect']}}}`",
                 related=places(gap.nodes, "/spec/nodes/taints", "the taint"),
