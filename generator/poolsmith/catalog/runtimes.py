@@ -13,7 +13,8 @@ class RuntimeEntry:
     """A container runtime by the name that profiles use.
 
     `variables` are the toolkit's, by the field of a profile (config, socket, drop_in) that they take. `own_toolkit` is
-    what a toolkit of the pool's own needs beside. `restart` is what makes the runtime read its configuration again.
+    what a toolkit of the pool's own needs beside, `documented` the first and the last version in the matrix of a
+    release line. `restart` is what makes the runtime read its configuration again.
     """
 
     name: str
@@ -23,6 +24,7 @@ class RuntimeEntry:
     nri: tuple[tuple[str, str | None], ...]
     config_versions: tuple[tuple[str, int], ...]
     own_toolkit: tuple[tuple[str, str], ...]
+    documented: dict[str, tuple[str, str]]
 
     def has_nri(self, version: str) -> bool:
         """Whether a version may have the NRI that the operator needs."""
@@ -68,4 +70,5 @@ def _entry(name: str, entry: dict[str, Any]) -> RuntimeEntry:
         nri=tuple((item["from"], item.get("below")) for item in entry["nri"]),
         config_versions=tuple((item["from"], item["version"]) for item in entry.get("configVersions", ())),
         own_toolkit=tuple(entry.get("ownToolkit", {}).items()),
+        documented={line: (bounds[0], bounds[1]) for line, bounds in entry.get("documented", {}).items()},
     )

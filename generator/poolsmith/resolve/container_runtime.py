@@ -15,7 +15,7 @@ from poolsmith.model.node_pool import ToolkitSource
 from poolsmith.model.origin import Derived, FromCatalog
 from poolsmith.model.plan import ClusterPlan, PoolPlan, ValueSetting
 from poolsmith.model.toolkit_overlay import ToolkitOverlay
-from poolsmith.resolve.device_injection import uses_cdi
+from poolsmith.resolve.device_injection import leaves_configuration, uses_cdi
 from poolsmith.resolve.facts import agreed, with_values
 from poolsmith.resolve.mixed_runtimes import RUNTIME, operator_runtime
 from poolsmith.resolve.runtime_paths import PATH_FIELDS, check_paths, pointer_of
@@ -45,8 +45,8 @@ def choose_runtime(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
                 return plan
             known[name] = paths
         if _is_configured(pool):
-            check_paths(pool, known[name], distribution, facts)
-        needed = _needed_paths(pool, known[name], facts)
+            check_paths(plan, pool, known[name], distribution, facts)
+        needed = _needed_paths(plan, pool, known[name], facts)
         if needed:
             facts.report_pool(
                 codes.PATHS_UNKNOWN,
@@ -84,10 +84,10 @@ def _report_missing(pool: PoolPlan, distribution: Distribution, facts: Facts) ->
     )
 
 
-def _needed_paths(pool: PoolPlan, paths: RuntimePaths, facts: Facts) -> list[str]:
+def _needed_paths(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, facts: Facts) -> list[str]:
     """What the profile has to say where the catalog does not know: all of it, or nothing."""
     runtime = pool.profile.spec.runtime
-    if not paths.unknown or not _is_configured(pool):
+    if not paths.unknown or not _is_configured(pool) or leaves_configuration(plan, facts):
         return []
     variables = facts.catalog.runtimes.by_name[runtime.name].variables
     needed = [field for field in PATH_FIELDS[:2] if field in variables]
@@ -136,6 +136,8 @@ def _environment(
     facts: Facts,
 ) -> dict[str, str]:
     """The toolkit's variables, in order: the distribution's, then paths that profiles give."""
+    if leaves_configuration(plan, facts):
+        return {}
     entry = facts.catalog.runtimes.by_name[pools[0].profile.spec.runtime.name]
     known = {"config": paths.config, "socket": paths.socket, "drop_in": paths.drop_in}
     chosen = {field: given[field] or known[field] for field in PATH_FIELDS}

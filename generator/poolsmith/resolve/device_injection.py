@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.operands import read_operands
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from poolsmith.model.plan import ClusterPlan
     from poolsmith.resolve.facts import Facts
+
+_INSTEAD = "instead"
 
 
 def uses_cdi(plan: ClusterPlan, facts: Facts) -> bool:
@@ -20,3 +23,9 @@ def uses_cdi(plan: ClusterPlan, facts: Facts) -> bool:
 def uses_nri(plan: ClusterPlan) -> bool:
     """Whether the toolkit is to be a plugin of the runtime, without runtime classes."""
     return value_at(plan.cluster.spec.stack.values, ("cdi", "nriPluginEnabled")) is True
+
+
+def leaves_configuration(plan: ClusterPlan, facts: Facts) -> bool:
+    """Whether the toolkit does not touch the runtime's configuration, so that nobody has to know where it is."""
+    operands = read_operands(facts.need_release().tag)
+    return uses_nri(plan) and operands is not None and operands.behaviour["nri"] == _INSTEAD

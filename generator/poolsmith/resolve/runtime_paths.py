@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.runtime import RUNTIME_PATH
+from poolsmith.resolve.device_injection import leaves_configuration
 
 if TYPE_CHECKING:
     from poolsmith.catalog.platforms import Distribution, RuntimePaths
-    from poolsmith.model.plan import PoolPlan
+    from poolsmith.model.plan import ClusterPlan, PoolPlan
     from poolsmith.resolve.facts import Facts
 
 PATH_FIELDS = ("config", "socket", "drop_in")
@@ -22,10 +23,15 @@ def pointer_of(field: str) -> str:
     return f"/spec/runtime/{_yaml_name(field)}"
 
 
-def check_paths(pool: PoolPlan, paths: RuntimePaths, distribution: Distribution, facts: Facts) -> None:
+def check_paths(
+    plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, distribution: Distribution, facts: Facts
+) -> None:
     """Of one pool whose runtime a toolkit of ours configures."""
     runtime = pool.profile.spec.runtime
     variables = facts.catalog.runtimes.by_name[runtime.name].variables
+    if leaves_configuration(plan, facts):
+        _report_untouched(pool, facts)
+        return
     half = _half_of_pair(pool, paths, distribution, facts)
     for field in PATH_FIELDS:
         given = getattr(runtime, field)
@@ -82,6 +88,19 @@ def _half_of_pair(pool: PoolPlan, paths: RuntimePaths, distribution: Distributio
         help=advice,
     )
     return field
+
+
+def _report_untouched(pool: PoolPlan, facts: Facts) -> None:
+    for field in PATH_FIELDS:
+        if getattr(pool.profile.spec.runtime, field) is not None:
+            facts.report_pool(
+                codes.FIELD_WITHOUT_EFFECT,
+                pool,
+                pointer_of(field),
+                f"with `cdi.nriPluginEnabled` the toolkit of {facts.need_release().tag} leaves the runtime's "
+                "configuration alone",
+                help=f"remove `runtime.{_yaml_name(field)}`",
+            )
 
 
 def _report_idle(pool: PoolPlan, field: str, facts: Facts) -> None:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.toolkit_facts import unfit_toolkit
-from poolsmith.catalog.versions import at_least, is_older
+from poolsmith.catalog.versions import at_least, is_older, minor_key
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.runtime import CONFIG_VERSION, NRI_MISSING, TOOLKIT_TOO_OLD
 from poolsmith.model.node_pool import ToolkitSource
-from poolsmith.resolve.device_injection import uses_cdi, uses_nri
+from poolsmith.resolve.device_injection import leaves_configuration, uses_cdi, uses_nri
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -33,15 +33,17 @@ _FROM_FILE = "RUNTIME_CONFIG_SOURCE"
 def check_versions(plan: ClusterPlan, known: Mapping[str, RuntimePaths], facts: Facts) -> None:
     """`known` are the distribution's paths by runtime."""
     toolkit = _toolkit_version(plan, facts)
+    untouched = leaves_configuration(plan, facts)
     for pool in plan.pools:
         entry = facts.catalog.runtimes.by_name[pool.profile.spec.runtime.name]
         paths = known[entry.name]
         _check_minimum(plan, pool, entry, paths, facts)
         if uses_nri(plan) and pool.toolkit in _OURS:
             _check_nri(pool, entry, facts)
-        if pool.toolkit in _OURS and entry.config_versions:
-            _check_config_version(plan, pool, entry, paths, facts)
+        if pool.toolkit in _OURS and entry.config_versions and not untouched:
+            _check_config_version(pool, entry, paths, facts)
             _check_toolkit(plan, pool, entry, toolkit, facts)
+        _note_range(plan, pool, entry, facts)
 
 
 def reads_file(pool: PoolPlan, entry: RuntimeEntry, facts: Facts) -> bool:
@@ -86,9 +88,24 @@ def _check_nri(pool: PoolPlan, entry: RuntimeEntry, facts: Facts) -> None:
     )
 
 
-def _check_config_version(
-    plan: ClusterPlan, pool: PoolPlan, entry: RuntimeEntry, paths: RuntimePaths, facts: Facts
-) -> None:
+def _note_range(plan: ClusterPlan, pool: PoolPlan, entry: RuntimeEntry, facts: Facts) -> None:
+    """What the documentation of the release names; others may work as well."""
+    version = pool.profile.spec.runtime.version
+    documented = entry.documented.get(plan.line)
+    if version is None or documented is None:
+        return
+    low, high = documented
+    if is_older(version, low) or minor_key(version) > minor_key(high):
+        facts.report_pool(
+            codes.NO_SUPPORT_ROW,
+            pool,
+            VERSION,
+            f"the matrix of {plan.line} has {entry.name} {low} to {high}, and not {version}",
+            help="nothing to do, if it works for you",
+        )
+
+
+def _check_config_version(pool: PoolPlan, entry: RuntimeEntry, paths: RuntimePaths, facts: Facts) -> None:
     runtime = pool.profile.spec.runtime
     newest = entry.config_version(runtime.version)
     declared = runtime.config_version
@@ -103,8 +120,6 @@ def _check_config_version(
         )
     told = declared is not None or any(item["name"] == _FROM_FILE for item in paths.env)
     if told or newest is None or newest == entry.config_versions[0][1] or not facts.need_release().drop_in:
-        return
-    if uses_nri(plan):
         return
     facts.report_pool(
         CONFIG_VERSION,

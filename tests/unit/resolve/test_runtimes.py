@@ -214,6 +214,48 @@ def test_before_cdi_a_pre_installed_toolkit_may_stand_beside_one_of_ours(resolve
     assert [outcome.labels(pool).get(OPT_OUT) for pool in "abc"] == [None, "false", "false"]
 
 
+NRI = "{cdi: {nriPluginEnabled: true}}"
+
+
+@pytest.mark.parametrize("distribution", ["rke2", "talos"])
+def test_where_the_toolkit_touches_no_configuration_nobody_has_to_know_it(resolve, distribution):
+    kubernetes = {"kubernetes": f'{{version: "1.33", distribution: {distribution}}}'}
+    outcome = resolve({**kubernetes, **stack("v26.7.0", NRI)}, {"a": CONTAINERD})
+
+    assert outcome.plan is not None
+    assert "toolkit.env" not in outcome.values
+
+
+def test_paths_are_idle_where_the_toolkit_touches_no_configuration(resolve):
+    outcome = resolve(stack("v26.7.0", NRI), {"a": {"runtime": OWN_PATHS}})
+
+    assert ("field-without-effect", "a.yaml:6:31") in outcome.findings
+
+
+def test_a_release_with_nri_that_still_writes_the_configuration_needs_its_paths(resolve):
+    kubernetes = {"kubernetes": '{version: "1.33", distribution: talos}'}
+
+    assert "paths-unknown" in resolve({**kubernetes, **stack("v26.3.3", NRI)}, {"a": CONTAINERD}).names
+
+
+def test_under_nri_each_toolkit_is_a_plugin_of_its_own_runtime(resolve):
+    pools = {"a": {"runtime": '{name: containerd, version: "2.1"}'}, "b": {"runtime": '{name: cri-o, version: "1.34"}'}}
+    env = main_env(daemon_set(resolve({**stack("v26.7.0", NRI), **MIXED}, pools), "b"))
+
+    assert (env["RUNTIME"], env["ENABLE_NRI_PLUGIN"]) == ("crio", "true")
+    assert "CRIO_CONFIG" not in env
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "noted"),
+    [("v24.9.2", "1.7.27", False), ("v24.9.2", "2.0", True), ("v26.7.0", "2.3.2", False), ("v24.6.1", "1.3", False)],
+)
+def test_a_version_that_no_matrix_names_is_noted(resolve, release, version, noted):
+    outcome = resolve(stack(release), {"a": {"runtime": f'{{name: containerd, version: "{version}"}}'}})
+
+    assert (("no-support-row", "a.yaml:6:31") in outcome.findings) is noted
+
+
 def test_an_acknowledgement_of_nothing_is_noted(resolve):
     outcome = resolve(MIXED, {"a": CONTAINERD})
 
