@@ -35,9 +35,10 @@ def common(trees: Sequence[Any], key: str = "") -> Any:
 def _common_start(lists: Sequence[list[Any]], *, in_parts: bool) -> Any:
     found = []
     for items in zip(*lists, strict=False):
-        if not (in_parts or all(item == items[0] for item in items)):
+        part = common(items) if in_parts or all(item == items[0] for item in items) else MISSING
+        if part is MISSING:
             break
-        found.append(common(items))
+        found.append(part)
     return found or MISSING
 
 
