@@ -112,13 +112,17 @@ SECURE_BOOT = RuleInfo(
 MIXED_RUNTIMES = RuleInfo(
     code="PSM220",
     name="mixed-runtimes",
-    what="Pools of one cluster have different container runtimes.",
+    what="Pools of one cluster have different container runtimes, and nobody has taken the risk.",
     why="The operator configures one runtime on all nodes: containerd as soon as one node has it.",
+    fix="give all pools one runtime, or acknowledge `mixed-runtimes`: other pools then get a toolkit of their own",
+    good="acknowledge: [{fact: mixed-runtimes, by: platform-team, date: 2026-11-20}]\n",
+    symptom='`no runtime for "nvidia" is configured` on the nodes of one runtime',
+    references=("NVIDIA/gpu-operator issues 477, 620, 1528",),
 )
 TOOLKIT_CONTRADICTION = RuleInfo(
     code="PSM221",
     name="toolkit-contradiction",
-    what="A pool's toolkit source contradicts its operating system, its workload or the other pools.",
+    what="A pool's toolkit source contradicts its operating system, its workload, its runtime or the other pools.",
     why="Two toolkits would write one runtime configuration, or none would.",
 )
 RUNTIME_TOO_OLD = RuleInfo(
