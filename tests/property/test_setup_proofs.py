@@ -14,7 +14,7 @@ from poolsmith.diagnostics import Location, Severity
 from poolsmith.diagnostics.span import Span
 from poolsmith.model.expansion import Node
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.nvidia_driver.conflicts import check_overlap, check_owners
+from poolsmith.operands.nvidia_driver.conflicts import Conflicts
 from poolsmith.operands.nvidia_driver.driver_resource import in_name_order
 from poolsmith.operands.nvidia_driver.owners import assign_owners
 
@@ -61,7 +61,7 @@ def test_before_owners_the_operator_refuses_what_the_proof_refuses(specs, labels
     def refuses():
         for driver in resources:
             try:
-                check_overlap(driver, resources, seen)
+                Conflicts(resources, seen).check_overlap(driver)
             except OperatorError:
                 return True
         return False
@@ -78,7 +78,7 @@ def test_with_owners_the_operator_refuses_what_the_proof_refuses_and_assigns_as_
     drivers, view = view_of("v26.7.0", specs, nodes)
     seen = [Node(name=f"n{index}", labels=item) for index, item in enumerate(nodes)]
     try:
-        check_owners(in_name_order(drivers), seen)
+        Conflicts(in_name_order(drivers), seen).check_owners()
         owners = assign_owners(drivers, seen)
     except OperatorError:
         owners = None
@@ -107,7 +107,7 @@ def test_without_a_finding_no_node_that_there_can_be_falls_to_two(specs, tag):
                 if tag == "v26.7.0":
                     assign_owners(drivers, [node])
                 else:
-                    check_overlap(resources[0], resources, [node]) if resources else None
+                    Conflicts(resources, [node]).check_overlap(resources[0]) if resources else None
 
 
 SCALARS = st.one_of(

@@ -6,6 +6,7 @@ Source: NVIDIA/gpu-operator:internal/validator/validator.go and, from v26.7.0, i
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from poolsmith.operands.kube import OperatorError
@@ -26,21 +27,47 @@ def matches(node: Node, selector: Mapping[str, str]) -> bool:
     return all(node.labels.get(key) == value for key, value in selector.items())
 
 
-def check_overlap(driver: NvidiaDriver, drivers: Iterable[NvidiaDriver], nodes: Sequence[Node]) -> None:
-    """One node that two resources select makes all of them fail. Raises OperatorError."""
-    taken: set[str] = set()
-    for other in drivers:
-        chosen = {node.name for node in nodes if matches(node, other.selector)}
-        if taken & chosen:
+class Conflicts:
+    """What is wrong with all resources of a cluster together: asked for each of them, and found out once."""
+
+    def __init__(self, drivers: Sequence[NvidiaDriver], nodes: Sequence[Node]) -> None:
+        self._drivers = drivers
+        self._nodes = nodes
+
+    def check_overlap(self, driver: NvidiaDriver) -> None:
+        """One node that two resources select makes all of them fail. Raises OperatorError."""
+        if self._overlap:
             raise OperatorError(
                 f"conflicting NVIDIADriver NodeSelectors found for resource: {driver.name}, "
                 f"nodeSelector: {_as_go_map(driver.own_selector)}"
             )
-        taken |= chosen
+
+    def check_owners(self) -> None:
+        """One default at most, one owner at most besides it; the first two that meet are told. Raises OperatorError."""
+        if self._of_owners is not None:
+            raise self._of_owners
+
+    @cached_property
+    def _overlap(self) -> bool:
+        taken: set[str] = set()
+        for driver in self._drivers:
+            chosen = {node.name for node in self._nodes if matches(node, driver.selector)}
+            if taken & chosen:
+                return True
+            taken |= chosen
+        return False
+
+    @cached_property
+    def _of_owners(self) -> OperatorError | None:
+        try:
+            _check_owners(self._drivers, self._nodes)
+        except OperatorError as error:
+            return error
+        return None
 
 
-def check_owners(drivers: Sequence[NvidiaDriver], nodes: Sequence[Node]) -> None:
-    """One default at most, and one owner at most besides it; the first two that meet are told. Raises OperatorError."""
+def _check_owners(drivers: Sequence[NvidiaDriver], nodes: Sequence[Node]) -> None:
+    """Raises OperatorError."""
     for driver in drivers:
         check_selector(driver)
     defaults(drivers)

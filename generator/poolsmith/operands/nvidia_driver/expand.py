@@ -13,7 +13,7 @@ from poolsmith.model.expansion import KubernetesObject, ResourceCondition, in_or
 from poolsmith.operands.conditions import not_ready, ready
 from poolsmith.operands.kube import NotModelled, OperatorError
 from poolsmith.operands.nvidia_driver.checks import check
-from poolsmith.operands.nvidia_driver.conflicts import SeveralDefaultsError, check_overlap, check_owners, check_selector
+from poolsmith.operands.nvidia_driver.conflicts import Conflicts, SeveralDefaultsError, check_selector
 from poolsmith.operands.nvidia_driver.driver_resource import KIND, NvidiaDriver, in_name_order
 from poolsmith.operands.nvidia_driver.node_pools import node_pools
 from poolsmith.operands.nvidia_driver.objects import pool_objects
@@ -61,7 +61,12 @@ def expand_drivers(
         unknown = (f"{KIND}/{driver.name}: what release {context.entry.release} makes of it" for driver in ordered)
         return DriverExpansion(unknown=tuple(unknown))
     request = Request(
-        context=context, entry=entry, drivers=ordered, gpu_cluster=gpu_cluster, environment=operator_environment
+        context=context,
+        entry=entry,
+        drivers=ordered,
+        conflicts=Conflicts(ordered, context.nodes),
+        gpu_cluster=gpu_cluster,
+        environment=operator_environment,
     )
     objects: dict[tuple[str, str, str], KubernetesObject] = {}
     conditions: list[ResourceCondition] = []
@@ -132,9 +137,9 @@ def _check_selectors(driver: NvidiaDriver, request: Request) -> None:
     """Raises OperatorError."""
     if request.behaviour["owners"]:
         check_selector(driver)
-        check_owners(request.drivers, request.context.nodes)
+        request.conflicts.check_owners()
     else:
-        check_overlap(driver, request.drivers, request.context.nodes)
+        request.conflicts.check_overlap(driver)
 
 
 def _objects(driver: NvidiaDriver, request: Request) -> list[KubernetesObject]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
     from poolsmith.operands.context import Context
+    from poolsmith.operands.nvidia_driver.conflicts import Conflicts
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 
@@ -21,6 +22,7 @@ class Request:
     context: Context
     entry: NvidiaDriverEntry
     drivers: tuple[NvidiaDriver, ...]
+    conflicts: Conflicts
     gpu_cluster: bool = False
     environment: Mapping[str, str] | None = None
 
