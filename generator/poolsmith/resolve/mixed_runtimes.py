@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.operands import read_operands
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import runtime as runtime_codes
+from poolsmith.diagnostics.suggest import listed
 from poolsmith.model.driver import DriverSource
 from poolsmith.model.node_pool import Workload
 from poolsmith.resolve.device_injection import uses_cdi, uses_nri
@@ -25,7 +27,6 @@ ACKNOWLEDGEMENT = "mixed-runtimes"
 RUNTIME = "/spec/runtime/name"
 CONTAINERD, DOCKER, CRIO = "containerd", "docker", "cri-o"
 _WAYS_OUT = "give all pools of the cluster one runtime, or move the pool to a cluster of its own"
-_OS_WITH_SUBSCRIPTIONS = "rhel"
 
 
 def operator_runtime(pools: Iterable[PoolPlan]) -> str:
@@ -85,6 +86,16 @@ def _exclusion(plan: ClusterPlan, others: list[PoolPlan], operators: str, facts:
     )
 
 
+def _subscription(pool: PoolPlan, facts: Facts) -> list[str]:
+    """What a driver that is compiled on the pool's nodes gets of the host's subscription, but not with cri-o alone."""
+    spec = pool.profile.spec
+    operands = read_operands(facts.need_release().tag)
+    if operands is None or spec.driver.source is not DriverSource.CONTAINER:
+        return []
+    rule = operands.behaviour["subscriptions"].get(spec.os.id)
+    return sorted(source.partition(" ")[0] for source in rule["paths"].values()) if rule and rule["offCrio"] else []
+
+
 def _report_idle(plan: ClusterPlan, facts: Facts) -> None:
     for index, item in enumerate(plan.cluster.spec.acknowledge):
         if item.fact == ACKNOWLEDGEMENT:
@@ -112,13 +123,13 @@ def _warn(plan: ClusterPlan, others: list[PoolPlan], operators: str, facts: Fact
                 "through a cri-dockerd that passes handlers on",
                 help="use a cri-dockerd with Mirantis/cri-dockerd pull request 350, of April 2024, or containerd",
             )
-        managed = spec.driver.source in (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
-        if spec.runtime.name == CRIO and spec.os.id == _OS_WITH_SUBSCRIPTIONS and managed:
+        mounted = _subscription(pool, facts)
+        if spec.runtime.name == CRIO and mounted:
             facts.report_pool(
                 runtime_codes.FOREIGN_RUNTIME,
                 pool,
                 RUNTIME,
-                f"the driver pods of pool `{pool.name}` mount /etc/pki/entitlement, /etc/rhsm and "
-                "/etc/yum.repos.d/redhat.repo of the host; the operator leaves them out only where all run cri-o",
+                f"the driver pods of pool `{pool.name}` mount {listed(mounted)} of the host, and don't start without; "
+                "the operator leaves that to cri-o only where all nodes run it",
                 help="subscribe the hosts, so that these exist, or pre-install the driver",
             )
