@@ -22,6 +22,7 @@ from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operands import read_operands
 from poolsmith.diagnostics import PoolsmithError
 from poolsmith.operands.context import Context
+from poolsmith.operands.nvidia_driver.conflicts import Conflicts
 from poolsmith.operands.nvidia_driver.daemon_set import daemon_set
 from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 from poolsmith.operands.nvidia_driver.images import Images
@@ -157,7 +158,8 @@ def _ours(tag, case, spec):
         kernel_name=kernel,
     )
     context = Context(entry=read_operands(tag), policy=None, nodes=(), runtime="containerd", namespace=NAMESPACE)
-    request = Request(context=context, entry=entry, drivers=(driver,))
+    conflicts = Conflicts((driver,), context.nodes)
+    request = Request(context=context, entry=entry, drivers=(driver,), conflicts=conflicts)
     files = TEST_FILES if case in WITH_TEST_FILES else files_of(driver, pool, request)
     pods = daemon_set(driver, pool, _images(driver), files, entry=entry, namespace=NAMESPACE)
     account = account_name(driver, pool)
