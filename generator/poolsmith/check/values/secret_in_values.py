@@ -33,15 +33,16 @@ RULE = RuleInfo(
 _MOST_TEXT = 1 << 16
 _DEEPEST = 60
 _SHAPES = (
-    (re.compile(r"nvapi-[A-Za-z0-9_-]{20,}"), "an NGC API key"),
-    (re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY"), "a private key"),
-    (re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"), "a signed token"),
-    (re.compile(r"\bgh[pousr]_[A-Za-z0-9]{30,}"), "a GitHub token"),
-    (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), "an AWS access key"),
-    (re.compile(r"\beyJhdXRo[A-Za-z0-9+/]{10,}"), "registry credentials"),
-    (re.compile(r'"auths?"\s*:\s*[{"][^$<]'), "registry credentials"),
-    (re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^/\s:@$<{]{1,200}:[^/\s@$<{*]{1,200}@"), "a password in an address"),
+    ("nvapi-", re.compile(r"nvapi-[A-Za-z0-9_-]{20,}"), "an NGC API key"),
+    ("PRIVATE KEY", re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY"), "a private key"),
+    ("eyJ", re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"), "a signed token"),
+    ("gh", re.compile(r"\bgh[pousr]_[A-Za-z0-9]{30,}"), "a GitHub token"),
+    ("IA", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), "an AWS access key"),
+    ("eyJhdXRo", re.compile(r"\beyJhdXRo[A-Za-z0-9+/]{10,}"), "registry credentials"),
+    ('"auth', re.compile(r'"auths?"\s*:\s*[{"][^$<]'), "registry credentials"),
+    ("://", re.compile(r"[A-Za-z]://[^/\s:@$<{]{1,200}:[^/\s@$<{*]{1,200}@"), "a password in an address"),
 )
+"""What a text must hold to be worth a closer look, how it then looks, and what it is."""
 _NAMES = re.compile(
     r"(?:^|[_.-])(?:password|passwd|passphrase|secret|token|api_?key|private_?key|access_?key|credentials?)$",
     re.IGNORECASE,
@@ -84,23 +85,23 @@ def _secret_object(path: tuple[str | int, ...], node: dict[str, Any]) -> Iterato
 def _named(node: dict[str, Any]) -> str | None:
     """A variable whose name says that its value is a secret."""
     name, value = node.get("name"), node.get("value")
-    if not isinstance(name, str) or not isinstance(value, str) or _is_empty(value):
+    if not isinstance(name, str) or not isinstance(value, str):
         return None
-    return _shape_of(value) or ("a value for a variable of that name" if _is_secret_name(name) else None)
+    what = _shape_of(value) or ("a value for a variable of that name" if _is_secret_name(name) else None)
+    return None if what is None or _is_empty(value) else what
 
 
 def _what(path: tuple[str | int, ...], text: str) -> str:
-    if _is_empty(text):
-        return ""
-    if shape := _shape_of(text):
-        return shape
     key = path[-1] if path else ""
-    return "a text under a key of that name" if isinstance(key, str) and _is_secret_name(key) else ""
+    what = _shape_of(text)
+    if not what and isinstance(key, str) and _is_secret_name(key):
+        what = "a text under a key of that name"
+    return "" if not what or _is_empty(text) else what
 
 
 def _shape_of(text: str) -> str:
     head = text[:_MOST_TEXT]
-    return next((what for pattern, what in _SHAPES if pattern.search(head)), "")
+    return next((what for hint, pattern, what in _SHAPES if hint in head and pattern.search(head)), "")
 
 
 def _is_secret_name(name: str) -> bool:

@@ -9,6 +9,7 @@ from poolsmith.catalog.versions import at_least
 from poolsmith.check.values.environment import toolkit_environment
 from poolsmith.check.values.nearest_value import closest
 from poolsmith.check.values.shown import shorten
+from poolsmith.check.values.unknown_value import MOST_SUGGESTED
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.model.value_finding import ValueFinding
 
@@ -48,12 +49,16 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if env is None:
         return
     tag, known = document.release.tag, known_variables()
+    looked_up = 0
     for variable in env.entries:
         name, place = variable.name, (*variable.path, "name")
         since = known.get(name)
         if name not in known:
-            match = closest(name, known, certain=not is_meant_for_toolkit(name)) if len(name) <= _LONGEST else None
-            if match is not None or is_meant_for_toolkit(name):
+            is_meant = is_meant_for_toolkit(name)
+            looked_up += 1
+            may_be_close = looked_up <= MOST_SUGGESTED and len(name) <= _LONGEST
+            match = closest(name, known, certain=not is_meant) if may_be_close else None
+            if match is not None or is_meant:
                 message = f"no toolkit that is known reads `{shorten(name)}`"
                 help_text = f"did you mean `{match}`?" if match else "remove it"
                 yield ValueFinding(rule=RULE, path=place, message=message, help=help_text)
