@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from poolsmith.check.setup.view import SetupObject, SetupView
     from poolsmith.diagnostics import Location
 
-_FLUX, _ARGO = "helm.toolkit.fluxcd.io", "argoproj.io"
+_FLUX, _ARGO, _KUSTOMIZE = "helm.toolkit.fluxcd.io", "argoproj.io", "kustomize.config.k8s.io"
+_REPOSITORY = "kubernetes-sigs/node-feature-discovery"
 _OPERATORS = frozenset(("nfd.openshift.io", "nfd.kubernetes.io"))
 _OURS = "gpu-operator"
 _MADE = "setup discoveries"
@@ -31,7 +32,8 @@ class Discovery:
     tolerations: list[Any] | None
 
     def at(self, note: str | None = None) -> Location:
-        return self.item.place("/metadata/name", note)
+        """Its name, or the line that brings it where it has none."""
+        return self.item.place("/metadata/name" if self.item.own_name else self.pointer, note)
 
 
 def discoveries(view: SetupView) -> tuple[Discovery, ...]:
@@ -52,6 +54,8 @@ def installs_charts(view: SetupView) -> bool:
 def _of(item: SetupObject, view: SetupView) -> Iterator[Discovery]:
     if item.kind == "NodeFeatureDiscovery" and item.group in _OPERATORS:
         yield Discovery(item=item, what=item.name, pointer="/metadata/name", tolerations=None)
+    elif item.kind == "Kustomization" and (pointer := _remote(item)) is not None:
+        yield Discovery(item=item, what=f"a base of {item.file}", pointer=pointer, tolerations=None)
     elif item.kind == "DaemonSet" and _is_worker(item):
         pod = value_at(item.spec, ("template", "spec"))
         yield Discovery(
@@ -103,6 +107,11 @@ def _charts(item: SetupObject, view: SetupView) -> Iterator[tuple[str, Any, str,
                 key = "values" if value_at(helm, ("valuesObject",)) is None else "valuesObject"
                 others = any(value_at(helm, (more,)) for more in ("valueFiles", "parameters"))
                 yield name, _parsed(value_at(helm, (key,))), f"{pointer}/helm/{key}", others
+    elif item.kind == "Kustomization" and item.group == _KUSTOMIZE:
+        for index, chart in enumerate(mappings(item.data.get("helmCharts"))):
+            if name := _last(chart.get("name")):
+                pointer = f"/helmCharts/{index}/valuesInline"
+                yield name, chart.get("valuesInline"), pointer, bool(chart.get("valuesFile"))
     elif item.kind == "HelmChart" and item.group == "helm.cattle.io" and (name := _last(item.spec.get("chart"))):
         yield name, _parsed(item.spec.get("valuesContent")), "/spec/valuesContent", False
 
@@ -113,6 +122,16 @@ def _referenced(reference: Any, view: SetupView) -> str:
         if item.own_name == name:
             return _last(item.spec.get("url") if kind == "OCIRepository" else item.spec.get("chart"))
     return name
+
+
+def _remote(item: SetupObject) -> str | None:
+    """Where a kustomization takes NFD's own manifests from its repository."""
+    for field in ("resources", "bases"):
+        listed = item.data.get(field)
+        for index, entry in enumerate(listed if isinstance(listed, list) else ()):
+            if _REPOSITORY in word(entry):
+                return f"/{field}/{index}"
+    return None
 
 
 def _is_worker(item: SetupObject) -> bool:
