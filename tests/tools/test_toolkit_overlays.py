@@ -27,10 +27,12 @@ spec:
   runtime: {runtime}
   gpu: {{product: L40S, count: 8}}
   driver: {{source: container, version: 570.124.06, upgradePolicy: {{}}}}
-  nodes: {{taints: [{{key: team, value: {name}, effect: NoSchedule}}]}}
+  nodes: {{labelValue: "{label}", taints: [{{key: team, value: {name}, effect: NoSchedule}}]}}
 """
 CRIO, DOCKER = "{name: cri-o}", "{name: docker}"
 LONG = "a-pool-whose-name-is-so-long-that-it-does-not-fit-into-a-label"
+LABELS = {"b": "1e3"}
+"""What YAML could take for a number."""
 CASES = [
     ("v24.6.1", "argocd", "", {"b": DOCKER}),
     ("v24.9.2", "flux", ", values: {cdi: {enabled: true}}", {"b": CRIO, "c": CRIO}),
@@ -51,7 +53,7 @@ def key(body):
 def test_what_kustomize_builds_is_what_is_predicted(write_files, run_cli, release, engine, values, pools):
     profiles = {"profiles/lab/cluster.yaml": CLUSTER.format(release=release, engine=engine, values=values)}
     for name, runtime in {"a": "{name: containerd}", **pools}.items():
-        profiles[f"profiles/lab/{name}.yaml"] = POOL.format(name=name, runtime=runtime)
+        profiles[f"profiles/lab/{name}.yaml"] = POOL.format(name=name, label=LABELS.get(name, name), runtime=runtime)
     root = write_files(profiles)
     generated = run_cli(["generate", "--root", root])
     assert generated.code == 0, generated.out

@@ -108,7 +108,7 @@ def _configure_operator(plan: ClusterPlan, pools: Sequence[PoolPlan], paths: Run
 
 
 def _overlay(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, facts: Facts) -> ToolkitOverlay:
-    runtime = pool.profile.spec.runtime
+    runtime, operators = pool.profile.spec.runtime, operator_runtime(plan.pools)
     given = {field: getattr(runtime, field) for field in PATH_FIELDS}
     env = _environment(plan, (pool,), given, paths, facts)
     if not uses_cdi(plan, facts):  # with CDI the operator says the same itself
@@ -122,7 +122,10 @@ def _overlay(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, facts: Fact
         taints=pool.taints_of_new_nodes,
         origin=Derived(
             "container_runtime",
-            f"configures {runtime.name}, and the operator's toolkit {operator_runtime(plan.pools)}",
+            f"configures {runtime.name}"
+            + (
+                ", at other paths than the operator's" if runtime.name == operators else f", the operator's {operators}"
+            ),
             (facts.at_pool(pool, RUNTIME), _origin(plan, pool, given, facts)),
         ),
     )
