@@ -211,10 +211,12 @@ spec:
     release: 6.8.0-60-generic
   runtime:
     name: containerd
-    version: "2.1"
+    version: "1.7.30"
   gpu:
     product: NVIDIA-L4
     count: 8
   driver:
+    version: 580.126.20
+    upgradePolicy: {{}}
     source: container
 """

@@ -11,7 +11,7 @@ ANNOTATION = re.compile(
     r"::(error|warning|notice) file=[^:,]+(,(line|col|endLine|endColumn)=\d+)*,title=PSM\d{3} [a-z0-9-]+::"
 )
 LINES_PER_FINDING = 12
-MISTAKE = ("unknown-field", "profiles/mistaken/pool-0.yaml:19:3")
+MISTAKE = ("unknown-field", "profiles/mistaken/pool-0.yaml:21:3")
 
 
 def place(diagnostic):

@@ -104,13 +104,6 @@ FAILING = [
     ("PSM206", {}, {"a": KATA}, "a.yaml:8:3", "v24.9.2"),
     ("PSM206", {}, {"a": {**KATA, "workload": "vm-vgpu"}}, "a.yaml:8:3", "leave the pool out"),
     ("PSM206", {}, {"a": {**KATA, "workload": "kata-confidential"}}, "a.yaml:8:3", "leave the pool out"),
-    (
-        "PSM206",
-        {},
-        {"a": {"driver": "{source: container, vgpu: {licensingSecret: token}}"}},
-        "a.yaml:8:31",
-        "preinstalled",
-    ),
     ("PSM206", V24_9, {"a": {**KATA, "sandbox": "{tee: snp}"}}, "a.yaml:10:3", "sandbox.tee"),
     (
         "PSM207",
