@@ -10,6 +10,7 @@ from poolsmith.catalog.versions import at_least, is_older, minor_key
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.runtime import CONFIG_VERSION, NRI_MISSING, TOOLKIT_TOO_OLD
+from poolsmith.diagnostics.suggest import listed
 from poolsmith.model.node_pool import ToolkitSource
 from poolsmith.resolve.device_injection import leaves_configuration, uses_cdi, uses_nri
 from poolsmith.sources.nested import value_at
@@ -41,9 +42,10 @@ def check_versions(plan: ClusterPlan, known: Mapping[str, RuntimePaths], facts: 
         if uses_nri(plan) and pool.toolkit in _OURS:
             _check_nri(pool, entry, facts)
         if pool.toolkit in _OURS and entry.config_versions and not untouched:
-            _check_config_version(pool, entry, paths, facts)
+            _check_config_version(pool, entry, facts)
             _check_toolkit(plan, pool, entry, toolkit, facts)
         _note_range(plan, pool, entry, facts)
+    _note_config_version(plan, known, facts)
 
 
 def reads_file(pool: PoolPlan, entry: RuntimeEntry, facts: Facts) -> bool:
@@ -105,11 +107,10 @@ def _note_range(plan: ClusterPlan, pool: PoolPlan, entry: RuntimeEntry, facts: F
         )
 
 
-def _check_config_version(pool: PoolPlan, entry: RuntimeEntry, paths: RuntimePaths, facts: Facts) -> None:
+def _check_config_version(pool: PoolPlan, entry: RuntimeEntry, facts: Facts) -> None:
     runtime = pool.profile.spec.runtime
     newest = entry.config_version(runtime.version)
-    declared = runtime.config_version
-    if declared is not None and newest is not None and declared > newest:
+    if runtime.config_version is not None and newest is not None and runtime.config_version > newest:
         facts.report_pool(
             CONFIG_VERSION,
             pool,
@@ -118,17 +119,44 @@ def _check_config_version(pool: PoolPlan, entry: RuntimeEntry, paths: RuntimePat
             help=f"write `configVersion: {newest}`, or correct `runtime.version`",
             severity=Severity.ERROR,
         )
-    told = declared is not None or any(item["name"] == _FROM_FILE for item in paths.env)
-    if told or newest is None or newest == entry.config_versions[0][1] or not facts.need_release().drop_in:
+
+
+def _note_config_version(plan: ClusterPlan, known: Mapping[str, RuntimePaths], facts: Facts) -> None:
+    """Once for all pools whose toolkit will ask the runtime, and not read the file."""
+    if not facts.need_release().drop_in or leaves_configuration(plan, facts):
         return
-    facts.report_pool(
-        CONFIG_VERSION,
-        pool,
-        VERSION,
-        f"the toolkit will write a drop-in file of version {newest}, and {entry.name} {runtime.version} does not start "
-        "with it where its own configuration file has a lower `version`",
-        help="declare the `version` that stands in that file: `runtime.configVersion`",
-    )
+    entries = {pool.name: facts.catalog.runtimes.by_name[pool.profile.spec.runtime.name] for pool in plan.pools}
+    told = {
+        pool.toolkit if pool.toolkit == ToolkitSource.OPERATOR else pool.name
+        for pool in plan.pools
+        if reads_file(pool, entries[pool.name], facts)
+    }
+    asking = [
+        pool
+        for pool in plan.pools
+        if pool.toolkit in _OURS
+        and _may_be_newer(pool, entries[pool.name])
+        and told.isdisjoint((pool.toolkit, pool.name))
+        and not any(item["name"] == _FROM_FILE for item in known[entries[pool.name].name].env)
+    ]
+    if asking:
+        runtime = asking[0].profile.spec.runtime
+        newest = entries[asking[0].name].config_version(runtime.version)
+        facts.report_pool(
+            CONFIG_VERSION,
+            asking[0],
+            VERSION,
+            f"the toolkit will write a drop-in file of version {newest} on {listed(pool.name for pool in asking)}, and "
+            f"{runtime.name} {runtime.version} does not start with it where its own file has a lower `version`",
+            help="declare the `version` that stands in that file: `runtime.configVersion`",
+        )
+
+
+def _may_be_newer(pool: PoolPlan, entry: RuntimeEntry) -> bool:
+    """Whether the runtime knows configurations that its own file need not have yet, and nobody says which it has."""
+    runtime = pool.profile.spec.runtime
+    newest = entry.config_version(runtime.version)
+    return runtime.config_version is None and newest is not None and newest > entry.config_versions[0][1]
 
 
 def _check_toolkit(plan: ClusterPlan, pool: PoolPlan, entry: RuntimeEntry, toolkit: str | None, facts: Facts) -> None:

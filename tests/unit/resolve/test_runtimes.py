@@ -246,6 +246,16 @@ def test_under_nri_each_toolkit_is_a_plugin_of_its_own_runtime(resolve):
     assert "CRIO_CONFIG" not in env
 
 
+def test_pools_whose_configuration_nobody_declares_are_noted_once(resolve):
+    newer = {"runtime": '{name: containerd, version: "2.1"}'}
+    said = {"runtime": '{name: containerd, version: "2.1", configVersion: 2}'}
+    outcome = resolve({}, {"a": newer, "b": newer, "c": {"runtime": '{name: containerd, version: "1.7.27"}'}})
+    (note,) = [item for item in outcome.diagnostics if item.name == "containerd-config-version"]
+
+    assert "on `a`, `b`, and" in note.message
+    assert "containerd-config-version" not in resolve({}, {"a": newer, "b": said}).names
+
+
 @pytest.mark.parametrize(
     ("release", "version", "noted"),
     [("v24.9.2", "1.7.27", False), ("v24.9.2", "2.0", True), ("v26.7.0", "2.3.2", False), ("v24.6.1", "1.3", False)],
