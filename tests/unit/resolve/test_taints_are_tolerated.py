@@ -14,12 +14,22 @@ from poolsmith.operands.privileges.placement import placement_of
 
 KEYS = ("nvidia.com/gpu", "team", "example.com/starting", "a/b")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+CONTAINERS = {"driver": "{source: container}"}
+PREINSTALLED = {"driver": "{source: preinstalled}"}
+PASSTHROUGH = {
+    "driver": None,
+    "workload": "vm-passthrough",
+    "gpu": "{product: NVIDIA-A10, count: 1}",
+    "acknowledge": "[{fact: iommu}, {fact: acs}, {fact: nouveau-off}]",
+}
 STACKS = (
-    "{release: v24.9.2}",
-    "{release: v26.3.3}",
-    "{release: v26.3.3, driverMode: nvidia-driver}",
-    "{release: v26.7.0, driverMode: nvidia-driver}",
-    "{kind: device-plugin, release: v0.17.1, dcgmExporter: {release: 4.1.1-4.0.4}}",
+    ("{release: v24.9.2}", CONTAINERS),
+    ("{release: v26.3.3}", CONTAINERS),
+    ("{release: v26.3.3, driverMode: nvidia-driver}", CONTAINERS),
+    ("{release: v26.7.0, driverMode: nvidia-driver}", CONTAINERS),
+    ("{release: v25.10.1}", PASSTHROUGH),
+    ("{release: v26.7.0}", PASSTHROUGH),
+    ("{kind: device-plugin, release: v0.17.1, dcgmExporter: {release: 4.1.1-4.0.4}}", PREINSTALLED),
 )
 taints = st.lists(
     st.tuples(st.sampled_from(KEYS), st.sampled_from(("", "true", "present")), st.sampled_from(EFFECTS)),
@@ -60,12 +70,12 @@ def pod_of(body):
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(stack=st.sampled_from(STACKS), found=st.lists(pools(), min_size=1, max_size=3))
 def test_no_workload_is_kept_off_a_pool_by_its_taints(resolve, catalog, stack, found):
-    driver = "{source: preinstalled}" if "device-plugin" in stack else "{source: container}"
+    release, pool = stack
     profiles = {
-        f"p{index}": {"driver": driver, "nodes": f"{{taints: {written(kept)}, startupTaints: {written(starting)}}}"}
+        f"p{index}": {**pool, "nodes": f"{{taints: {written(kept)}, startupTaints: {written(starting)}}}"}
         for index, (kept, starting) in enumerate(found)
     }
-    outcome = resolve({"stack": stack}, profiles)
+    outcome = resolve({"stack": release}, profiles)
     assert outcome.plan is not None, [item.message for item in outcome.diagnostics]
     installation = Predictions(catalog).of(outcome.plan, outcome.loaded).installation
 

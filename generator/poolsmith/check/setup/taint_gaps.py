@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.check.setup.discoveries import discoveries
 from poolsmith.check.setup.driver_setup import driver_setup
+from poolsmith.check.setup.wording import FEW
 from poolsmith.model.pod_template import mapping
 from poolsmith.model.toleration import Tolerations, keeps_away, shown_taint
 from poolsmith.sources.nested import value_at
@@ -40,7 +41,10 @@ class Bearer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaintGap:
-    """A taint that `what` does not tolerate on `nodes`. `near`: position and value of a toleration of another value."""
+    """A taint that `what` does not tolerate on `nodes`.
+
+    `near`: position and value of a toleration of another value. `stated`: the list of tolerations is the user's own.
+    """
 
     bearer: Bearer
     what: str
@@ -49,6 +53,7 @@ class TaintGap:
     nodes: tuple[SetupNode, ...]
     place: Callable[[int | None], Location]
     near: tuple[int, str] | None
+    stated: bool
 
     @property
     def shown(self) -> str:
@@ -59,11 +64,21 @@ class TaintGap:
         return self.place(None if self.near is None else self.near[0])
 
     @property
-    def toleration(self) -> str:
-        """What would have to be added, as it is written."""
+    def advice(self) -> str:
+        """What would have to be added, as it is written, and where."""
         value = self.taint.get("value", "")
         how = f'operator: Equal, value: "{value}"' if value else "operator: Exists"
-        return f"{{key: {self.taint.get('key', '')}, {how}, effect: {self.taint.get('effect', '')}}}"
+        toleration = f"{{key: {self.taint.get('key', '')}, {how}, effect: {self.taint.get('effect', '')}}}"
+        beside = "" if self.stated else "; the list replaces the chart's, so repeat its entries"
+        return f"add `{toleration}` to `{self.field}`{beside}"
+
+    @property
+    def taint_places(self) -> tuple[Location, ...]:
+        """Where the first nodes have it."""
+        return tuple(
+            node.place("/spec/nodes/" + ("taints" if self.taint in node.taints else "startupTaints"), "the taint")
+            for node in self.nodes[:FEW]
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +91,7 @@ class _Asked:
     tolerations: list[Any]
     nodes: Iterable[SetupNode]
     place: Callable[[int | None], Location]
-    is_daemon_set: bool = True
+    stated: bool = True
 
 
 def taint_gaps(view: SetupView) -> tuple[TaintGap, ...]:
@@ -110,6 +125,7 @@ def _all(view: SetupView) -> Iterator[_Asked]:
             tolerations=operands or [_GPU],
             nodes=with_operands,
             place=_of_values(view, OPERANDS),
+            stated=view.is_set(OPERANDS),
         )
     worker = _listed(view, WORKER) if view.flag("nfd.enabled") else None
     if worker is not None:
@@ -120,6 +136,7 @@ def _all(view: SetupView) -> Iterator[_Asked]:
             tolerations=worker,
             nodes=nodes,
             place=_of_values(view, WORKER),
+            stated=view.is_set(WORKER),
         )
     if not view.flag("nfd.enabled"):
         yield from _of_discoveries(view, nodes)
@@ -258,4 +275,5 @@ def _gaps(asked: _Asked, view: SetupView) -> Iterator[TaintGap]:
             nodes=tuple(nodes),
             place=asked.place,
             near=near,
+            stated=asked.stated,
         )

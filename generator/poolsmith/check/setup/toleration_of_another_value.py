@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.check.setup.engine import SetupFinding
 from poolsmith.check.setup.taint_gaps import taint_gaps
-from poolsmith.check.setup.wording import named, places
+from poolsmith.check.setup.wording import named
 from poolsmith.diagnostics import RuleInfo
 
 if TYPE_CHECKING:
@@ -38,5 +38,5 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
                 f"tolerated is the value `{gap.near[1]}`",
                 location=gap.location,
                 help=f"write `{{key: {gap.taint['key']}, operator: Exists, effect: {gap.taint['effect']}}}`",
-                related=places(gap.nodes, "/spec/nodes/taints", "the taint"),
+                related=gap.taint_places,
             )

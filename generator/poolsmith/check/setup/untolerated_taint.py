@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.check.setup.engine import SetupFinding
 from poolsmith.check.setup.taint_gaps import Bearer, taint_gaps
-from poolsmith.check.setup.wording import named, places
+from poolsmith.check.setup.wording import named
 from poolsmith.diagnostics import RuleInfo
 
 if TYPE_CHECKING:
@@ -41,6 +41,6 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
             yield SetupFinding(
                 message=f"{gap.what} can't run on {named(gap.nodes)}: nothing tolerates the taint `{gap.shown}`",
                 location=gap.location,
-                help=f"add `{gap.toleration}` to `{gap.field}`",
-                related=places(gap.nodes, "/spec/nodes/taints", "the taint"),
+                help=gap.advice,
+                related=gap.taint_places,
             )
