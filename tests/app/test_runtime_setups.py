@@ -7,6 +7,9 @@ import json
 import pytest
 
 from poolsmith.app import check_paths
+from poolsmith.catalog.operands import operand_releases
+from poolsmith.catalog.toolkit_facts import known_variables
+from poolsmith.catalog.versions import at_least
 
 HELM = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -24,6 +27,13 @@ metadata: {{name: train}}
 spec: {{runtimeClassName: {name}, containers: [{{name: main, image: "example.com/train:1"}}]}}
 """
 GPU = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+SYSTEM = {
+    "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
+    "feature.node.kubernetes.io/system-os_release.VERSION_ID": "22.04",
+    "feature.node.kubernetes.io/kernel-version.full": "5.15.0-105-generic",
+}
+PATHS_INSIDE = ("CONTAINERD_CONFIG", "CONTAINERD_SOCKET", "RUNTIME_DROP_IN_CONFIG")
+"""What the operator reads, mounts, and hands on as the path inside of the container."""
 OFF = {"nvidia.com/gpu.deploy.container-toolkit": "false"}
 PASSTHROUGH = {"nvidia.com/gpu.workload.config": "vm-passthrough"}
 SANDBOXED = {"sandboxWorkloads": {"enabled": True}}
@@ -123,3 +133,26 @@ def test_a_class_that_stands_in_the_files_is_there(judge):
     nri = {"cdi": {"nriPluginEnabled": True}}
 
     assert judge(nri, pod=POD.format(name="nvidia"), there=runtime_class) == []
+
+
+@pytest.mark.parametrize("release", operand_releases())
+def test_what_the_operator_overwrites_and_what_it_hands_on_is_what_is_predicted_of_it(write_files, run_cli, release):
+    """Each variable by its name as value: what the toolkit then gets, against what the rule says of the variable."""
+    named = {
+        name: f"/own/{name}" for name in known_variables() if name not in ("RUNTIME_CONFIG", "RUNTIME_CONFIG_SOURCE")
+    }
+    node = [{"name": "a", "labels": {**GPU, **SYSTEM}, "runtime": CONTAINERD}]
+    root = write_files({"values.yaml": json.dumps(env(**named)), "nodes.yaml": json.dumps(node)})
+    run = run_cli(
+        ["expand", "--release", release, "-f", root / "values.yaml", "--nodes", root / "nodes.yaml", "--format", "json"]
+    )
+    made = {item["metadata"]["name"]: item for item in run.report["objects"] if item["kind"] == "DaemonSet"}
+    (container,) = made["nvidia-container-toolkit-daemonset"]["spec"]["template"]["spec"]["containers"]
+    gets = {entry["name"]: entry.get("value") for entry in container["env"]}
+    known = {name: fact for name, fact in known_variables().items() if name in named}
+
+    for name, fact in known.items():
+        if fact.overwritten is not None and at_least(release, fact.since or release):
+            assert gets[name] != named[name], name
+        elif name not in PATHS_INSIDE:
+            assert gets[name] == named[name], name

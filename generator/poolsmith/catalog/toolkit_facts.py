@@ -21,6 +21,17 @@ class Unfit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolkitVariable:
+    """`since` is the first operator that hands it on, where not each one does.
+
+    `overwritten` is set where the operator sets it whatever the values say: what to write instead, or nothing.
+    """
+
+    since: str | None = None
+    overwritten: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vulnerability:
     """`toolkit` and `operator` are the first versions that have the fix."""
 
@@ -34,9 +45,13 @@ def _facts() -> dict[str, Any]:
     return store.read_yaml("values/toolkit.yaml")
 
 
-def known_variables() -> dict[str, str | None]:
-    """What is read of toolkit.env, and the first operator that hands it on, where not each one does."""
-    return {name: entry.get("since") for name, entry in _facts()["variables"].items()}
+@cache
+def known_variables() -> dict[str, ToolkitVariable]:
+    """What is read of toolkit.env, by name."""
+    return {
+        name: ToolkitVariable(since=entry.get("since"), overwritten=entry.get("overwritten"))
+        for name, entry in _facts()["variables"].items()
+    }
 
 
 def is_meant_for_toolkit(name: str) -> bool:

@@ -37,7 +37,7 @@ RULE = RuleInfo(
 NEEDS = ("nodes", "values", "release")
 _ENV = "toolkit.env"
 _STANDARD = "/run/containerd/containerd.sock"
-_SOCKETS = ("CONTAINERD_SOCKET", "RUNTIME_SOCKET")
+_SOCKETS = ("CONTAINERD_SOCKET",)
 _PATHS = (*_SOCKETS, "CONTAINERD_CONFIG", "RUNTIME_CONFIG")
 _BY_VERSION = ((re.compile(r"-k3s\d", re.ASCII), frozenset(("k3s", "rke2"))),)
 """What the containerd of a distribution calls itself. Source: k3s-io/k3s and rancher/rke2, versions of containerd"""

@@ -36,7 +36,7 @@ RULE = RuleInfo(
     references=("NVIDIA/gpu-operator issues 406, 522, 1367", "catalog: distributions"),
 )
 CONFIG = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG")
-SOCKET = ("CONTAINERD_SOCKET", "RUNTIME_SOCKET")
+SOCKET = ("CONTAINERD_SOCKET",)
 DROP_IN = ("RUNTIME_DROP_IN_CONFIG",)
 SOURCE = ("RUNTIME_CONFIG_SOURCE",)
 _FILE = "file="

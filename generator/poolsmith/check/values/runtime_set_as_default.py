@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.versions import at_least
 from poolsmith.check.values.environment import toolkit_environment
 from poolsmith.check.values.runtime_evidence import owners, rule_of
-from poolsmith.check.values.switches import uses_nri
+from poolsmith.check.values.switches import is_on, uses_nri
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.model.value_finding import ValueFinding
 
@@ -22,10 +22,12 @@ RULE = RuleInfo(
     name="runtime-set-as-default",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and its like. A note "
-    "up to 25.3, where the toolkit does so without being asked.",
+    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and its like. From "
+    "25.10 on that has no effect under CDI, but for NVIDIA_RUNTIME_SET_AS_DEFAULT. A note up to 25.3, where the "
+    "toolkit does so without being asked.",
     why="Every pod of the node then runs under the NVIDIA runtime, those of the CNI and of the control plane too, and "
-    "sees GPUs as soon as its image asks for them. From 25.10 on the operator keeps it from being the default.",
+    "sees GPUs as soon as its image asks for them. Where it has no effect, pods that relied on it lose their GPUs "
+    "with the upgrade.",
     fix="leave it out, and give pods that need GPUs without asking for one `runtimeClassName: nvidia`",
     bad="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'true'}\n",
     good="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'false'}\n",
@@ -38,27 +40,35 @@ _VARIABLES = (
     "CRIO_SET_AS_DEFAULT",
     "NVIDIA_RUNTIME_SET_AS_DEFAULT",
 )
-_ASKED = "v25.10.0"
-"""Up to here the toolkit's own default holds. Source: NVIDIA/gpu-operator@v25.10.0:controllers/object_controls.go"""
+_OPERATORS = "NVIDIA_RUNTIME_SET_AS_DEFAULT"
+_NATIVE = "v25.10.0"
+"""From here on, under CDI, the operator turns it off by a variable that the toolkit looks at first. Source: catalog,
+toolkitCdi; NVIDIA/nvidia-container-toolkit:cmd/nvidia-ctk-installer/container/runtime/runtime.go"""
 
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     env = toolkit_environment(document)
     if env is None or uses_nri(document):
         return
+    native = at_least(document.release.tag, _NATIVE)
     for name in _VARIABLES:
         if not env.says(name, "true", "1", "t") or _is_documented(name, env, document):
             continue
         variable = env.get(name)
         assert variable is not None
-        overrides = at_least(document.release.tag, _ASKED)
-        more = f", against what {document.release.tag} sets" if overrides else ""
+        message = f"`{name}` makes the NVIDIA runtime the one of every pod on the node"
+        if native and name == _OPERATORS:
+            message += f", against what {document.release.tag} sets"
+        elif native and is_on(document, "cdi.enabled"):
+            message = (
+                f"`{name}` has no effect: under CDI {document.release.tag} sets `{_OPERATORS}` to false, which counts"
+            )
         yield ValueFinding(
             rule=RULE,
             path=(*variable.path, "value"),
-            message=f"`{name}` makes the NVIDIA runtime the one of every pod on the node{more}",
+            message=message,
             help="remove it, and use `runtimeClassName: nvidia` where a pod needs it",
-            severity=None if overrides else Severity.NOTE,
+            severity=None if native else Severity.NOTE,
         )
 
 

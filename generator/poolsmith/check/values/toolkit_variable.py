@@ -9,6 +9,7 @@ from poolsmith.catalog.versions import at_least
 from poolsmith.check.values.environment import toolkit_environment
 from poolsmith.check.values.nearest_value import closest
 from poolsmith.check.values.shown import shorten
+from poolsmith.check.values.switches import text
 from poolsmith.check.values.unknown_value import MOST_SUGGESTED
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.model.value_finding import ValueFinding
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.check.values.document import ValuesDocument
+    from poolsmith.check.values.environment import Variable
 
 RULE = RuleInfo(
     code="PSM288",
@@ -24,7 +26,7 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="values",
     what="Helm values give the toolkit a variable that no toolkit reads, that the operator of this release does not "
-    "hand on, or whose value it refuses.",
+    "hand on or sets itself, or whose value it refuses.",
     why="Nothing complains of a variable that nobody reads: the toolkit goes on with its defaults, which are wrong on "
     "the very nodes that the variable was for.",
     fix="correct the name, or remove it",
@@ -48,23 +50,22 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     env = toolkit_environment(document)
     if env is None:
         return
-    tag, known = document.release.tag, known_variables()
+    known = known_variables()
     looked_up = 0
     for variable in env.entries:
-        name, place = variable.name, (*variable.path, "name")
-        since = known.get(name)
+        name = variable.name
         if name not in known:
-            is_meant = is_meant_for_toolkit(name)
             looked_up += 1
-            may_be_close = looked_up <= MOST_SUGGESTED and len(name) <= _LONGEST
-            match = closest(name, known, certain=not is_meant) if may_be_close else None
-            if match is not None or is_meant:
-                message = f"no toolkit that is known reads `{shorten(name)}`"
-                help_text = f"did you mean `{match}`?" if match else "remove it"
-                yield ValueFinding(rule=RULE, path=place, message=message, help=help_text)
-        elif since is not None and not at_least(tag, since):
-            message = f"`{name}` comes with {since}; the operator of {tag} hands no such thing to the toolkit"
-            yield ValueFinding(rule=RULE, path=place, message=message, help=f"remove it, or pin {since} or later")
+            yield from _unknown(variable, may_be_close=looked_up <= MOST_SUGGESTED and len(name) <= _LONGEST)
+        elif (since := known[name].since) is not None and not at_least(document.release.tag, since):
+            yield _told(
+                variable,
+                f"`{name}` comes with {since}; the operator of {document.release.tag} hands no such thing to "
+                f"the toolkit",
+                f"remove it, or pin {since} or later",
+            )
+        elif known[name].overwritten is not None:
+            yield from _overwritten(variable, known[name].overwritten or "", document)
         elif name == _SOURCE and variable.value and not all(map(_is_source, variable.value.split(","))):
             yield ValueFinding(
                 rule=RULE,
@@ -73,6 +74,30 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
                 help="write `command`, `file`, `file=/path/of/the/host`, or two of them with a comma between",
                 severity=Severity.ERROR,
             )
+
+
+def _unknown(variable: Variable, *, may_be_close: bool) -> Iterator[ValueFinding]:
+    is_meant = is_meant_for_toolkit(variable.name)
+    match = closest(variable.name, known_variables(), certain=not is_meant) if may_be_close else None
+    if match is not None or is_meant:
+        message = f"no toolkit that is known reads `{shorten(variable.name)}`"
+        yield _told(variable, message, f"did you mean `{match}`?" if match else "remove it")
+
+
+def _overwritten(variable: Variable, instead: str, document: ValuesDocument) -> Iterator[ValueFinding]:
+    """What the operator sets itself; a value that says the same is left alone."""
+    if "." in instead:
+        holds = text(document, instead)
+        if not holds or variable.value in ("", holds):
+            return
+        message = f"`{variable.name}` has no effect: the operator sets it to `{instead}`, `{shorten(holds)}`"
+    else:
+        message = f"`{variable.name}` has no effect: the operator sets it itself"
+    yield _told(variable, message, f"set `{instead}` instead" if instead else "remove it")
+
+
+def _told(variable: Variable, message: str, help_text: str) -> ValueFinding:
+    return ValueFinding(rule=RULE, path=(*variable.path, "name"), message=message, help=help_text)
 
 
 def _is_source(word: str) -> bool:
