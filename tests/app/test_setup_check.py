@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from poolsmith.app import check_paths
+from poolsmith.check.setup.engine import MOST_OF_ONE_RULE
 from poolsmith.check.setup.registry import SETUP_RULES
 from poolsmith.diagnostics import UsageError
 
@@ -274,3 +276,16 @@ def test_flags_that_do_not_go_together(run_cli, write_files):
 
     assert run_cli(["check", "--root", root, "--nodes", root / "a.yaml"]).code == 2
     assert run_cli(["check", "--root", root, "--cluster", "a", "--cluster", "b", root / "a.yaml"]).code == 2
+
+
+def test_thousands_of_objects_in_one_file_are_judged_in_a_moment(judge):
+    selectors = ({f"example.com/p{number}": "a", ZONE: str(number % 7)} for number in range(1_500))
+    text = "---\n".join(
+        DRIVER.format(name=f"d{number}", selector=json.dumps(item)) for number, item in enumerate(selectors)
+    )
+    start = time.perf_counter()
+
+    found = told(judge({"a.yaml": text}, release="v26.3.3"))
+
+    assert len(found) == 2 * (MOST_OF_ONE_RULE + 1)
+    assert time.perf_counter() - start < 10

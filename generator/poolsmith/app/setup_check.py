@@ -169,4 +169,4 @@ def judge_setups_of(
 
 
 def _is_of_operator(document: CheckedDocument) -> bool:
-    return any(item.group == OPERATOR_GROUP for item in unfolded(document))
+    return any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))

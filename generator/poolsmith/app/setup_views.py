@@ -9,6 +9,7 @@ from poolsmith.app.kustomize_roots import folder_of, patch_files, roots_of_files
 from poolsmith.app.values_places import parsed_values
 from poolsmith.check.setup.view import SetupObject, SetupValues, SetupView
 from poolsmith.sources.nested import value_at
+from poolsmith.sources.stream_places import StreamPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -138,30 +139,34 @@ def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[
             below.setdefault(folder, []).append(index)
     found: dict[int, list[SetupObject]] = {index: [] for index in range(max(len(places), 1))}
     patches = patch_files(tree)
+    streams: dict[str, StreamPlaces] = {}
     for document in tree.objects:
         if document.path in patches:
             continue
         nearest = next((below[folder] for folder in _upwards(folder_of(document.path)) if folder in below), [0])
-        for item in unfolded(document):
+        if document.path not in streams:
+            streams[document.path] = StreamPlaces(document.path, document.text)
+        for top, data in unfolded(document):
+            item = SetupObject(data, _place(streams[document.path], document.index, top), document.path)
             for index in nearest:
                 found[index].append(item)
     return found
 
 
-def unfolded(document: CheckedDocument) -> Iterator[SetupObject]:
-    """The object, or its items where it is a list."""
+def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The object with an empty pointer, or the items of a list, each with its own."""
     items = document.data.get("items") if document.kind.endswith("List") else None
     if not isinstance(items, list):
-        yield SetupObject(document.data, document.source.locate, document.path)
+        yield "", document.data
         return
     for index, item in enumerate(items):
         if isinstance(item, dict):
-            yield SetupObject(item, _within(document, f"/items/{index}"), document.path)
+            yield f"/items/{index}", item
 
 
-def _within(document: CheckedDocument, top: str) -> Place:
+def _place(places: StreamPlaces, document: int, top: str) -> Place:
     def place(pointer: str, note: str | None = None) -> Location:
-        return document.source.locate(top + pointer, note)
+        return places.locate(document, top + pointer, note)
 
     return place
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.check.setup.driver_setup import driver_setup
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.check.setup.driver_setup import DriverSetup
-    from poolsmith.check.setup.view import SetupObject, SetupView
+    from poolsmith.check.setup.view import SetupView
 
 RULE = RuleInfo(
     code="PSM264",
@@ -45,14 +46,19 @@ _WELL_KNOWN = (
 _NO_PREFIX = ("agentpool",)
 _SELECTING = ("NVIDIADriver", "ClusterPolicy", "DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob", "Pod")
 _DEEPEST = 40
+_ASSIGNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9./_-]*)=")
 
 
 def check(view: SetupView) -> Iterator[SetupFinding]:
     setup = driver_setup(view)
     if setup.uses_objects is False:
         return
-    for key, position in _keys(setup).items():
-        if _is_well_known(key) or any(key in node.labels for node in setup.nodes) or _is_written(view, key):
+    asked = {key: position for key, position in _keys(setup).items() if not _is_well_known(key)}
+    if not asked:
+        return
+    had = _written(view).union(*(node.labels for node in setup.nodes))
+    for key, position in asked.items():
+        if key in had:
             continue
         item = setup.objects[position]
         yield SetupFinding(
@@ -76,27 +82,22 @@ def _is_well_known(key: str) -> bool:
     return key in _NO_PREFIX or (bool(slash) and f".{domain}/".endswith(tuple(f".{end}" for end in _WELL_KNOWN)))
 
 
-def _is_written(view: SetupView, key: str) -> bool:
-    return any(_writes(item, key) for item in view.objects)
-
-
-def _writes(item: SetupObject, key: str) -> bool:
-    """A rule of NFD, or the template of nodes: a map of labels with the key, or a flag of the kubelet with it."""
-    if item.kind in _SELECTING:
-        return False
-    pending: list[tuple[Any, bool, int]] = [(item.data.get("spec"), False, 0)]
+def _written(view: SetupView) -> set[str]:
+    """Labels that rules of NFD and templates of nodes write: keys of maps of labels, and those in flags of kubelets."""
+    found: set[str] = set()
+    pending: list[tuple[Any, bool, int]] = [
+        (item.data.get("spec"), False, 0) for item in view.objects if item.kind not in _SELECTING
+    ]
     while pending:
         node, are_labels, depth = pending.pop()
-        if isinstance(node, dict):
-            if are_labels and key in node:
-                return True
-            if depth < _DEEPEST:
-                pending.extend(
-                    (value, isinstance(name, str) and name.lower().endswith("labels"), depth + 1)
-                    for name, value in node.items()
-                )
+        if isinstance(node, dict) and depth < _DEEPEST:
+            found.update(key for key in node if are_labels and isinstance(key, str))
+            pending.extend(
+                (value, isinstance(name, str) and name.lower().endswith("labels"), depth + 1)
+                for name, value in node.items()
+            )
         elif isinstance(node, list) and depth < _DEEPEST:
             pending.extend((value, False, depth + 1) for value in node)
-        elif isinstance(node, str) and f"{key}=" in node:
-            return True
-    return False
+        elif isinstance(node, str):
+            found.update(_ASSIGNED.findall(node))
+    return found
