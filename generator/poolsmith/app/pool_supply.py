@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from poolsmith.model.plan import PoolPlan
 
 _VALUES = "/spec/stack/values"
-_OPERANDS_NOT_MODELLED = ("state-", "ClusterPolicy/", "NVIDIADriver/")
 _COMPONENTS = {
     "nvidia-driver-ctr": "driver",
     "nvidia-container-toolkit-ctr": "toolkit",
@@ -37,6 +36,14 @@ _CALLED = {
     "devicePlugin": "device plugin",
     "sandboxDevicePlugin": "device plugin for passed-through GPUs",
 }
+_NOT_MODELLED = {
+    "driver": ("state-driver:", "NVIDIADriver/"),
+    "toolkit": ("state-container-toolkit:", "the toolkit of pool "),
+    "devicePlugin": ("state-device-plugin:",),
+    "sandboxDevicePlugin": ("state-sandbox-device-plugin:", "state-kata-device-plugin:"),
+}
+"""How it begins when it is said that something of a component is not known."""
+_WHOLE_OPERATOR = "ClusterPolicy/"
 
 _ON_THE_HOST = ("driver", "toolkit")
 """Without these no container reaches a GPU; who advertises GPUs may also be something of the user's own."""
@@ -45,10 +52,11 @@ _ON_THE_HOST = ("driver", "toolkit")
 def pool_supply(prediction: Prediction, loaded: LoadedCluster, catalog: Catalog) -> list[Diagnostic]:
     """Pools that would get less or more than they need. What is not modelled is not held against anybody."""
     landing = _landing(prediction)
-    modelled = not any(text.startswith(_OPERANDS_NOT_MODELLED) for text in prediction.unknown)
     left_out = catalog.releases.labels.deploy_device_plugin
     found = []
     for component, called in _CALLED.items():
+        unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR)
+        modelled = not any(text.startswith(unknown) for text in prediction.unknown)
         for pool in prediction.plan.pools:
             running = landing[component, pool.name]
             wanted = _wanted(component, pool, left_out)
