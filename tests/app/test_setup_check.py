@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from poolsmith.app import check_paths
+from poolsmith.app import check_paths, check_project
 from poolsmith.check.setup.engine import MOST_OF_ONE_RULE
 from poolsmith.check.setup.registry import SETUP_RULES
 from poolsmith.diagnostics import UsageError
@@ -289,3 +289,21 @@ def test_thousands_of_objects_in_one_file_are_judged_in_a_moment(judge):
 
     assert len(found) == 2 * (MOST_OF_ONE_RULE + 1)
     assert time.perf_counter() - start < 10
+
+
+def test_in_a_project_findings_stand_at_lines_of_profiles(write_files):
+    values = "\n    values: {driver: {rdma: {enabled: true}}}"
+    root = write_files(
+        {
+            "profiles/lab/cluster.yaml": CLUSTER.replace(", driverMode: nvidia-driver}", "}").replace(
+                "{release: v26.3.3}", f"\n    release: v26.3.3{values}"
+            ),
+            "profiles/lab/a.yaml": POOL.format(name="a", system="22.04"),
+        }
+    )
+
+    outcome = check_project(root, progress=lambda done, total: None)
+
+    assert told(outcome) == [("rdma-without-adapter", "profiles/lab/cluster.yaml:8:30")]
+    (finding,) = [item for item in outcome.diagnostics if item.name == "rdma-without-adapter"]
+    assert [str(item.span) for item in finding.related] == ["profiles/lab/a.yaml:4:1"]
