@@ -678,6 +678,13 @@ FAILING = [
         "cluster.yaml:6:48",
         "let the pools' profiles decide",
     ),
+    (
+        "PSM259",
+        {"stack": "{release: v24.6.1, values: {toolkit: {enabled: false}}}"},
+        {"a": RHEL},
+        "cluster.yaml:6:48",
+        "let the pools' profiles decide",
+    ),
     ("PSM259", values("{driver: {enabled: false}}"), {}, "cluster.yaml:6:47", "let the pools' profiles decide"),
     ("PSM259", values("{devicePlugin: {enabled: false}}"), {}, "cluster.yaml:6:53", "let the pools' profiles decide"),
 ]
