@@ -61,7 +61,7 @@ class RuntimePaths:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """A Kubernetes distribution."""
+    """A Kubernetes distribution. `node_labels` (key, value, reason) keep its own parts off GPU nodes."""
 
     name: str
     refused: str | None
@@ -69,6 +69,7 @@ class Distribution:
     provisioners: tuple[str, ...]
     rules: dict[str, tuple[tuple[tuple[str, ...], RuntimePaths], ...]]
     source: str
+    node_labels: tuple[tuple[str, str, str], ...] = ()
     restart: str | None = None
 
     def paths(self, runtime: str, line: str) -> RuntimePaths | None:
@@ -137,6 +138,7 @@ def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:
             },
             source=entry["source"],
             restart=entry.get("restart"),
+            node_labels=tuple((item["key"], item["value"], item["because"]) for item in entry.get("nodeLabels", ())),
         )
         for entry in data["distributions"]
     }

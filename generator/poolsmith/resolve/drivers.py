@@ -229,4 +229,22 @@ def _opt_outs(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Facts
         why = f"{entry.id} runs a device plugin itself, and two of them would advertise the same GPUs"
         because = Derived("drivers", why, (facts.at_pool(pool, "/spec/os/id"),))
         labels.append(LabelSetting(contract.deploy_device_plugin, "false", "provisioner", because))
+        _refuse_sharing(pool, facts)
+    if facts.distribution is not None:
+        at = facts.at_cluster("/spec/kubernetes/distribution")
+        for key, value, why in facts.distribution.node_labels:
+            labels.append(LabelSetting(key, value, "provisioner", Derived("drivers", why, (at,))))
     return labels
+
+
+def _refuse_sharing(pool: PoolPlan, facts: Facts) -> None:
+    """The operator's configuration of sharing reaches its own device plugin only."""
+    sharing = pool.profile.spec.sharing
+    if sharing.time_slicing is not None or sharing.mps is not None:
+        facts.report_pool(
+            codes.SHARING_CONTRADICTION,
+            pool,
+            "/spec/sharing",
+            f"{pool.profile.spec.os.id} runs a device plugin itself, and the operator's settings don't reach it",
+            help="remove `sharing`, and set it where the nodes are made",
+        )

@@ -289,6 +289,13 @@ CASES = [
         "remove `installDir`",
     ),
     ("a driver container on COS", {}, system("cos", "117"), "driver-contradiction 8:12", "preinstalled"),
+    (
+        "sharing by a device plugin that is not the operator's",
+        {},
+        system("bottlerocket", "1.20", driver=None, sharing="{timeSlicing: {replicas: 2}}"),
+        "sharing-contradiction 8:3",
+        "where the nodes are made",
+    ),
     # Modules and generations
     ("Blackwell by default", {}, gpu("B200", container("580.126.20")), None, ""),
     (
@@ -602,3 +609,9 @@ def test_where_nothing_is_upgraded_by_itself_no_policy_is_missed(resolve):
 
     assert "auto-upgrade-off" in names
     assert "upgrade-policy-unstated" not in names
+
+
+def test_a_cloud_with_a_device_plugin_of_its_own_is_told_not_to_run_it(resolve):
+    cluster = {"kubernetes": '{version: "1.33", distribution: gke}'}
+
+    assert resolve(cluster, {"a": {}}).labels("a")["gke-no-default-nvidia-gpu-device-plugin"] == "true"
