@@ -51,7 +51,7 @@ def _documents(root, cluster):
 def test_clusters_from_1_30_get_it_and_the_others_are_named(project):
     result = generate(project)
     having = {path.parts[-4] for path in project.glob(f"output/clusters/*/{FILE}")}
-    assert having == {"edge", "lab-t4", "prod-eu"}
+    assert having == {"edge", "edge-talos", "lab-t4", "prod-eu", "prod-rke2"}
     found = {(item.name, item.subject) for item in result.outcome.diagnostics}
     assert {("grants-not-enforced", "a40-precompiled"), ("grants-not-enforced", "kata-a10")} <= found
     assert ("namespace-not-held", "manual") in found

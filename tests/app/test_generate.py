@@ -57,7 +57,7 @@ def test_only_the_cluster_that_changed_is_written(generated, generate):
     before = identities(generated / "output/clusters/edge")
     edit(generated / "profiles/prod-eu/cluster.yaml", "v26.3.3", "v26.7.0")
 
-    assert "wrote 1 of 6 clusters: prod-eu" in generate(generated)
+    assert "wrote 1 of 8 clusters: prod-eu" in generate(generated)
     assert identities(generated / "output/clusters/edge") == before
 
 
@@ -176,7 +176,7 @@ def test_a_removed_pool_disappears(generated, generate):
     assert "is no longer generated" in generate(generated, "--check", code=1)
     generate(generated)
 
-    assert not [path for path in (generated / CLUSTER).rglob("*") if "l40s" in path.name]
+    assert not [path for path in (generated / CLUSTER).rglob("*") if "l40s-shared" in path.name]
     generate(generated, "--check")
 
 
@@ -250,7 +250,7 @@ def test_a_mistake_in_the_middle_of_a_profile_is_never_a_bug(generated):
         text = path.read_bytes()
         for length in range(0, len(text), 149):
             path.write_bytes(text[:length])
-            assert run(generated, mode=Mode.COMPARE).outcome.checked["clusters"] == 6
+            assert run(generated, mode=Mode.COMPARE).outcome.checked["clusters"] == 8
         path.write_bytes(text)
 
 
