@@ -105,6 +105,7 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
             return plan
     if not _one_system(plan, managed, facts) or not _kernels_have_names(managed, facts):
         return plan
+    _demand_kernels(plan, managed, facts)
     first = managed[0]
     driver = _driver(first)
     asked = first.profile.spec.driver
@@ -177,15 +178,29 @@ def _kernels_have_names(managed: list[PoolPlan], facts: Facts) -> bool:
     return True
 
 
+def _demand_kernels(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> None:
+    """For a precompiled driver the operator makes a DaemonSet for the kernel of every GPU node, driver or not."""
+    if not _driver(managed[0]).precompiled:
+        return
+    for pool in plan.pools:
+        if pool.profile.spec.kernel.release is None and pool not in managed:
+            facts.report_pool(
+                codes.KERNEL_MISSING,
+                pool,
+                "/spec/kernel",
+                "under one ClusterPolicy the operator makes a precompiled driver's DaemonSet for the kernel of every GPU "
+                f"node, of `{pool.name}` too, and the pool declares none",
+                help="add `kernel: {release: ...}`, or write `stack: {driverMode: nvidia-driver}` in cluster.yaml",
+            )
+
+
 def _network_note(pool: PoolPlan) -> str | None:
     """nvidia-peermem loads after the network drivers, and nothing generated brings those."""
     asked = pool.profile.spec.driver
     if not asked.rdma:
         return None
     where = "on the hosts" if asked.use_host_mofed else "from the Network Operator, which has to be there before"
-    return (
-        f"Pool {pool.name} loads nvidia-peermem, which waits for MLNX_OFED or DOCA-OFED: {where}."
-    )
+    return f"Pool {pool.name} loads nvidia-peermem, which waits for MLNX_OFED or DOCA-OFED: {where}."
 
 
 def _note_unpinned(managed: list[PoolPlan], facts: Facts) -> None:

@@ -615,3 +615,14 @@ def test_a_cloud_with_a_device_plugin_of_its_own_is_told_not_to_run_it(resolve):
     cluster = {"kubernetes": '{version: "1.33", distribution: gke}'}
 
     assert resolve(cluster, {"a": {}}).labels("a")["gke-no-default-nvidia-gpu-device-plugin"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("mode", "kernel", "missing"),
+    [("cluster-policy", None, True), ("cluster-policy", KERNEL, False), ("nvidia-driver", None, False)],
+)
+def test_precompiled_drivers_under_one_cluster_policy_need_the_kernels_of_bystanders(resolve, mode, kernel, missing):
+    pools = {"a": PRECOMPILED, "b": {"driver": "{source: preinstalled}", "kernel": kernel}}
+    findings = resolve(on("v26.3.3", f"driverMode: {mode}"), pools).findings
+
+    assert (("kernel-missing", "b.yaml:4:1") in findings) is missing
