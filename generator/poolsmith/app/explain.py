@@ -155,7 +155,8 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
     if pool.driver is None:
         lines.append("  driver     none on the host")
     else:
-        lines.append(f"  driver     {pool.driver.source} {pool.driver.version or '(version not declared)'}")
+        guest = ", of vGPU guests" if pool.driver.vgpu is not None else ""
+        lines.append(f"  driver     {pool.driver.source} {pool.driver.version or '(version not declared)'}{guest}")
         lines += [f"    {'  ' * step.depth}{step.text}" for step in _steps(pool.driver.origin, run)]
     lines += [f"  object     NVIDIADriver {item.name}" for item in plan.driver_objects if item.pool == pool.name]
     lines.append("  labels")

@@ -95,7 +95,8 @@ def _driver(pool: PoolPlan) -> str:
     if pool.driver is None:
         return "none on the host"
     version = pool.driver.version or "version not declared"
-    return f"{pool.driver.source}, {version}"
+    guest = ", vGPU guest" if pool.driver.vgpu is not None else ""
+    return f"{pool.driver.source}, {version}{guest}"
 
 
 def _layout(pool: PoolPlan) -> str:

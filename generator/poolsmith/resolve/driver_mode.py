@@ -188,8 +188,8 @@ def _demand_kernels(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
                 codes.KERNEL_MISSING,
                 pool,
                 "/spec/kernel",
-                "under one ClusterPolicy the operator makes a precompiled driver's DaemonSet for the kernel of every GPU "
-                f"node, of `{pool.name}` too, and the pool declares none",
+                "under one ClusterPolicy the operator makes a precompiled driver's DaemonSet for the kernel of every "
+                f"GPU node, of `{pool.name}` too, and the pool declares none",
                 help="add `kernel: {release: ...}`, or write `stack: {driverMode: nvidia-driver}` in cluster.yaml",
             )
 
