@@ -23,7 +23,7 @@ RULE = RuleInfo(
     why="The toolkit cannot read a template that has expressions. Without them, RKE2 and k3s take what it writes as "
     "the whole configuration at their next start: CNI, registries and the sandbox image are gone, and the node does "
     "not come back.",
-    fix="name the file that RKE2 or k3s makes of it, `config.toml`, or no configuration at all",
+    fix="name the file that RKE2 or k3s makes of it, config.toml, or no configuration at all",
     bad="toolkit:\n  env:\n    - name: CONTAINERD_CONFIG\n"
     "      value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl\n",
     good="toolkit:\n  env:\n    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
