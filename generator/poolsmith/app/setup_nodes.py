@@ -130,6 +130,7 @@ def _pool(pool: PoolPlan, node: Node, layers: Layers, catalog: Catalog) -> Setup
         arch=spec.arch.value,
         gpu=spec.gpu.product,
         architecture=gpu.architecture if gpu is not None else None,
+        image_tag=spec.os.image_tag,
         driver=_driver(pool, catalog),
         install_dir=pool.driver.install_dir if pool.driver is not None else spec.driver.install_dir,
         toolkit=pool.toolkit,

@@ -95,7 +95,7 @@ def _images(view: SetupView, found: NodeDrivers) -> Iterator[SetupFinding]:
         kinds.setdefault((node.os_id, node.os_version, kernel, node.arch), []).append(node)
     assert view.operator is not None
     for nodes in kinds.values():
-        if not nodes[0].os_id or driver_setup(view).brings_own(nodes[0]) is not None:
+        if not nodes[0].os_id or nodes[0].image_tag or driver_setup(view).brings_own(nodes[0]) is not None:
             continue
         problem = _problem(view, view.operator, found.driver, nodes[0])
         if problem is not None:

@@ -41,7 +41,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     sources: dict[str, SetupNode] = {}
     for node in setup.nodes:
         if node.os_id and node.os_version:
-            systems.setdefault(view.operator.os_tag(node.os_id, node.os_version), node)
+            systems.setdefault(node.image_tag or view.operator.os_tag(node.os_id, node.os_version), node)
         if node.driver in ("container", "precompiled") and setup.takes_driver(node):
             sources.setdefault(node.driver, node)
     if len(systems) > 1:

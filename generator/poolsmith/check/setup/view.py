@@ -33,8 +33,8 @@ class SetupNode:
     """A node with a GPU, or a pool in which all nodes are alike.
 
     Texts are empty where they are not known. `labels` are those that the operator sees, its own nvidia.com/gpu.present
-    included. From `driver` on only a profile can say it: container, precompiled, preinstalled or os; the folder of such
-    a driver; operator, overlay or preinstalled; none or mellanox; container, vm-passthrough, vm-vgpu, kata or
+    included. From `image_tag` on only a profile can say it: the system's part of image tags, where the catalog does not
+    know the system; container, precompiled, preinstalled or os; the folder of such a driver; operator, overlay or preinstalled; none or mellanox; container, vm-passthrough, vm-vgpu, kata or
     kata-confidential.
     """
 
@@ -50,6 +50,7 @@ class SetupNode:
     arch: str = ""
     gpu: str = ""
     architecture: str | None = None
+    image_tag: str | None = None
     driver: str | None = None
     install_dir: str | None = None
     toolkit: str | None = None

@@ -101,6 +101,11 @@ class TestUnlikeNodes:
         assert len(told(unlike_nodes, view(*nodes))) == 1
         assert told(unlike_nodes, view(nodes[1], node("c", labels=OPT_OUT))) == []
 
+    def test_systems_with_one_tag_are_alike(self):
+        nodes = [node("a"), node("b", os_id="mint", os_version="21", image_tag="ubuntu22.04")]
+
+        assert told(unlike_nodes, view(*nodes)) == []
+
     def test_compiled_and_precompiled_under_one_policy(self):
         nodes = [node("a", driver="container"), node("b", driver="precompiled")]
 
@@ -368,6 +373,11 @@ class TestNoDriverImage:
         assert "`n0`, `n1`, `n2` and 47 more" in said(
             no_driver_image, view(*nodes, bare, values=OBJECTS, objects=[driver()])
         )
+
+    def test_a_system_that_a_profile_declares_is_nobodys_business(self):
+        own = node(os_id="gentoo", os_version="2", image_tag="gentoo2")
+
+        assert told(no_driver_image, view(own, values=OBJECTS, objects=[driver()])) == []
 
     def test_the_policy_of_partial_values_is_not_judged(self):
         assert told(no_driver_image, view(node(os_id="debian", os_version="12"), partial=True)) == []
