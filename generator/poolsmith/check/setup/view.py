@@ -34,8 +34,8 @@ class SetupNode:
 
     Texts are empty where they are not known. `labels` are those that the operator sees, its own nvidia.com/gpu.present
     included. From `image_tag` on only a profile can say it: the system's part of image tags, where the catalog does not
-    know the system; container, precompiled, preinstalled or os; the folder of such a driver; operator, overlay or preinstalled; none or mellanox; container, vm-passthrough, vm-vgpu, kata or
-    kata-confidential.
+    know the system; container, precompiled, preinstalled or os; the folder of such a driver; operator, overlay or
+    preinstalled; none or mellanox; container, vm-passthrough, vm-vgpu, kata or kata-confidential.
     """
 
     name: str
