@@ -53,12 +53,14 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     setup = driver_setup(view)
     if setup.uses_objects is False:
         return
-    asked = {key: position for key, position in _keys(setup).items() if not _is_well_known(key)}
-    if not asked:
-        return
-    had = _written(view).union(*(node.labels for node in setup.nodes))
+    asked = {
+        key: position
+        for key, position in _keys(setup).items()
+        if not _is_well_known(key) and not any(key in node.labels for node in setup.nodes)
+    }
+    written = _written(view) if asked else set()
     for key, position in asked.items():
-        if key in had:
+        if key in written:
             continue
         item = setup.objects[position]
         yield SetupFinding(
