@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from poolsmith.model.field import DNS_LABEL, spec
+from poolsmith.model.field import spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Gpu:
     architecture: str | None = spec(
         "Architecture; declares a product that the catalog does not know.",
         default=None,
-        pattern=DNS_LABEL,
+        pattern=r"[a-z]([a-z0-9_-]{0,40}[a-z0-9])?",
         form="an architecture like hopper",
     )
     pci_device_id: str | None = spec(

@@ -626,3 +626,32 @@ def test_precompiled_drivers_under_one_cluster_policy_need_the_kernels_of_bystan
     findings = resolve(on("v26.3.3", f"driverMode: {mode}"), pools).findings
 
     assert (("kernel-missing", "b.yaml:4:1") in findings) is missing
+
+
+# compat.md 3: what open and proprietary modules are to each generation
+GENERATIONS = {
+    "pascal": ("proprietary",),
+    "volta": ("proprietary",),
+    "turing": ("open", "proprietary"),
+    "ampere": ("open", "proprietary"),
+    "ada": ("open", "proprietary"),
+    "hopper": ("open", "proprietary"),
+    "grace_hopper": ("open",),
+    "blackwell": ("open",),
+}
+
+
+def test_the_table_has_every_generation_that_the_catalog_knows(catalog):
+    assert sorted(GENERATIONS) == sorted(catalog.gpus.architectures)
+
+
+@pytest.mark.parametrize("kind", ["open", "proprietary"])
+@pytest.mark.parametrize("generation", GENERATIONS)
+@pytest.mark.parametrize("release", ["v24.9.2", "v26.7.0"])
+def test_a_generation_takes_the_kinds_of_modules_that_it_takes(resolve, release, generation, kind):
+    pool = {
+        "gpu": f"{{product: X, count: 1, architecture: {generation}}}",
+        "driver": container("580.126.20", kernelModuleType=kind),
+    }
+
+    assert ("kernel-module-type" not in resolve(on(release), {"a": pool}).names) is (kind in GENERATIONS[generation])
