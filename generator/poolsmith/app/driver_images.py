@@ -55,7 +55,8 @@ def driver_pools(plan: ClusterPlan) -> int:
 
 def without_list(pools: int) -> Skipped:
     """Nobody looked whether images exist."""
-    return Skipped(f"driver image tags of {pools:,} pool{'' if pools == 1 else 's'}", f"no list: there is no {DRIVER_IMAGES_FILE}")
+    what = f"driver image tags of {pools:,} pool{'' if pools == 1 else 's'}"
+    return Skipped(what, f"no list: there is no {DRIVER_IMAGES_FILE}")
 
 
 def _why(known: DriverImageListSpec, repository: str) -> str:
