@@ -163,6 +163,11 @@ def _driver(cluster, name, architecture):
     wanted = _driver_image(cluster, spec, line, source)
     if main["image"] != wanted:
         yield f"needs {wanted}, gets {main['image']}"
+    for entry in running[0]["spec"]["template"]["spec"]["containers"]:
+        if entry["name"] in ("nvidia-fs-ctr", "nvidia-gdrcopy-ctr") and not entry["image"].endswith(
+            f"-{os_tag(line, spec['os'])}"
+        ):
+            yield f"{entry['name']} is built for each system too, gets {entry['image']}"
     beside = {entry["name"] for entry in running[0]["spec"]["template"]["spec"]["containers"]} - {"nvidia-driver-ctr"}
     features = {"rdma": "nvidia-peermem-ctr", "gds": "nvidia-fs-ctr", "gdrcopy": "nvidia-gdrcopy-ctr"}
     asked = {container for feature, container in features.items() if driver.get(feature)}

@@ -69,6 +69,7 @@ STARTUP_TAINTS = (
 )
 FULL_VERSIONS = ("535.288.01", "550.163.01", "570.211.01", "580.126.20", "595.91.07")
 BRANCHES = ("535", "550", "570", "580", "595")
+TAGS = ("580.126.20-ubuntu22.04", "580.126.20-ubuntu24.04", "595.91.07-rhel9", "580-6.8.0-60-generic-ubuntu24.04")
 HOST_FACTS = [{"fact": "iommu"}, {"fact": "acs"}, {"fact": "nouveau-off"}]
 
 
@@ -98,6 +99,10 @@ def projects(draw):
     files = {}
     for name in names:
         files |= draw(clusters(name))
+    if draw(one_in(6)):
+        listed = [{"repository": "nvcr.io/nvidia/driver", "tags": draw(st.lists(st.sampled_from(TAGS), unique=True))}]
+        images = document("DriverImageList", "seen", {"images": listed})
+        files["profiles/_driver-images.yaml"] = images
     return files
 
 
