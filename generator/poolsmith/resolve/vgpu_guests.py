@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility, driver
 from poolsmith.model.driver import DriverSource, VgpuGuest
 
@@ -132,4 +133,13 @@ def _check_licence(pool: PoolPlan, guest: VgpuGuest, facts: Facts) -> None:
             f"{VGPU}/licensingSecret",
             f"{facts.need_release().tag} takes the licence from a ConfigMap only",
             help=f"write `vgpu: {{licensingConfigMap: {secret}}}`",
+        )
+    elif config_map is not None and takes_secrets:
+        facts.report_pool(
+            driver.VGPU_GUEST,
+            pool,
+            f"{VGPU}/licensingConfigMap",
+            f"{facts.need_release().tag} still takes the licence from a ConfigMap, which is deprecated",
+            help=f"put the files into a Secret, and write `vgpu: {{licensingSecret: {config_map}}}`",
+            severity=Severity.NOTE,
         )

@@ -35,7 +35,7 @@ CASES = [
     # vGPU guests
     ("a guest", {}, {"driver": GUEST % SECRET}, None, ""),
     ("a guest of old", on("v25.3.4"), {"driver": GUEST % CONFIG_MAP}, None, ""),
-    ("the deprecated way", {}, {"driver": GUEST % CONFIG_MAP}, None, ""),
+    ("the deprecated way", {}, {"driver": GUEST % CONFIG_MAP}, "vgpu-guest 8:101", "licensingSecret: lic"),
     (
         "a Secret before v25.10",
         on("v25.3.4"),
