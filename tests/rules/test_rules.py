@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 NAMES = sorted(rule.RULE.name for rule in (*RULES, *VALUE_RULES))
 SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
 PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
-OF_PROJECTS = ("PSM4", "PSM6", "PSM9")
+OF_PROJECTS = ("PSM2", "PSM4", "PSM6", "PSM9")
 ELSEWHERE = {
     "pod-security": "needs a level: tests/pod_security",
     "changed-policies": "needs another revision: tests/hostile/test_shipped_policies.py",
