@@ -28,7 +28,9 @@ def judged(sample_project):
     return run
 
 
-@pytest.mark.parametrize("cluster", ["prod-eu", "prod-rke2", "edge", "edge-talos", "kata-a10", "lab-t4", "a40-precompiled"])
+@pytest.mark.parametrize(
+    "cluster", ["prod-eu", "prod-rke2", "edge", "edge-talos", "kata-a10", "lab-t4", "a40-precompiled"]
+)
 def test_the_sample_fleet_gives_its_workloads_the_level_that_they_need(judged, sample_project, cluster):
     project = open_project(sample_project)
     (files,) = project.select([cluster])

@@ -50,8 +50,8 @@ RUNNING_RELEASE_UNKNOWN = RuleInfo(
     code="PSM646",
     name="running-release-unknown",
     severity=Severity.WARNING,
-    what="The profiles can't be resolved for the release that `stack.upgradingFrom` names, so the privilege policy takes "
-    "pods of the new release only.",
+    what="The profiles can't be resolved for the release that `stack.upgradingFrom` names, so the privilege policy "
+    "takes pods of the new release only.",
     why="Until the operator is upgraded, pods of the old release that start again are warned about, or refused.",
     fix="set the actions to Warn and Audit for the time of the upgrade",
     bad="stack: {release: v26.3.3, upgradingFrom: v24.0.0}\n",
