@@ -73,6 +73,14 @@ kind: ClusterPolicy
 metadata: {{name: mine}}
 spec: {json.dumps({part: {} for part in PARTS} | {"operator": {"defaultRuntime": "containerd"}})}
 """
+PLUGIN = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: nvdp, namespace: nvdp}
+spec:
+  interval: 1h
+  chart: {spec: {chart: nvidia-device-plugin, version: 0.17.1, sourceRef: {kind: HelmRepository, name: nvdp}}}
+"""
 PROVEN = driver("a", "a") + "---\n" + driver("b", "b")
 
 # the nodes, the files with the mistake, what is said and where, the advice, the files corrected
@@ -150,6 +158,20 @@ MISTAKES = {
         [("several-cluster-policies", "policy.yaml:3:12")],
         "into the values of the chart",
         {"helm.yaml": helm(POLICY)},
+    ),
+    "two device plugins, and the resource goes with one of them (NVIDIA/k8s-device-plugin issue 255)": (
+        node("a-1", "a"),
+        {"helm.yaml": helm(POLICY), "plugin.yaml": PLUGIN},
+        [("one-device-plugin", "helm.yaml:7:3")],
+        "devicePlugin: {enabled: false}",
+        {"helm.yaml": helm(POLICY)},
+    ),
+    "both stacks of one operator, DRA and device plugin (NVIDIA/gpu-operator pull 1541)": (
+        node("a-1", "a"),
+        {"helm.yaml": helm("{gpuCluster: {deployCR: true}, driver: {nvidiaDriverCRD: {enabled: true}}}", "v26.7.0")},
+        [("refused-values", "helm.yaml:8:19")],
+        "change one of the values",
+        {"helm.yaml": helm(POLICY, "v26.7.0")},
     ),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.check.setup.declared_charts import declared_charts
 from poolsmith.model.pod_template import mappings, word
 from poolsmith.sources.nested import MISSING, value_at
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from poolsmith.check.setup.view import SetupObject, SetupView
     from poolsmith.diagnostics import Location
 
-_FLUX, _ARGO, _KUSTOMIZE = "helm.toolkit.fluxcd.io", "argoproj.io", "kustomize.config.k8s.io"
 _REPOSITORY = "kubernetes-sigs/node-feature-discovery"
 _OPERATORS = frozenset(("nfd.openshift.io", "nfd.kubernetes.io"))
 _OURS = "gpu-operator"
@@ -47,7 +47,7 @@ def discoveries(view: SetupView) -> tuple[Discovery, ...]:
 
 def installs_charts(view: SetupView) -> bool:
     """Whether these files are the place where a cluster's charts are declared, more than the operator's own."""
-    charts = [name for item in view.objects for name, *_ in _charts(item, view)]
+    charts = [name for item in view.objects for name, *_ in declared_charts(item, view)]
     return any(name != _OURS for name in charts)
 
 
@@ -65,7 +65,7 @@ def _of(item: SetupObject, view: SetupView) -> Iterator[Discovery]:
             tolerations=_list(value_at(pod, ("tolerations",), [])),
         )
     else:
-        for name, values, pointer, partial in _charts(item, view):
+        for name, values, pointer, partial in declared_charts(item, view):
             known = view.catalog.scheduling.discovery_charts.get(name)
             if known is not None and _brings(known, values, partial=partial):
                 keys = (*known.worker, "tolerations")
@@ -87,43 +87,6 @@ def _brings(known: DiscoveryChart, values: Any, *, partial: bool) -> bool:
     return given is True or (given is MISSING and known.default is True and not partial)
 
 
-def _charts(item: SetupObject, view: SetupView) -> Iterator[tuple[str, Any, str, bool]]:
-    """Chart, values, where the values stand, and whether more of them come from elsewhere."""
-    if item.kind == "HelmRelease" and item.group == _FLUX:
-        name = _last(value_at(item.spec, ("chart", "spec", "chart"))) or _referenced(item.spec.get("chartRef"), view)
-        if name:
-            yield name, item.spec.get("values"), "/spec/values", bool(item.spec.get("valuesFrom"))
-    elif item.kind in ("Application", "ApplicationSet") and item.group == _ARGO:
-        top = "/spec" if item.kind == "Application" else "/spec/template/spec"
-        spec = item.spec if item.kind == "Application" else value_at(item.spec, ("template", "spec"))
-        sources = [(value_at(spec, ("source",)), f"{top}/source")]
-        listed = value_at(spec, ("sources",))
-        if isinstance(listed, list):
-            sources += [(source, f"{top}/sources/{index}") for index, source in enumerate(listed)]
-        for source, pointer in sources:
-            name = _last(value_at(source, ("chart",)))
-            helm = value_at(source, ("helm",))
-            if name:
-                key = "values" if value_at(helm, ("valuesObject",)) is None else "valuesObject"
-                others = any(value_at(helm, (more,)) for more in ("valueFiles", "parameters"))
-                yield name, _parsed(value_at(helm, (key,))), f"{pointer}/helm/{key}", others
-    elif item.kind == "Kustomization" and item.group == _KUSTOMIZE:
-        for index, chart in enumerate(mappings(item.data.get("helmCharts"))):
-            if name := _last(chart.get("name")):
-                pointer = f"/helmCharts/{index}/valuesInline"
-                yield name, chart.get("valuesInline"), pointer, bool(chart.get("valuesFile"))
-    elif item.kind == "HelmChart" and item.group == "helm.cattle.io" and (name := _last(item.spec.get("chart"))):
-        yield name, _parsed(item.spec.get("valuesContent")), "/spec/valuesContent", False
-
-
-def _referenced(reference: Any, view: SetupView) -> str:
-    kind, name = word(value_at(reference, ("kind",))), word(value_at(reference, ("name",)))
-    for item in view.of_kind(kind) if kind else ():
-        if item.own_name == name:
-            return _last(item.spec.get("url") if kind == "OCIRepository" else item.spec.get("chart"))
-    return name
-
-
 def _remote(item: SetupObject) -> str | None:
     """Where a kustomization takes NFD's own manifests from its repository."""
     for field in ("resources", "bases"):
@@ -143,23 +106,6 @@ def _is_worker(item: SetupObject) -> bool:
         "node-feature-discovery" in word(container.get("image")) and "worker" in f"{item.own_name}{container}"
         for container in containers
     )
-
-
-def _parsed(values: Any) -> Any:
-    """Values that stand there as a text."""
-    if not isinstance(values, str):
-        return values
-    from poolsmith.sources.yaml_reader import YamlProblem, read_documents
-
-    try:
-        return next(iter(read_documents(values)), None)
-    except YamlProblem:
-        return None
-
-
-def _last(value: Any) -> str:
-    """The name of a chart, whatever path or registry stands before it."""
-    return value.rstrip("/").rpartition("/")[2] if isinstance(value, str) else ""
 
 
 def _list(value: Any) -> list[Any] | None:
