@@ -8,7 +8,7 @@ from poolsmith.catalog.versions import precedes
 from poolsmith.check.setup.engine import SetupFinding
 from poolsmith.check.setup.node_drivers import node_drivers
 from poolsmith.check.setup.wording import named, places
-from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics import RuleInfo, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,8 @@ RULE = RuleInfo(
     name="driver-and-gpu",
     applies_to="setup",
     what="The driver's branch no longer supports the GPUs of some nodes, or does not yet, or its kernel modules are of "
-    "the kind that these GPUs can't use.",
+    "the kind that these GPUs can't use. As a warning: MIG or GPUDirect Storage on Grace hosts, with a driver "
+    "that manages their memory as one.",
     why="Pascal and Volta end with branch 580 and have no open modules; Grace Hopper and Blackwell have no others. A "
     "new release of the operator brings a new default driver.",
     symptom="the modules load, and nvidia-smi finds no device; the validation of CUDA fails for ever.",
@@ -33,6 +34,7 @@ RULE = RuleInfo(
     ),
 )
 NEEDS = ("nodes", "release")
+_MIG_OFF = "all-disabled"
 _PRODUCT = "/spec/gpu/product"
 _MODULES = {"kernelModuleType": "kernelModuleType: {}", "useOpenKernelModules": "useOpenKernelModules: true"}
 
@@ -44,6 +46,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
             kinds.setdefault(node.gpu, []).append(node)
         for nodes in kinds.values():
             yield from _judge(view, found.driver, nodes)
+            yield from _coherent(view, found.driver, nodes)
 
 
 def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[SetupFinding]:
@@ -85,6 +88,31 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             help="write `kernelModuleType: proprietary` for these nodes, or leave it out",
             related=places(nodes, _PRODUCT, entry.product),
         )
+
+
+def _coherent(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[SetupFinding]:
+    """Coherent driver-based memory management (CDMM), which is on by default."""
+    entry = view.catalog.gpus.find(nodes[0].gpu) if nodes[0].gpu else None
+    images = view.catalog.driver_images
+    if view.is_generated or entry is None or driver.branch is None:
+        return  # profiles are told at their own lines
+    if not images.is_coherent(driver.version, entry.processor):
+        return
+    label = view.catalog.releases.labels.mig_config
+    partitioned = [node for node in nodes if node.labels.get(label, _MIG_OFF) != _MIG_OFF]
+    for feature, concerned, location in (
+        ("GPUDirect Storage", nodes if driver.storage else [], driver.at_storage()),
+        ("MIG", partitioned, driver.at("version")),
+    ):
+        if concerned:
+            yield SetupFinding(
+                message=f"from {images.coherent_since} on the driver turns on coherent memory management (CDMM) on "
+                f"Grace hosts, and {feature} does not go with it ({entry.product}, {named(concerned)})",
+                location=location,
+                help="leave the feature out, or turn CDMM off with an option of the kernel module",
+                related=places(concerned, _PRODUCT, entry.product),
+                severity=Severity.WARNING,
+            )
 
 
 def _is_open(view: SetupView, driver: DescribedDriver) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Location
 
 _VENDOR = "nvcr.io/nvidia"
+_STORAGE = "gds.enabled"
 _MADE = "node drivers"
 
 
@@ -45,6 +46,16 @@ class DescribedDriver:
         if self.item is None or self.item.of_chart:
             return self.view.value_location(f"driver.{path}", note)
         return self.item.at("/spec/" + path.replace(".", "/"), note)
+
+    @property
+    def storage(self) -> bool:
+        """GPUDirect Storage, which stands beside `driver` in the values."""
+        own = self.item is not None and not self.item.of_chart
+        return self.flag(_STORAGE) if own else self.view.flag(_STORAGE) is True
+
+    def at_storage(self) -> Location:
+        own = self.item is not None and not self.item.of_chart
+        return self.at(_STORAGE) if own or self.view.values is None else self.view.value_location(_STORAGE)
 
     @property
     def precompiled(self) -> bool:

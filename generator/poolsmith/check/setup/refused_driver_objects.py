@@ -17,6 +17,7 @@ from poolsmith.check.setup.driver_setup import (
 )
 from poolsmith.check.setup.engine import MOST_OF_ONE_RULE, SetupFinding
 from poolsmith.check.setup.node_selectors import DRIVER_OWNER, compatible_pairs
+from poolsmith.check.setup.refused_features import refused_features
 from poolsmith.check.setup.wording import FEW, few
 from poolsmith.diagnostics import RuleInfo, Severity
 
@@ -32,12 +33,14 @@ RULE = RuleInfo(
     applies_to="setup",
     what="NVIDIADriver objects of one cluster that are not provably disjoint: some node could match two of them, the "
     "chart's default object included. Also objects that the operator refuses or ignores: several defaults, a default "
-    "with a selector, a selector by the operator's own label, nodeAffinity, objects while the CRD is switched off.",
+    "with a selector, a selector by the operator's own label, nodeAffinity, GPUDirect Storage or GDRCopy that their "
+    "driver can't have, objects while the CRD is switched off.",
     why="Before v26.7.0 one node that two objects select makes all of them fail. From v26.7.0 on the assignment of all "
     "nodes stops, so that a new node gets no driver.",
     symptom="`ConflictingNodeSelector` and `conflicting NVIDIADriver NodeSelectors found for resource: ...` in the "
     "status of NVIDIADriver objects; from v26.7.0 on `multiple NVIDIADrivers match the same node ...`; "
-    "`useNvidiaDriverCRD is not enabled in ClusterPolicy`.",
+    "`useNvidiaDriverCRD is not enabled in ClusterPolicy`; `GPUDirect Storage driver ... is only supported with NVIDIA "
+    "OpenRM drivers`.",
     fix="let each object select one value of one label that all nodes have, and switch off the chart's default object: "
     "`driver.nvidiaDriverCRD.deployDefaultCR: false`",
     bad="kind: NVIDIADriver\nmetadata: {name: h100}\nspec: {nodeSelector: {zone: b}}\n---\nkind: NVIDIADriver\n"
@@ -63,6 +66,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         yield SetupFinding(message=message, location=setup.objects[0].at("/metadata/name"))
     yield from _same_name_as_the_chart(setup)
     yield from _single(setup)
+    yield from refused_features(view, setup)
     if setup.by_owner:
         yield from _defaults(setup)
     yield from _overlaps(view, setup)
