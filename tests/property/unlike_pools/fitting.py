@@ -92,7 +92,9 @@ def _of_runtimes(cluster):
     folders = {_root(item) for name in cluster.pools for item in cluster.running(name, "nvidia-container-toolkit-ctr")}
     if len(folders) > 1:
         yield f"toolkits go to {sorted(folders)}, and the operator's pods look in one folder"
-    own = [name for name in cluster.pools if _has_own_toolkit(cluster, name)]
+    usual = "containerd" if "containerd" in runtimes else min(runtimes)
+    others = [name for name, spec in cluster.pools.items() if spec["runtime"]["name"] != usual]
+    own = [name for name in others if _has_own_toolkit(cluster, name)]
     if own and "mixed-runtimes" not in said:
         yield f"nobody vouches for the toolkits of {own}"
 
