@@ -29,6 +29,7 @@ BRINGS_DRIVER = ("talos", "bottlerocket", "cos")
 MAY_BRING_TOOLKIT = (*BRINGS_DRIVER, "amzn", "flatcar")
 OPEN_ONLY = ("blackwell", "grace_hopper")
 PROPRIETARY_ONLY = ("pascal", "volta")
+OURS = "poolsmith-"
 BRINGS_DEVICE_PLUGIN = ("bottlerocket",)
 IN_POD = {"containerd": "containerd", "docker": "docker", "cri-o": "crio"}
 CONTAINERD_ON = {
@@ -110,15 +111,15 @@ def _root(item):
 
 
 def _of_selectors(cluster):
-    """Two controllers whose selectors match one pod fight over it."""
-    templates = [
-        (item["metadata"]["name"], item["spec"]["template"]["metadata"]["labels"]) for item in cluster.daemon_sets
-    ]
+    """Two controllers whose selectors match one pod fight over it; what the operator makes is the operator's own choice."""
+    templates = {
+        item["metadata"]["name"]: item["spec"]["template"]["metadata"]["labels"] for item in cluster.daemon_sets
+    }
     for item in cluster.daemon_sets:
-        selector = item["spec"]["selector"]["matchLabels"].items()
-        taken = [name for name, labels in templates if selector <= labels.items()]
-        if taken != [item["metadata"]["name"]]:
-            yield f"the selector of {item['metadata']['name']} takes the pods of {taken}"
+        name, selector = item["metadata"]["name"], item["spec"]["selector"]["matchLabels"].items()
+        for other, labels in templates.items():
+            if other != name and selector <= labels.items() and any(text.startswith(OURS) for text in (name, other)):
+                yield f"the selector of {name} takes the pods of {other}"
 
 
 def _of_pool(cluster, name, architectures):
