@@ -6,8 +6,10 @@ runtime. What fits is told by `unlike_pools/fitting.py`, which reads generated f
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -35,7 +37,7 @@ OF_THE_WORLD = frozenset(("no-driver-image",))
 """What a setup is warned of, however sound it is: nobody lists the image."""
 OF_THE_OPERATOR = frozenset(("operator-error", "pool-not-supplied"))
 """What profiles alone must never come to: a pass has to refuse it before, at the profile's line."""
-RARE_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+RARE_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
 def text(files):
@@ -49,6 +51,13 @@ def write(root, files):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(yaml.safe_dump(data, sort_keys=False))
     return root
+
+
+@contextlib.contextmanager
+def on_disk(files):
+    """A folder that is gone afterwards: there are thousands of examples."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield write(Path(folder), files)
 
 
 def run(root):
@@ -102,35 +111,37 @@ def outcome(files, cluster_files, ran):
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=RARE_SLOW)
 @given(files=fleets.projects())
-def test_a_project_ends_in_an_output_that_fits_or_in_a_diagnostic_that_names_the_line(tmp_path_factory, files):
+def test_a_project_ends_in_an_output_that_fits_or_in_a_diagnostic_that_names_the_line(files):
     note(text(files))
-    for cluster_files, ran in run(write(tmp_path_factory.mktemp("fleet"), files)):
-        event(outcome(files, cluster_files, ran))
+    with on_disk(files) as root:
+        for cluster_files, ran in run(root):
+            event(outcome(files, cluster_files, ran))
 
 
 @settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=RARE_SLOW)
 @given(files=fleets.projects())
-def test_what_is_generated_passes_the_proofs_over_setups(tmp_path_factory, files):
+def test_what_is_generated_passes_the_proofs_over_setups(files):
     note(text(files))
-    root = write(tmp_path_factory.mktemp("fleet"), files)
-    written = generate(root).written
+    with on_disk(files) as root:
+        written = generate(root).written
+        judged = generate(root, mode=Mode.JUDGE).outcome.diagnostics if written else ()
     event("generated" if written else "refused")
-    judged = generate(root, mode=Mode.JUDGE).outcome.diagnostics if written else ()
     told = [f"{item.code} {item.name}: {item.message}" for item in judged if item.name not in OF_THE_WORLD]
 
     assert [text for text in told if text.startswith(("PSM26", "PSM27"))] == []
     assert [item.message for item in judged if item.severity == "error"] == []
 
 
-def test_both_outcomes_are_frequent(tmp_path_factory):
+def test_both_outcomes_are_frequent():
     ends = Counter()
 
     @seed(20261121)
     @settings(max_examples=100, deadline=None, suppress_health_check=RARE_SLOW, phases=[Phase.generate], database=None)
     @given(files=fleets.projects())
     def count(files):
-        for cluster_files, ran in run(write(tmp_path_factory.mktemp("fleet"), files)):
-            ends[outcome(files, cluster_files, ran)] += 1
+        with on_disk(files) as root:
+            for cluster_files, ran in run(root):
+                ends[outcome(files, cluster_files, ran)] += 1
 
     count()
 
