@@ -14,6 +14,9 @@ UNKNOWN_OPERATING_SYSTEM = RuleInfo(
     name="unknown-operating-system",
     what="The catalog does not know an operating system or its version.",
     why="The driver image's tag follows from it; a guess ends in ImagePullBackOff on every node.",
+    fix="correct the id or version, or say with `os.imageTag` and `driver.repository` which images of yours there are",
+    symptom="ImagePullBackOff of nvidia-driver-daemonset: manifest unknown, of a tag that ends in debian12",
+    references=("NVIDIA/gpu-operator issues 1212, 1623, 1533",),
 )
 UNKNOWN_DISTRIBUTION = RuleInfo(
     code="PSM203",
@@ -61,6 +64,12 @@ DRIVER_DISAGREEMENT = RuleInfo(
     name="driver-disagreement",
     what="Pools ask for different drivers, and the cluster's driverMode has room for one.",
     why="A ClusterPolicy has one driver version, one source and one operating system tag for all nodes.",
+    fix="write `stack.driverMode: nvidia-driver`, and each pool gets a driver of its own",
+    symptom="all driver pods restart when a node of another system joins, and pull an image for the wrong system",
+    references=(
+        "NVIDIA/gpu-operator issues 328, 94, 433, 323",
+        "NVIDIA/aicr issue 2516",
+    ),
 )
 DRIVER_VERSION_FORM = RuleInfo(
     code="PSM211",
@@ -69,36 +78,60 @@ DRIVER_VERSION_FORM = RuleInfo(
     why="A precompiled image is named by branch and kernel, a container image by the full version.",
     bad="driver: {source: precompiled, version: 535.183.01}\n",
     good='driver: {source: precompiled, version: "535"}\n',
+    fix='write a branch for a precompiled driver, as "580", and a full version for a compiled one',
+    symptom="ImagePullBackOff of nvidia-driver-daemonset: manifest unknown",
+    references=("NVIDIA/gpu-operator issue 933",),
 )
 DRIVER_SOURCE_MISSING = RuleInfo(
     code="PSM212",
     name="driver-source-missing",
     what="A pool that runs containers does not say where its driver comes from.",
     why="Who supplies driver and toolkit is the first question that a pool must answer.",
+    fix="write `driver.source`: container, precompiled or preinstalled",
+    symptom="driver pods in CrashLoopBackOff on nodes whose image has a driver, and none on the others",
+    references=("NVIDIA/gpu-operator issues 593, 2150",),
 )
 DRIVER_CONTRADICTION = RuleInfo(
     code="PSM213",
     name="driver-contradiction",
     what="Parts of a pool's driver exclude each other, or the workload, or the release.",
     why="The operator reports an error, or the driver pod never becomes ready.",
+    fix="leave out one of the two that exclude each other, as the message says",
+    symptom=(
+        "`GPUDirect Storage driver (nvidia-fs) and/or GDRCopy driver is not supported along with pre-compiled NVIDIA "
+        "drivers` in the operator's log; driver pods that loop on nodes that have a driver"
+    ),
+    references=(
+        "NVIDIA/gpu-operator issues 126, 946",
+        "NVIDIA/gpu-operator:controllers/object_controls.go",
+    ),
 )
 KERNEL_MODULE_TYPE = RuleInfo(
     code="PSM214",
     name="kernel-module-type",
     what="The kernel module type does not fit the GPU's architecture.",
     why="Blackwell and Grace Hopper need the open modules; Pascal and Volta have none.",
+    fix="write `driver.kernelModuleType`: open for Grace Hopper and Blackwell, proprietary for Pascal and Volta",
+    symptom="nvidia-smi in the driver container: No devices were found",
+    references=("pull requests siderolabs/talos 9430 and skypilot-org/skypilot 9639",),
 )
 DRIVER_BRANCH_ENDED = RuleInfo(
     code="PSM215",
     name="driver-branch-ended",
     what="The driver's branch no longer supports the GPU's architecture.",
     why="The modules load and find no device.",
+    fix="write a `driver.version` of a branch that still has the GPU, in an NVIDIADriver of the pool's own",
+    symptom="the validation of CUDA fails for ever after an upgrade of the operator",
+    references=("rwlove/home-ops pull request 13690",),
 )
 KERNEL_MISSING = RuleInfo(
     code="PSM216",
     name="kernel-missing",
     what="A precompiled driver needs kernel.release, and the pool does not declare it.",
     why="The image's tag holds the kernel; without it nothing can be checked or mirrored.",
+    fix="write what `uname -r` prints on the nodes, and keep them at that kernel",
+    symptom="ImagePullBackOff of nvidia-driver-daemonset after an unattended update of the kernel",
+    references=("NVIDIA/gpu-operator issues 910, 682",),
 )
 SECURE_BOOT = RuleInfo(
     code="PSM217",
@@ -107,7 +140,8 @@ SECURE_BOOT = RuleInfo(
     what="Nodes boot with Secure Boot, and their driver is compiled in a container.",
     why="The kernel rejects modules that nobody signed: `Key was rejected by service` in the driver's log.",
     fix="use a precompiled, signed driver, or pre-install one",
-    references=("NVIDIA/gpu-operator issue 1726",),
+    references=("NVIDIA/gpu-operator issue 1726", "NVIDIA/gpu-driver-container issue 44"),
+    symptom="`Key was rejected by service` in the log of the driver container",
 )
 MIXED_RUNTIMES = RuleInfo(
     code="PSM220",
@@ -124,12 +158,20 @@ TOOLKIT_CONTRADICTION = RuleInfo(
     name="toolkit-contradiction",
     what="A pool's toolkit source contradicts its operating system, its workload, its runtime or the other pools.",
     why="Two toolkits would write one runtime configuration, or none would.",
+    fix="leave `toolkit.source` out: it follows from the system, the workload and the other pools",
+    references=("NVIDIA/gpu-operator:controllers/state_manager.go",),
 )
 RUNTIME_TOO_OLD = RuleInfo(
     code="PSM222",
     name="runtime-too-old",
     what="The declared version of the container runtime lacks what the release needs.",
     why="Containers start without their devices.",
+    fix="upgrade the container runtime, or pin an older release",
+    symptom="containers of pods that were given a GPU start without it, or do not start",
+    references=(
+        "NVIDIA/nvidia-container-toolkit, release notes of 1.19.1",
+        "NVIDIA/cloud-native-docs:gpu-operator/platform-support.rst",
+    ),
 )
 SANDBOX_ERA = RuleInfo(
     code="PSM230",
@@ -174,6 +216,9 @@ LABEL_VALUE_TAKEN = RuleInfo(
     name="label-value-taken",
     what="Two pools of a cluster have the same label value, or claim the same node name.",
     why="Selectors would overlap: two drivers on one node, or none.",
+    fix="give each pool a `nodes.labelValue` of its own, and each node one pool",
+    symptom="`ConflictingNodeSelector` in the status of NVIDIADriver objects",
+    references=("NVIDIA/gpu-operator issue 2282",),
 )
 SINGLETON_CONFLICT = RuleInfo(
     code="PSM251",

@@ -26,6 +26,7 @@ DRIVER_IMAGE_NOT_LISTED = RuleInfo(
     bad='kernel: {release: 6.5.0-45-generic}\ndriver: {source: precompiled, version: "580"}\n',
     good="kernel: {release: 6.5.0-45-generic}\ndriver: {source: container}\n",
     references=("NVIDIA/gpu-operator issue 1203", "NVIDIA/gpu-operator issue 933", "NVIDIA/gpu-operator issue 1212"),
+    fix="take a kernel or branch that is listed, compile the driver on the node, or name your own `driver.repository`",
 )
 VGPU_GUEST = RuleInfo(
     code="PSM234",
@@ -41,6 +42,7 @@ VGPU_GUEST = RuleInfo(
     ),
     symptom="ImagePullBackOff of nvidia-vgpu-driver, or FailedMount of its volume licensing-config",
     references=("NVIDIA/cloud-native-docs gpu-operator/install-gpu-operator-vgpu.rst",),
+    fix="name your own repository and tag, and where the licence is",
 )
 UPGRADE_POLICY_UNSTATED = RuleInfo(
     code="PSM235",
@@ -54,6 +56,8 @@ UPGRADE_POLICY_UNSTATED = RuleInfo(
     fix="write `driver.upgradePolicy`, for example in a base; `{}` takes the defaults on purpose",
     bad="driver: {source: container}\n",
     good="driver: {source: container, upgradePolicy: {autoUpgrade: false}}\n",
+    symptom="pods that use GPUs are deleted, node after node, as soon as a changed driver version is synced",
+    references=("NVIDIA/gpu-operator issues 901, 2509",),
 )
 FORCED_DRAIN = RuleInfo(
     code="PSM236",
@@ -63,6 +67,9 @@ FORCED_DRAIN = RuleInfo(
     why="`force` deletes pods without a controller, `deleteEmptyDir` what pods keep in emptyDir volumes.",
     bad="driver: {source: container, upgradePolicy: {drain: {enable: true, force: true}}}\n",
     good="driver: {source: container, upgradePolicy: {drain: {enable: true, podSelector: app=batch}}}\n",
+    fix="leave `force` and `deleteEmptyDir` out, or choose the pods with `podSelector`",
+    symptom="pods without a controller, or what they kept in an emptyDir, are gone after a driver upgrade",
+    references=("NVIDIA/cloud-native-docs:gpu-operator/gpu-driver-upgrades.rst",),
 )
 DRIVER_VERSION_UNSTATED = RuleInfo(
     code="PSM237",
@@ -73,7 +80,8 @@ DRIVER_VERSION_UNSTATED = RuleInfo(
     fix="write `driver.version`",
     bad="driver: {source: container}\n",
     good="driver: {source: container, version: 580.126.20}\n",
-    references=("NVIDIA/aicr 965",),
+    references=("NVIDIA/aicr 965", "OCP-on-NERC/nerc-ocp-config pull request 871"),
+    symptom="the driver is loaded again on every node after an update of the operator",
 )
 DRIVER_FOLDER = RuleInfo(
     code="PSM238",
@@ -91,6 +99,7 @@ DRIVER_FOLDER = RuleInfo(
         "NVIDIA/gpu-operator issue 1687",
         "siderolabs/extensions issue 527",
     ),
+    fix="write `driver.installDir`, where the driver lies on these nodes",
 )
 DRIVER_TOO_OLD = RuleInfo(
     code="PSM239",
@@ -100,6 +109,8 @@ DRIVER_TOO_OLD = RuleInfo(
     symptom="nvidia-smi in the driver container: No devices were found",
     bad="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, version: 550.163.01}\n",
     good="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, version: 570.133.20}\n",
+    fix="write a `driver.version` from the named one on",
+    references=("docs.nvidia.com MIG user guide; NVIDIA/cloud-native-docs:gpu-operator/platform-support.rst",),
 )
 
 DRIVER = (
