@@ -69,8 +69,8 @@ def test_an_unknown_release_is_skipped_counted_and_noted(check):
 
     assert found(outcome) == ["a.yaml:2:1 PSM314 note", "a.yaml:8:12 PSM269 error"]
     assert outcome.checked["validated objects"] == 0
-    assert [(item.what, item.reason) for item in outcome.skipped] == [
-        ("2 x nvidia.com/v1 ClusterPolicy", "the gpu-operator release is unknown")
+    assert ("2 x nvidia.com/v1 ClusterPolicy", "the gpu-operator release is unknown") in [
+        (item.what, item.reason) for item in outcome.skipped
     ]
 
 
