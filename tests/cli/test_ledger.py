@@ -28,7 +28,7 @@ class TestThreeQuestions:
 
         assert len(answer) == 3
         assert "DaemonSet/nvidia-mig-manager nvidia-mig-manager" in answer[2]
-        assert "a100-mig, a100-precompiled, h100-rhel" in answer[2]
+        assert "a100-mig, a100-precompiled, gh200-arm64, h100-rhel" in answer[2]
         assert "profiles/_bases/a100.yaml:11: spec.gpu.product" in answer[2]
 
     def test_what_a_pool_would_lose_without_its_mig_manager(self, ask):
@@ -46,7 +46,7 @@ class TestThreeQuestions:
         holders = [line.split()[1] for line in answer[2:]]
 
         assert "DaemonSet/nvidia-mig-manager" in holders
-        assert len([name for name in holders if name.startswith("DaemonSet/nvidia-gpu-driver-")]) == 5
+        assert len([name for name in holders if name.startswith("DaemonSet/nvidia-gpu-driver-")]) == 7
         assert "DaemonSet/gpu-operator-node-feature-discovery-worker" in holders
         assert "DaemonSet/nvidia-dcgm-exporter" not in holders
         assert all(PATCH_NODES in line for line in answer[2:])
@@ -64,8 +64,8 @@ def test_a_line_that_is_one_of_several_says_so(ask):
     answer = ask("--cluster", "prod-eu", "--holds", PATCH_NODES)
     manager = next(line for line in answer if "nvidia-mig-manager" in line)
 
-    assert "profiles/_bases/a100.yaml:11: spec.gpu.product and 1 more" in manager
-    assert manager.endswith("a100-mig, a100-precompiled, h100-rhel")
+    assert "profiles/_bases/a100.yaml:11: spec.gpu.product and 2 more" in manager
+    assert manager.endswith("a100-mig, a100-precompiled, gh200-arm64, h100-rhel")
 
 
 class TestTwoPools:
@@ -90,11 +90,17 @@ class TestTwoPools:
 class TestTable:
     def test_workloads_are_listed_worst_first_with_a_mark_for_each_pool(self, ask):
         answer = ask("--cluster", "prod-eu")
-        reaches = [line.split()[0] for line in answer[3:]]
+        reaches = [line.split()[0] for line in answer[4:]]
 
-        assert answer[1] == "pools: 1 a100-mig  2 a100-precompiled  3 h100-rhel  4 l4-precompiled  5 l40s-shared"
+        assert (
+            " ".join(answer[1:3]).split()
+            == (
+                "pools: 1 a100-mig 2 a100-precompiled 3 gh200-arm64 4 h100-rhel 5 l4-burst 6 l4-precompiled 7 l40s-crio "
+                "8 l40s-shared"
+            ).split()
+        )
         assert reaches == sorted(reaches, key=["node-root", "node-write", "cluster-write"].index)
-        assert next(line for line in answer if "nvidia-mig-manager" in line).split()[1:6] == ["x", "x", "x", ".", "."]
+        assert next(line for line in answer if "nvidia-mig-manager" in line).split()[1:9] == list("xxxx....")
         assert next(line for line in answer if "mps-control" in line).split()[1:4] == ["no", "known", "node"]
         assert next(line for line in answer if "Deployment/gpu-operator " in line).split()[1:3] == ["any", "node"]
 
@@ -140,7 +146,7 @@ class TestDetails:
         text = "\n".join(answer)
 
         assert "DaemonSet/nvidia-mig-manager in gpu-operator on h100-rhel" in text
-        assert "brought by profiles/prod-eu/h100-rhel.yaml:20: spec.gpu.product" in text
+        assert "brought by profiles/prod-eu/h100-rhel.yaml:18: spec.gpu.product" in text
         assert "chart default migManager.enabled: true" in text
         assert 'host-path:/:rw:host-to-container  from chart default hostPaths.rootFS: "/"' in text
 

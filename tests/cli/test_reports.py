@@ -59,8 +59,8 @@ def test_a_finding_names_line_column_pointer_and_help(broken, run_cli):
 def test_a_clean_run_counts_what_it_checked(sample_project, run_cli):
     summary = run_cli(["generate", "--root", sample_project, "--format", "json"]).report["summary"]
 
-    assert summary["checkedByKind"]["clusters"] == 6
-    assert summary["checkedByKind"]["pools"] == 12
+    assert summary["checkedByKind"]["clusters"] == 8
+    assert summary["checkedByKind"]["pools"] == 18
     assert summary["checked"] > 18
     assert summary["errors"] == 0
 

@@ -131,9 +131,9 @@ def test_generate_writes_and_then_has_nothing_to_write(sample_project, run_cli):
     second = run_cli(["generate"], cwd=sample_project)
 
     assert (first.code, first.err, second.code, second.err) == (0, "", 0, "")
-    assert "wrote 6 of 6 clusters: a40-precompiled, edge" in first.out
+    assert "wrote 8 of 8 clusters: a40-precompiled, edge" in first.out
     assert "nothing to write" in second.out
-    assert "checked 6 clusters, 12 pools," in second.out
+    assert "checked 8 clusters, 18 pools," in second.out
 
 
 @pytest.mark.parametrize("verb", [["generate", "--check"], ["check"]], ids=" ".join)

@@ -38,6 +38,7 @@ BUILT_IN = (
     "apps/v1",
     "batch/v1",
     "admissionregistration.k8s.io/v1",
+    "rbac.authorization.k8s.io/v1",
     "kustomize.config.k8s.io/v1beta1",
 )
 

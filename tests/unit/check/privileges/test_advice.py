@@ -83,7 +83,6 @@ FAILING = [
     ("workload-without-business", "no-mig"),
     ("workload-without-business", "some-mig"),
     ("workload-without-business", "kata-manager"),
-    ("workload-without-business", "default-workload"),
     ("host-network", "exporter"),
 ]
 
