@@ -51,7 +51,7 @@ def test_a_finding_names_line_column_pointer_and_help(broken, run_cli):
     report = run_cli(["generate", "--root", broken, "--format", "json"])
     (item,) = [item for item in report.diagnostics if item["code"] == "PSM101"]
 
-    assert item["primary"] == {"path": "profiles/edge/l4.yaml", "line": 14, "column": 5, "pointer": "/spec/gpu/produkt"}
+    assert item["primary"] == {"path": "profiles/edge/l4.yaml", "line": 11, "column": 5, "pointer": "/spec/gpu/produkt"}
     assert item["help"] == "did you mean `product`?"
     assert item["subject"].startswith("edge")
 
