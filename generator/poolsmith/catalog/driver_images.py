@@ -50,6 +50,8 @@ class DriverImages:
     by_variable: tuple[str, ...]
     coherent_processor: str
     coherent_since: str
+    partly_partitioned: tuple[str, ...]
+    partly_partitioned_instead: str
 
     def precompiled_rows(self, line: str, os_tag: str, kernel: str, branch: int) -> tuple[PrecompiledRow, ...]:
         """The rows of a line that name this system, kernel release and branch."""
@@ -112,6 +114,8 @@ def driver_images_from(data: dict[str, Any]) -> DriverImages:
         by_variable=tuple(modules["byVariable"]),
         coherent_processor=memory["processor"],
         coherent_since=memory["since"],
+        partly_partitioned=tuple(data["partlyPartitioned"]["versions"]),
+        partly_partitioned_instead=data["partlyPartitioned"]["instead"],
     )
 
 

@@ -74,16 +74,25 @@ def unfit_toolkit(version: str, release: str, *, nri: bool) -> Unfit | None:
         for entry in _facts()["tooOld"]
         if number < version_key(entry["below"]) and covers(entry, release) and (nri or not entry.get("nri"))
     ]
-    found += [
-        Unfit(why=entry["why"], instead=entry["instead"], severity=entry["severity"])
-        for entry in _facts()["broken"]
-        if number == version_key(entry["version"])
-    ]
+    broken = broken_toolkit(version)
+    if broken is not None:
+        found.append(broken)
     if not found:
         return None
     worst = min(found, key=lambda item: item.severity != "error")
     newest = max((item.instead for item in found), key=version_key)
     return Unfit(why=worst.why, instead=newest, severity=worst.severity)
+
+
+def broken_toolkit(version: str) -> Unfit | None:
+    """What is known of a toolkit image by itself, whatever the release."""
+    number = numbers(version)
+    found = (
+        Unfit(why=entry["why"], instead=entry["instead"], severity=entry["severity"])
+        for entry in _facts()["broken"]
+        if number == version_key(entry["version"])
+    )
+    return next(found, None)
 
 
 def vulnerabilities(version: str) -> tuple[Vulnerability, ...]:

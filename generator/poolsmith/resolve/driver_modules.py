@@ -29,6 +29,7 @@ def check_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
         _check_last_branch(pool, driver, architecture, facts)
     if driver.branch is not None:
         _check_first_version(pool, driver, facts)
+        _check_partly_partitioned(pool, driver, facts)
         _check_auto(pool, driver, facts)
 
 
@@ -113,6 +114,26 @@ def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> No
                 help=f"write a `driver.version` from {first} on",
             )
             return
+
+
+def _check_partly_partitioned(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """MIG devices and whole GPUs on one node."""
+    images, gpu = facts.catalog.driver_images, pool.profile.spec.gpu
+    if driver.version not in images.partly_partitioned or gpu.mig is None or not gpu.mig.devices:
+        return
+    on = [group for group in gpu.mig.devices if group.mig_enabled]
+    if any(group.devices == "all" for group in on):
+        return
+    partitioned = {index for group in on if isinstance(group.devices, list) for index in group.devices}
+    if partitioned and len(partitioned) < gpu.count:
+        facts.report_pool(
+            DRIVER_TOO_OLD,
+            pool,
+            _place(pool),
+            f"with driver {driver.version} pods stay pending on nodes that have MIG devices beside whole GPUs",
+            help=f"write a `driver.version` from {images.partly_partitioned_instead} on, or partition all GPUs",
+            severity=Severity.WARNING,
+        )
 
 
 def _place(pool: PoolPlan) -> str:

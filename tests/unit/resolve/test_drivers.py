@@ -377,6 +377,26 @@ CASES = [
         "driver-too-old 8:31",
         "550.90.07",
     ),
+    (
+        "partitions beside whole GPUs, with a driver that leaves pods pending",
+        on("v25.3.4"),
+        {
+            "gpu": "{product: A30, count: 2, mig: {layout: own, devices: [{devices: [0], migDevices: {1g.6gb: 4}}]}}",
+            "driver": container("570.148.08"),
+        },
+        "driver-too-old 8:31",
+        "580.65.06",
+    ),
+    (
+        "the same driver, and all GPUs partitioned",
+        on("v25.3.4"),
+        {
+            "gpu": "{product: A30, count: 2, mig: {layout: own, devices: [{devices: [0, 1], migDevices: {1g.6gb: 4}}]}}",
+            "driver": container("570.148.08"),
+        },
+        None,
+        "",
+    ),
     # Versions
     ("no version at all", {}, {"driver": container("1.0.0-grid")}, "driver-version-form 8:31", "full version"),
     (

@@ -127,6 +127,8 @@ MISTAKES = [
     ),
     ("PSM283", "v24.9.2", "toolkit: {version: v1.17.0-ubuntu20.04}", "error", "toolkit.version", "K3s"),
     ("PSM283", "v25.10.1", "toolkit: {version: v1.18.0}", "warning", "toolkit.version", "imports"),
+    ("PSM283", "v25.10.0", "toolkit: {version: v1.18.0}", "note", "toolkit.version", "imports"),
+    ("PSM283", "v25.10.0", "dcgm: {enabled: true}", "note", "", "v1.18.1"),
     ("PSM284", "v26.7.0", env(CONTAINERD_SET_AS_DEFAULT="true"), "warning", "toolkit.env.0.value", "has no effect"),
     (
         "PSM284",
@@ -486,7 +488,7 @@ SOUND = [
     ("PSM282", "v26.3.3", env(CONTAINERD_SOCKET="/run/containerd/containerd.sock")),
     ("PSM283", "v24.9.2", "toolkit: {version: v1.17.8-ubi8}"),
     ("PSM283", "v25.10.1", f"toolkit: {{version: 'sha256:{'0' * 64}'}}"),
-    ("PSM283", "v25.10.0", "toolkit: {version: v1.18.0}"),  # the chart's own
+    ("PSM283", "v25.10.1", "toolkit: {version: v1.18.1}"),  # the chart's own
     ("PSM284", "v26.3.3", env(CONTAINERD_SET_AS_DEFAULT="false")),
     (
         "PSM284",

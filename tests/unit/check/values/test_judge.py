@@ -162,7 +162,7 @@ def test_an_ignored_key_is_told_only_where_it_would_change_something(judge):
     assert codes(judge("kataManager: {enabled: false}", "v26.7.0")) == []
     assert codes(judge("kataManager: {enabled: true}", "v25.10.1")) == []
     assert codes(judge("cdi: {default: true}", "v25.3.4")) == []
-    assert codes(judge("cdi: {default: true}", "v25.10.0")) == [("PSM321", "cdi.default")]
+    assert codes(judge("cdi: {default: true}", "v25.10.1")) == [("PSM321", "cdi.default")]
     assert codes(judge("cdi: {default: true}", "v26.7.0")) == [("PSM320", "cdi.default")]
 
 
