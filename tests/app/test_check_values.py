@@ -252,6 +252,14 @@ def test_the_findings_of_several_documents_of_a_file_share_its_bound(judge):
     assert len([item for item in outcome.diagnostics if "more problems" not in item.message]) == 50
 
 
+def test_documents_that_helm_does_not_read_are_not_judged_one_by_one(judge):
+    start = time.perf_counter()
+    outcome = judge({"v.yaml": "---\na: 1\n" * 5_000}, "v.yaml", release="v26.7.0")
+
+    assert [name for name, _ in names(outcome)] == ["unknown-value", "several-documents", "unknown-value"]
+    assert time.perf_counter() - start < 15
+
+
 def test_the_sample_fleets_values_are_sound_by_their_own_releases(repository):
     judged = 0
     for values in sorted((repository / "output/clusters").glob("*/platform/values/gpu-operator.yaml")):

@@ -12,6 +12,7 @@ from poolsmith.check.registry import RULES
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.sources.input_tree import yaml_diagnostic
+from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -68,4 +69,6 @@ def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], 
         return [], diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(shown))
     except YamlProblem as problem:
         return [], yaml_diagnostic(shown, text, problem)
-    return [CheckedDocument(shown, index, data, text) for index, data in enumerate(documents) if data is not None], None
+    stream = StreamPlaces(shown, text)
+    found = enumerate(documents)
+    return [CheckedDocument(shown, index, data, text, stream) for index, data in found if data is not None], None

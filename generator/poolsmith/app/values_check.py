@@ -104,6 +104,9 @@ def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str
             reason = f"`{found.version[:40]}` is no recorded one" if found.version else "nothing says it"
             result.skipped.append(Skipped(f"{found.document.path}{found.pointer}", f"{UNKNOWN_RELEASE}, {reason}"))
             continue
+        if found.is_file and files[found.document.path] >= _SECOND:
+            result.paths.add((found.document.path, found.document.index))
+            continue
         result.documents += 1
         result.releases.add(known.tag)
         result.paths.add((found.document.path, found.document.index))

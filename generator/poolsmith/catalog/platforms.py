@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from poolsmith.catalog.versions import minor_between
+from poolsmith.catalog.versions import minor_between, version_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class OperatingSystemEntry:
         if self.any_version or version in self.versions:
             return True
         major = version.removeprefix(self.prefix).split(".")[0]
-        return major.isdecimal() and int(major) in self.majors
+        return major.isdecimal() and version_key(major)[0] in self.majors
 
     def known_versions(self) -> tuple[str, ...]:
         return self.versions or tuple(f"{self.prefix}{major}.x" for major in self.majors)

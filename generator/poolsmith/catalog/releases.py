@@ -43,7 +43,7 @@ class Release:
         for rule in self.os_tag_rules:
             if "ids" in rule and os_id not in rule["ids"]:
                 continue
-            if "fromMajor" in rule and not (major.isdecimal() and int(major) >= rule["fromMajor"]):
+            if "fromMajor" in rule and not (major.isdecimal() and version_key(major) >= (rule["fromMajor"],)):
                 continue
             return f"{os_id}{major if rule['form'] == 'major' else version}"
         return f"{os_id}{version}"

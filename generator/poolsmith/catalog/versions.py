@@ -9,11 +9,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NUMBER = re.compile(r"\d+")
+_MOST_DIGITS = 18
+"""Longer numbers are no versions; all of them count as one number, after all others."""
 
 
 def version_key(version: str) -> tuple[int, ...]:
     """The numbers of a version, in order: `1.7.16` is after `1.7.2`."""
-    return tuple(int(number) for number in _NUMBER.findall(version))
+    return tuple(_number(digits) for digits in _NUMBER.findall(version))
+
+
+def _number(digits: str) -> int:
+    return int(digits) if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 def at_least(version: str, minimum: str) -> bool:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.sources.source_file import SourceFile
+
+if TYPE_CHECKING:
+    from poolsmith.sources.stream_places import StreamPlaces
 
 
 @dataclass(frozen=True)
 class CheckedDocument:
-    """One YAML document of a file. `text` is the whole file's."""
+    """One YAML document of a file. `text` is the whole file's, and so is `stream`, which its documents share."""
 
     path: str
     index: int
     data: Any
     text: str
+    stream: StreamPlaces | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def source(self) -> SourceFile:
-        return SourceFile(self.path, self.text, self.data, document=self.index)
+        return SourceFile(self.path, self.text, self.data, document=self.index, stream=self.stream)
 
     @property
     def kind(self) -> str:

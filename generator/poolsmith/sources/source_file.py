@@ -12,23 +12,33 @@ from poolsmith.sources.yaml_marks import Marks
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.sources.stream_places import StreamPlaces
     from poolsmith.sources.yaml_reader import YamlValue
 
 
 class SourceFile:
     """A file's path (relative to the root, forward slashes), its text and the data of one document.
 
-    `problems` are those that did not keep the file from being read.
+    `problems` are those that did not keep the file from being read. `stream` has the places of all documents of a file
+    that has many: each is then composed once, and not for every document anew.
     """
 
     def __init__(
-        self, path: str, text: str, data: YamlValue, *, document: int = 0, problems: tuple[Diagnostic, ...] = ()
+        self,
+        path: str,
+        text: str,
+        data: YamlValue,
+        *,
+        document: int = 0,
+        problems: tuple[Diagnostic, ...] = (),
+        stream: StreamPlaces | None = None,
     ) -> None:
         self.path = path
         self.text = text
         self.data = data
         self.problems = problems
         self._document = document
+        self._stream = stream
 
     @cached_property
     def digest(self) -> str:
@@ -36,11 +46,11 @@ class SourceFile:
 
     @cached_property
     def _marks(self) -> Marks:
-        return Marks(self.text, self._document)
+        return Marks(self.text, self._document) if self._stream is None else self._stream.marks(self._document)
 
     @cached_property
     def _lines(self) -> list[str]:
-        return self.text.splitlines()
+        return self.text.splitlines() if self._stream is None else self._stream.lines
 
     def locate(self, pointer: str, note: str | None = None) -> Location:
         """Where `pointer` stands: its key, or the nearest ancestor that the file has."""

@@ -35,7 +35,8 @@ class StreamPlaces:
         return self._documents[document] if document < len(self._documents) else _NodeMarks(None)
 
     @cached_property
-    def _lines(self) -> list[str]:
+    def lines(self) -> list[str]:
+        """The lines of the whole text."""
         return self._text.splitlines()
 
     def locate(self, document: int, pointer: str, note: str | None = None) -> Location:
@@ -43,7 +44,7 @@ class StreamPlaces:
         if extent is None:
             return Location(span=Span(path=self._path), pointer=pointer, note=note)
         start, end = extent
-        line = self._lines[start.line - 1] if start.line <= len(self._lines) else None
+        line = self.lines[start.line - 1] if start.line <= len(self.lines) else None
         return Location(span=Span(path=self._path, start=start, end=end), pointer=pointer, note=note, source_line=line)
 
     def inside(self, document: int, pointer: str, line: int, column: int) -> Location:
@@ -51,8 +52,8 @@ class StreamPlaces:
         node = self._documents[document].scalar(pointer) if document < len(self._documents) else None
         if node is None:
             return self.locate(document, pointer)
-        start = position_inside(node, self._lines, line, column)
-        text = self._lines[start.line - 1] if start.line <= len(self._lines) else None
+        start = position_inside(node, self.lines, line, column)
+        text = self.lines[start.line - 1] if start.line <= len(self.lines) else None
         end = Position(start.line, start.column + 1)
         return Location(span=Span(path=self._path, start=start, end=end), pointer=pointer, source_line=text)
 

@@ -284,3 +284,8 @@ def test_every_layout_of_a_release_has_a_geometry(catalog):
 def test_the_digest_is_one_for_the_whole_catalog(catalog):
     assert catalog.digest == store.digest()
     assert catalog.digest.startswith("sha256:")
+
+
+def test_a_number_of_any_length_is_compared():
+    assert version_key("9" * 5_000) > version_key("9999.9")
+    assert version_key("1." + "9" * 5_000) < version_key("2")
