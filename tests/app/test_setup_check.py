@@ -291,6 +291,16 @@ def test_thousands_of_objects_in_one_file_are_judged_in_a_moment(judge):
     assert time.perf_counter() - start < 10
 
 
+def test_what_values_do_not_say_is_told_at_their_first_line(judge):
+    files = {"values.yaml": "psa: {enabled: true}\n", "nodes.yaml": NODE.format(name="a", zone="z", system="22.04")}
+    files["nodes.yaml"] = files["nodes.yaml"].replace("ID: ubuntu", "ID: talos").replace('"22.04"', "v1.9.0")
+
+    assert set(told(judge(files, release="v26.3.3"))) == {
+        ("driver-of-the-system", "values.yaml:1:1"),
+        ("host-driver-folder", "values.yaml:1:1"),
+    }
+
+
 def test_in_a_project_findings_stand_at_lines_of_profiles(write_files):
     values = "\n    values: {driver: {rdma: {enabled: true}}}"
     root = write_files(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.kustomize_roots import folder_of, patch_files, roots_of_files
 from poolsmith.app.values_places import parsed_values
 from poolsmith.check.setup.view import SetupObject, SetupValues, SetupView
 from poolsmith.sources.nested import value_at
+from poolsmith.sources.pointer import join
 from poolsmith.sources.stream_places import StreamPlaces
 
 if TYPE_CHECKING:
@@ -80,9 +82,13 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
         return None
     source, top = found.document.source, found.pointer
     is_text = isinstance(found.values, str)
+    first = join("", *list(found.document.data)[:1]) if isinstance(found.document.data, dict) else ""
 
     def place(pointer: str, note: str | None = None) -> Location:
-        return source.locate(top if is_text else top + pointer, note)
+        located = source.locate(top if is_text else top + pointer, note)
+        if located.span.start is None and first:
+            return replace(source.locate(first, note), pointer=pointer)
+        return located
 
     return SetupValues(
         values=values,

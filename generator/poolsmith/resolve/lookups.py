@@ -127,9 +127,12 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
 
 
 def _declared_tag(pool: PoolPlan, tag: str, facts: Facts) -> None:
-    """The operator makes the suffix itself, from what the node says about its system: id and version, or major."""
+    """The operator makes the suffix itself, from what the node says about its system, by the rules of its release."""
     os = pool.profile.spec.os
-    possible = tuple(dict.fromkeys((f"{os.id}{os.version}", f"{os.id}{os.version.split('.')[0]}")))
+    if facts.release is not None:
+        possible: tuple[str, ...] = (facts.release.os_tag(os.id, os.version),)
+    else:
+        possible = tuple(dict.fromkeys((f"{os.id}{os.version}", f"{os.id}{os.version.split('.')[0]}")))
     if tag not in possible:
         facts.report_pool(
             codes.UNKNOWN_OPERATING_SYSTEM,

@@ -59,6 +59,13 @@ FAILING = [
     ("PSM202", {}, {"a": {"os": '{id: ubunut, version: "22.04"}'}}, "a.yaml:5:8", "did you mean `ubuntu`"),
     ("PSM202", {}, {"a": {"os": '{id: ubuntu, version: "21.10"}'}}, "a.yaml:5:20", "os.imageTag"),
     (
+        "PSM202",
+        {},
+        {"a": {"os": '{id: rhel, version: "9.4", imageTag: rhel9}'}},
+        "a.yaml:5:34",
+        "imageTag: rhel9.4",
+    ),
+    (
         "PSM203",
         {"kubernetes": '{version: "1.33", distribution: k3z}'},
         {},

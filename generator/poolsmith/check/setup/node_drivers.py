@@ -66,8 +66,17 @@ class DescribedDriver:
         return self.text("version")
 
     @property
+    def is_guest(self) -> bool:
+        """Whether it is for virtual machines with a vGPU: the tag of its image says nothing of the driver in it."""
+        if self.item is not None and not self.item.of_chart:
+            return self.text("driverType") == "vgpu"
+        return any(self.text(f"licensingConfig.{name}") for name in ("secretName", "configMapName"))
+
+    @property
     def branch(self) -> int | None:
-        """None for a digest, and where no version is given."""
+        """None for a digest, for vGPU guests, and where no version is given."""
+        if self.is_guest:
+            return None
         first = self.version.partition(".")[0]
         return int(first) if first.isdecimal() and len(first) == 3 else None  # noqa: PLR2004 - branches have three digits
 

@@ -142,16 +142,19 @@ def _defaults(setup: DriverSetup) -> Iterator[SetupFinding]:
 def _overlaps(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
     compared = [item for item in setup.objects if not item.is_default]
     by_chart: list[DriverObject] = []
+    met: list[bool] = []
     pairs = sorted(islice(compatible_pairs([item.selector for item in compared]), 4 * MOST_OF_ONE_RULE))
     witnesses = _contested(setup)
     for first, second in pairs:
         one, other = compared[first], compared[second]
         if one.of_chart:
             by_chart.append(other)
+            met.append((one.name, other.name) in witnesses)
         else:
             yield _overlap(view, setup, one, other, witnesses.get((one.name, other.name)))
     if by_chart:
-        yield _chart_overlap(setup, by_chart)
+        severity = Severity.WARNING if view.nodes and not any(met) else None
+        yield _chart_overlap(setup, by_chart, severity)
 
 
 def _contested(setup: DriverSetup) -> dict[tuple[str, str], SetupNode]:
@@ -197,7 +200,7 @@ def _advice(setup: DriverSetup, one: DriverObject, other: DriverObject) -> str:
     return "let both select by the same label, each another value of it"
 
 
-def _chart_overlap(setup: DriverSetup, others: list[DriverObject]) -> SetupFinding:
+def _chart_overlap(setup: DriverSetup, others: list[DriverObject], severity: Severity | None) -> SetupFinding:
     assert setup.chart is not None
     names = few([item.name for item in others])
     return SetupFinding(
@@ -206,6 +209,7 @@ def _chart_overlap(setup: DriverSetup, others: list[DriverObject]) -> SetupFindi
         location=setup.chart.at(""),
         help=f"set `{DEFAULT}: false`",
         related=tuple(item.at("/spec/nodeSelector", f"selects {_told(item)}") for item in others[:FEW]),
+        severity=severity,
     )
 
 

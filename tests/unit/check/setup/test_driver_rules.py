@@ -474,3 +474,35 @@ class TestSeveralClusterPolicies:
 
         assert "2 ClusterPolicy objects (`a`, `b`)" in said(several_cluster_policies, seen)
         assert told(several_cluster_policies, SetupView(catalog=CATALOG, objects=tuple(policies[:1]))) == []
+
+
+class TestGuests:
+    """The tag of a vGPU guest driver's image is the user's, and says nothing of the driver in it."""
+
+    def test_an_object_for_guests(self):
+        objects = [driver("a", driverType="vgpu", repository="registry.example.com/vgpu", version="550.90.07-grid")]
+
+        assert told(driver_and_gpu, view(node(**B200), values=OBJECTS, objects=objects)) == []
+
+    def test_guests_under_the_cluster_policy(self):
+        values = {"driver": {"version": "550.90.07-grid", "licensingConfig": {"secretName": "licence"}}}
+
+        assert told(driver_and_gpu, view(node(**B200), values=values)) == []
+
+    def test_the_same_version_on_bare_metal(self):
+        assert (
+            "does not know B200"
+            in told(driver_and_gpu, view(node(**B200), values=OBJECTS, objects=[driver("a", version="550.90.07")]))[0][
+                3
+            ]
+        )
+
+
+class TestTheChartsObject:
+    def test_beside_objects_that_select_no_known_node_it_is_a_warning(self):
+        values = {"driver": {"nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": True}}}
+        shared = told(refused_driver_objects, view(node(), values=values, objects=[driver("a", "a")]))
+        apart = told(refused_driver_objects, view(node(), values=values, objects=[driver("a", "b")]))
+
+        assert [item[0] for item in shared] == ["error"]
+        assert [item[0] for item in apart] == ["warning"]
