@@ -20,6 +20,9 @@ MAX_REPORTED = 50
 _DROPPED = "PSM320"
 """A dead key in anyone's file is a warning; what is generated here holds nothing that the chart would drop."""
 
+_OF_POOLS = {("driver", "usePrecompiled"): "driver.source"}
+"""Values that fields of every pool decide, also where they come to the chart's default and nothing is generated."""
+
 
 def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """Refuse what the chart would drop, and what the profiles already decide."""
@@ -41,6 +44,9 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         taken = _taken(path, derived)
         if taken is not None and taken.value != value:
             message = f"`{taken.dotted}` follows from the profiles ({taken.origin})"
+            rule = codes.VALUE_TAKEN
+        elif taken is None and path in _OF_POOLS and value != chart.default(path):
+            message = f"`{'.'.join(path)}` follows from the profiles (`{_OF_POOLS[path]}` of the pools)"
             rule = codes.VALUE_TAKEN
         elif taken is None and value == chart.default(path) and value is not None:
             message = f"`{'.'.join(path)}` repeats the chart's default"

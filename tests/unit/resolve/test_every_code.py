@@ -620,6 +620,13 @@ FAILING = [
         "cluster.yaml:6:49",
         "remove it from stack.values",
     ),
+    (
+        "PSM302",
+        values('{driver: {usePrecompiled: true, version: "580"}}'),
+        {"a": {"driver": "{source: container}"}},
+        "cluster.yaml:6:47",
+        "remove it from stack.values",
+    ),
     ("PSM303", values('{dcgm: {enabled: "true"}}'), {}, "cluster.yaml:6:45", "write a boolean"),
     ("PSM320", values("{driver: {useOpenKernelModules: true}}"), {}, "cluster.yaml:6:47", "driver.kernelModuleType"),
     ("PSM320", values("{operator: {defaultRuntime: crio}}"), {}, "cluster.yaml:6:49", "remove it"),
