@@ -96,7 +96,7 @@ class DriverPlan:
         """None where nobody can tell."""
         if self.version is None or self.vgpu is not None:
             return None
-        return int(self.version.split(".")[0])
+        return int(self.version.split(".")[0].split("-")[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,6 +161,7 @@ FAILING = [
         "a.yaml:8:12",
         'version: "535"',
     ),
+    ("PSM211", {}, {"a": {"driver": "{source: container, version: 535-server}"}}, "a.yaml:8:31", "550.90.07"),
     ("PSM211", {}, {"a": {"driver": '{source: container, version: "535"}'}}, "a.yaml:8:31", "550.90.07"),
     ("PSM212", {}, {"a": {"driver": None}}, "a.yaml:4:1", "source: container"),
     ("PSM212", MANUAL, {"a": {"driver": None}}, "a.yaml:4:1", "source: preinstalled"),
