@@ -291,6 +291,28 @@ def test_thousands_of_objects_in_one_file_are_judged_in_a_moment(judge):
     assert time.perf_counter() - start < 10
 
 
+def test_releases_by_the_thousand_find_their_charts_in_a_moment(judge):
+    pair = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: r{number}}}
+spec: {{chartRef: {{kind: OCIRepository, name: c{number}}}}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {{name: c{number}}}
+spec: {{url: "oci://charts.example/{chart}"}}
+"""
+    names = ("node-feature-discovery" if number == 2_999 else f"c{number}" for number in range(3_000))
+    text = "---\n".join(pair.format(number=number, chart=chart) for number, chart in enumerate(names))
+    start = time.perf_counter()
+
+    found = told(judge({"a.yaml": text, "values.yaml": "nfd: {enabled: true}\n"}, release="v26.3.3"))
+
+    assert ("one-feature-discovery", "values.yaml:1:7") in found
+    assert time.perf_counter() - start < 10
+
+
 def test_what_values_do_not_say_is_told_at_their_first_line(judge):
     files = {"values.yaml": "psa: {enabled: true}\n", "nodes.yaml": NODE.format(name="a", zone="z", system="22.04")}
     files["nodes.yaml"] = files["nodes.yaml"].replace("ID: ubuntu", "ID: talos").replace('"22.04"', "v1.9.0")

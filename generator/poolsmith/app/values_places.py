@@ -115,14 +115,13 @@ def _other_release(document: CheckedDocument, *, with_none: bool) -> Iterator[Fo
 def _referenced(reference: Any, tree: CheckedTree) -> tuple[Any, Any]:
     """Chart and version of the object that `chartRef` names, where it is in the tree."""
     kind, name = _get(reference, "kind"), _get(reference, "name")
-    for document in tree.objects:
-        if document.kind != kind or document.metadata.get("name") != name:
-            continue
-        spec = document.data.get("spec")
-        if kind == "OCIRepository":
-            return _get(spec, "url"), _get(spec, "ref", "tag")
-        return _get(spec, "chart"), _get(spec, "version")
-    return name, None
+    document = tree.named(kind, name) if isinstance(kind, str) and isinstance(name, str) else None
+    if document is None:
+        return name, None
+    spec = document.data.get("spec")
+    if kind == "OCIRepository":
+        return _get(spec, "url"), _get(spec, "ref", "tag")
+    return _get(spec, "chart"), _get(spec, "version")
 
 
 def _application(document: CheckedDocument, spec: Any, pointer: str, *, with_none: bool) -> Iterator[FoundValues]:

@@ -64,6 +64,19 @@ class CheckedTree:
         return tuple(document for document in self.documents if document.is_object)
 
     @cached_property
+    def _by_name(self) -> dict[tuple[str, str], CheckedDocument]:
+        found: dict[tuple[str, str], CheckedDocument] = {}
+        for document in self.objects:
+            name = document.metadata.get("name")
+            if isinstance(name, str):
+                found.setdefault((document.kind, name), document)
+        return found
+
+    def named(self, kind: str, name: str) -> CheckedDocument | None:
+        """The first object of that kind and name, in whichever group and namespace."""
+        return self._by_name.get((kind, name))
+
+    @cached_property
     def kustomizations(self) -> tuple[CheckedDocument, ...]:
         return tuple(
             document

@@ -46,10 +46,8 @@ def declared_charts(item: SetupObject, view: SetupView) -> Iterator[tuple[str, A
 
 def _referenced(reference: Any, view: SetupView) -> str:
     kind, name = word(value_at(reference, ("kind",))), word(value_at(reference, ("name",)))
-    for item in view.of_kind(kind) if kind else ():
-        if item.own_name == name:
-            return _last(item.spec.get("url") if kind == "OCIRepository" else item.spec.get("chart"))
-    return name
+    item = view.named(kind, name) if kind else None
+    return name if item is None else _last(item.spec.get("url" if kind == "OCIRepository" else "chart"))
 
 
 def _parsed(values: Any) -> Any:

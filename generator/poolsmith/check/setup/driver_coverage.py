@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.check.setup.driver_setup import driver_setup, shown_selector
-from poolsmith.check.setup.engine import SetupFinding
+from poolsmith.check.setup.engine import MOST_OF_ONE_RULE, SetupFinding
 from poolsmith.check.setup.wording import few, named, places, verb
 from poolsmith.diagnostics import RuleInfo, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.check.setup.driver_setup import DriverSetup
     from poolsmith.check.setup.view import SetupNode, SetupView
@@ -29,6 +29,7 @@ RULE = RuleInfo(
     references=("NVIDIA/gpu-operator:internal/state/nodepool.go", "NVIDIA/gpu-operator issue 1622"),
 )
 NEEDS = ("nodes", "release")
+_MOST_COMPARED = 1_000
 
 
 def check(view: SetupView) -> Iterator[SetupFinding]:
@@ -60,13 +61,10 @@ def _uncovered(setup: DriverSetup) -> Iterator[SetupFinding]:
 def _idle(setup: DriverSetup) -> Iterator[SetupFinding]:
     if not setup.nodes:
         return
-    for index in setup.serving.idle(len(setup.objects)):
-        item = setup.objects[index]
-        if item.is_default:
-            continue
-        word = setup.nodes[0].word
-        nearest = _nearest(setup, item.selector)
-        count = len(setup.nodes)
+    word, count = setup.nodes[0].word, len(setup.nodes)
+    idle = (setup.objects[index] for index in setup.serving.idle(len(setup.objects)))
+    for number, item in enumerate(item for item in idle if not item.is_default):
+        nearest = _nearest(setup, item.selector) if number < MOST_OF_ONE_RULE else None
         yield SetupFinding(
             message=f"{item.shown} selects {shown_selector(item.selector)}, and none of the {count:,} "
             f"{word}{verb(setup.nodes, '', 's')} has these labels",
@@ -76,12 +74,12 @@ def _idle(setup: DriverSetup) -> Iterator[SetupFinding]:
         )
 
 
-def _nearest(setup: DriverSetup, selector: object) -> tuple[SetupNode, str] | None:
+def _nearest(setup: DriverSetup, selector: Mapping[str, str]) -> tuple[SetupNode, str] | None:
     """The node that lacks least, and what it lacks."""
-    assert isinstance(selector, dict)
     best: tuple[int, SetupNode, str] | None = None
-    for node in setup.nodes[:1_000]:
-        wrong = [(key, value) for key, value in sorted(selector.items()) if node.labels.get(key) != value]
+    wanted = sorted(selector.items())
+    for node in setup.nodes[:_MOST_COMPARED]:
+        wrong = [(key, value) for key, value in wanted if node.labels.get(key) != value]
         if wrong and (best is None or len(wrong) < best[0]):
             key, value = wrong[0]
             has = f"has `{key}: {node.labels[key]}`" if key in node.labels else f"has no label `{key}`"

@@ -164,6 +164,17 @@ class SetupView:
         """In the order of the files. `group` is the part of apiVersion before the slash."""
         return tuple(item for item in self._by_kind.get(kind, ()) if group is None or item.group == group)
 
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], SetupObject]:
+        found: dict[tuple[str, str], SetupObject] = {}
+        for item in self.objects:
+            found.setdefault((item.kind, item.own_name), item)
+        return found
+
+    def named(self, kind: str, name: str) -> SetupObject | None:
+        """The first one, in whichever group and namespace."""
+        return self._by_name.get((kind, name))
+
     def has(self, need: str) -> bool:
         """Whether `nodes`, `values` or `release` are known."""
         return {
