@@ -9,6 +9,7 @@ from poolsmith import __version__
 from poolsmith.app.admission import Admission, admission_of
 from poolsmith.app.comparison import Comparison
 from poolsmith.app.driver_images import judge_driver_images
+from poolsmith.app.idle_driver_values import idle_driver_values
 from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
 from poolsmith.app.pool_supply import pool_supply
 from poolsmith.app.values_check import judge_stack_values
@@ -73,6 +74,7 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
         diagnostics.extend(predicted_errors(prediction, loaded, project.catalog))
+        diagnostics.extend(idle_driver_values(prediction, loaded, project.predictions))
         diagnostics.extend(judge_driver_images(project.driver_images[0], prediction, loaded))
         prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))

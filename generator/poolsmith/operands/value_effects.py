@@ -34,7 +34,7 @@ def value_effects(given: InstallationInput, ledger: Ledger, paths: Iterable[Valu
     have = {line_order(line) for line in ledger.lines}
     effects: Effects = {}
     for path in asked:
-        without = install(replace(given, values=_without(given.values, path)), charts)
+        without = install(replace(given, values=without_value(given.values, path)), charts)
         if without.errors:
             continue
         rest = installed_ledger(without)
@@ -42,7 +42,8 @@ def value_effects(given: InstallationInput, ledger: Ledger, paths: Iterable[Valu
     return effects
 
 
-def _without(values: dict[str, Any], path: ValuePath) -> dict[str, Any]:
+def without_value(values: dict[str, Any], path: ValuePath) -> dict[str, Any]:
+    """The values but for the one at a path that they have."""
     result: dict[str, Any] = copied(values)
     block = result
     for key in path[:-1]:

@@ -20,7 +20,17 @@ MAX_REPORTED = 50
 _DROPPED = "PSM320"
 """A dead key in anyone's file is a warning; what is generated here holds nothing that the chart would drop."""
 
-_OF_POOLS = {("driver", "usePrecompiled"): "driver.source"}
+_OF_POOLS = {
+    ("driver", "usePrecompiled"): "driver.source",
+    ("driver", "version"): "driver.version",
+    ("driver", "repository"): "driver.repository",
+    ("driver", "kernelModuleType"): "driver.kernelModuleType",
+    ("driver", "useOpenKernelModules"): "driver.kernelModuleType",
+    ("driver", "rdma", "enabled"): "driver.rdma",
+    ("driver", "rdma", "useHostMofed"): "driver.useHostMofed",
+    ("gds", "enabled"): "driver.gds",
+    ("gdrcopy", "enabled"): "driver.gdrcopy",
+}
 """Values that fields of every pool decide, also where they come to the chart's default and nothing is generated."""
 
 
@@ -41,12 +51,13 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         if any(path[:length] in told for length in range(1, len(path) + 1)):
             settings.append(ValueSetting(path, value, facts.at_cluster(pointer)))  # errors end the plan
             continue
-        taken = _taken(path, derived)
+        taken, advice = _taken(path, derived), None
         if taken is not None and taken.value != value:
             message = f"`{taken.dotted}` follows from the profiles ({taken.origin})"
             rule = codes.VALUE_TAKEN
         elif taken is None and path in _OF_POOLS and value != chart.default(path):
             message = f"`{'.'.join(path)}` follows from the profiles (`{_OF_POOLS[path]}` of the pools)"
+            advice = f"remove it from stack.values, and write `{_OF_POOLS[path]}` in the pools' profiles"
             rule = codes.VALUE_TAKEN
         elif taken is None and value == chart.default(path) and value is not None:
             message = f"`{'.'.join(path)}` repeats the chart's default"
@@ -57,7 +68,7 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             continue
         reported += 1
         if reported <= MAX_REPORTED:
-            facts.report_cluster(rule, pointer, message)
+            facts.report_cluster(rule, pointer, message, help=advice)
         elif rule is codes.VALUE_TAKEN:
             facts.report_cluster(rule, VALUES, "more values than are shown follow from the profiles")
             break
