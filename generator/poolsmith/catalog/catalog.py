@@ -7,7 +7,7 @@ from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.charts import Chart, read_chart
-from poolsmith.catalog.driver_images import DriverImages, driver_images_from
+from poolsmith.catalog.driver_images import DriverImages, read_driver_images
 from poolsmith.catalog.gpus import Gpus, gpus_from
 from poolsmith.catalog.platforms import (
     Distribution,
@@ -62,7 +62,7 @@ class Catalog:
 
     @cached_property
     def driver_images(self) -> DriverImages:
-        return driver_images_from(store.read_yaml("driver_images.yaml"))
+        return read_driver_images()
 
     @cached_property
     def mig_geometry(self) -> dict[str, list[dict[str, Any]]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from poolsmith.catalog import store
 from poolsmith.catalog.versions import version_key
 
 _KERNEL = re.compile(r"(?P<minor>\d+\.\d+)\.\d+-\d+-(?P<flavour>[a-z][a-z0-9-]*)\Z")
@@ -95,7 +97,13 @@ class DriverImages:
         return processor == self.coherent_processor and key >= since[: len(key)]
 
 
-def driver_images_from(data: dict[str, Any]) -> DriverImages:
+@cache
+def read_driver_images() -> DriverImages:
+    """As the catalog has them; read once."""
+    return _driver_images(store.read_yaml("driver_images.yaml"))
+
+
+def _driver_images(data: dict[str, Any]) -> DriverImages:
     modules, memory = data["kernelModules"], data["coherentMemory"]
     return DriverImages(
         precompiled={line: tuple(_rows(entry)) for line, entry in data["precompiled"].items()},

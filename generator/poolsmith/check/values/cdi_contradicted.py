@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.versions import at_least
+from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.check.values.environment import Environment, toolkit_environment
 from poolsmith.check.values.shown import shorten
 from poolsmith.check.values.switches import is_off, is_on, text
@@ -44,15 +44,13 @@ _ENVVAR = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
 _MOUNTS = "ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS"
 _MODE = "NVIDIA_CONTAINER_RUNTIME_MODE"
 _OWN_CLASSES = ("nvidia-cdi", "nvidia-legacy")
-_NATIVE = "v25.10.0"
-"""From here on CDI is the only way under `cdi.enabled`. Source: catalog, devicePluginCdi"""
 
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     on, off = is_on(document, "cdi.enabled"), is_off(document, "cdi.enabled")
     if not on and not off:
         return
-    native = at_least(document.release.tag, _NATIVE)
+    native = _is_native(document.release.tag)
     if document.has(("devicePlugin", "env")) and not is_off(document, "devicePlugin.enabled"):
         strategy = Environment(document, ("devicePlugin",)).get(_STRATEGY)
         if strategy is not None:
@@ -87,6 +85,11 @@ def _strategy(strategy: Variable, document: ValuesDocument, *, on: bool, native:
             f"`{_STRATEGY}` is `{shorten(strategy.value)}`, and `cdi.enabled` is off: nothing prepares the node for CDI"
         )
         yield _told(strategy, message, "remove it, and write `cdi.enabled: true`")
+
+
+def _is_native(release: str) -> bool:
+    """Whether CDI is the only way under `cdi.enabled`, and not one beside the variable of the image."""
+    return "envvar" not in behaviour_at(release)["devicePluginCdi"]["strategy"].split(",")
 
 
 def _is_documented(words: list[str], document: ValuesDocument) -> bool:

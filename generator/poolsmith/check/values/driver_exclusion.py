@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.chart_images import image_default
+from poolsmith.catalog.operator_behaviour import behaviour_at, driver_object_behaviour_at
 from poolsmith.catalog.versions import at_least
 from poolsmith.check.values.shown import shorten
 from poolsmith.check.values.switches import is_off, is_on, text, uses_driver_objects
@@ -38,10 +39,6 @@ RULE = RuleInfo(
 )
 _VERSION = ("driver", "version")
 _BRANCH = re.compile(r"\d{3,4}", re.ASCII)
-_OPEN_FROM = "2.17.5"
-"""From this nvidia-fs on. Source: catalog, gdsNeedsOpenModules"""
-_MODULE_TYPE = "v25.3.0"
-"""From here on driver.kernelModuleType says which modules, before driver.useOpenKernelModules."""
 
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
@@ -98,11 +95,12 @@ def _storage(document: ValuesDocument) -> Iterator[ValueFinding]:
     if not is_on(document, "gds.enabled") or is_on(document, "driver.usePrecompiled"):
         return
     tag, version = document.release.tag, text(document, "gds.version")
-    if document.partial or not (version.startswith("sha256") or (version and at_least(version, _OPEN_FROM))):
+    first = driver_object_behaviour_at(tag)["gdsNeedsOpenModules"]
+    if document.partial or not (version.startswith("sha256") or (version and at_least(version, first))):
         return
-    has_type = at_least(tag, _MODULE_TYPE)
-    field = "driver.kernelModuleType" if has_type else "driver.useOpenKernelModules"
-    if has_type:
+    chosen_by = behaviour_at(tag)["kernelModule"]
+    field = f"driver.{chosen_by}"
+    if chosen_by == "kernelModuleType":
         module_type = text(document, field)
         refused = module_type != "open" if _default_object(document) else module_type == "proprietary"
         wanted = f"write `{field}: open`"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.versions import at_least, version_key
+from poolsmith.catalog.driver_images import read_driver_images
+from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.check.values.environment import Environment
 from poolsmith.check.values.shown import shorten
 from poolsmith.check.values.switches import is_off, is_on, text
@@ -22,7 +23,7 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="values",
     what="Helm values pin a driver of a branch that does not know `kernelModuleType: auto`, and leave the type to it "
-    "(from 25.3); or ask a newer driver for open modules with the old boolean (24.9); or say one thing in "
+    "(from 25.3); or ask a newer driver for open modules with the old boolean (before 25.3); or say one thing in "
     "`driver.kernelModuleType` and another in KERNEL_MODULE_TYPE.",
     why="Branches 535 and 550 take `auto` for proprietary or fail, and drivers that came after 24.9 do not look at "
     "the boolean: nodes with Grace Hopper or Blackwell GPUs, or with GPUDirect Storage, get modules that do not load.",
@@ -34,24 +35,19 @@ RULE = RuleInfo(
 )
 _VERSION = ("driver", "version")
 _TYPE = ("driver", "kernelModuleType")
-_AUTO_FROM = "570.86.15"
-_FIELD_FROM = "v25.3.0"
-_BOOLEAN_UNTIL = {"570": "570.133.20", "550": "550.163.01", "535": "535.247.01"}
-"""The first driver of each branch that no longer looks at the boolean of 24.9."""
-_LINE_OF_BOOLEAN = "v24.9."
 _VARIABLE = "KERNEL_MODULE_TYPE"
 
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if is_off(document, "driver.enabled"):
         return
-    tag, version = document.release.tag, document.get(_VERSION)
-    has_type = at_least(tag, _FIELD_FROM)
+    version, images = document.get(_VERSION), read_driver_images()
+    has_type = behaviour_at(document.release.tag)["kernelModule"] == _TYPE[-1]
     if has_type:
         yield from _contradiction(document)
     if not isinstance(version, str) or not version[:3].isdigit() or document.partial:
         return
-    if has_type and text(document, "driver.kernelModuleType") == "auto" and not _knows_auto(version):
+    if has_type and text(document, "driver.kernelModuleType") == "auto" and not images.chooses_modules(version):
         yield ValueFinding(
             rule=RULE,
             path=_TYPE if document.has(_TYPE) else _VERSION,
@@ -59,12 +55,10 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
             + ("what stands here" if document.has(_TYPE) else "the chart's default"),
             help="write `driver.kernelModuleType: proprietary`, or `open` for Grace Hopper and for GPUDirect Storage",
         )
-    old = _BOOLEAN_UNTIL.get(version[:3])
     if (
-        tag.startswith(_LINE_OF_BOOLEAN)
+        not has_type
         and is_on(document, "driver.useOpenKernelModules")
-        and old is not None
-        and at_least(version, old)
+        and images.told_by_variable(version)
         and _VARIABLE not in Environment(document, ("driver",))
     ):
         yield ValueFinding(
@@ -87,9 +81,3 @@ def _contradiction(document: ValuesDocument) -> Iterator[ValueFinding]:
             message=f"`{_VARIABLE}` is `{shorten(variable.value)}`, and `driver.kernelModuleType` is `{shorten(said)}`",
             help="remove the variable: the operator makes it of `driver.kernelModuleType`",
         )
-
-
-def _knows_auto(version: str) -> bool:
-    """A branch alone is the newest driver of it."""
-    key = version_key(version)
-    return key[:1] >= version_key(_AUTO_FROM)[:1] if len(key) == 1 else at_least(version, _AUTO_FROM)

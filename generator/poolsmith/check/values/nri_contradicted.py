@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.versions import at_least
+from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.check.values.environment import toolkit_environment
 from poolsmith.check.values.shown import shorten
 from poolsmith.check.values.switches import is_off, text, uses_nri
@@ -44,8 +44,8 @@ _PATHS = (
     "RUNTIME_DROP_IN_CONFIG",
     "RUNTIME_SOCKET",
 )
-_INSTEAD = "v26.7.0"
-"""From here on NRI takes the place of the runtime's files. Source: catalog, nri: instead"""
+_INSTEAD = "instead"
+"""Where NRI takes the place of the runtime's files."""
 _DEEPEST = 40
 
 
@@ -64,7 +64,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
             message=f"`operator.runtimeClass` is `{shorten(name)}`, and under NRI there are no runtime classes",
             help="remove it",
         )
-    if env is not None and at_least(document.release.tag, _INSTEAD):
+    if env is not None and behaviour_at(document.release.tag)["nri"] == _INSTEAD:
         for variable in env.entries:
             if variable.name in _PATHS:
                 message = f"`{variable.name}` has no effect: under NRI the toolkit does not touch the runtime's files"

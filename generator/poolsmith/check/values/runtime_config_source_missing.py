@@ -73,7 +73,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     yield ValueFinding(
         rule=RULE,
         path=(*variable.path, "value"),
-        message=f"these are paths of {distribution}, which needs {listed(missing)} from 25.10 on"
+        message=f"these are paths of {distribution}, which needs {listed(missing)} with {document.release.tag}"
         + (f": {reason}" if reason else ""),
         help=f"add {' and '.join(told)} to `toolkit.env`",
         severity=Severity.ERROR if reason else Severity.WARNING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.versions import at_least
+from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.check.values.environment import toolkit_environment
 from poolsmith.check.values.runtime_evidence import owners, rule_of
 from poolsmith.check.values.switches import is_on, uses_nri
@@ -41,16 +41,15 @@ _VARIABLES = (
     "NVIDIA_RUNTIME_SET_AS_DEFAULT",
 )
 _OPERATORS = "NVIDIA_RUNTIME_SET_AS_DEFAULT"
-_NATIVE = "v25.10.0"
-"""From here on, under CDI, the operator turns it off by a variable that the toolkit looks at first. Source: catalog,
-toolkitCdi; NVIDIA/nvidia-container-toolkit:cmd/nvidia-ctk-installer/container/runtime/runtime.go"""
+"""By this one the operator turns it off under CDI, and the toolkit looks at it first. Source:
+NVIDIA/nvidia-container-toolkit:cmd/nvidia-ctk-installer/container/runtime/runtime.go"""
 
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     env = toolkit_environment(document)
     if env is None or uses_nri(document):
         return
-    native = at_least(document.release.tag, _NATIVE)
+    native = _OPERATORS in behaviour_at(document.release.tag)["toolkitCdi"]
     for name in _VARIABLES:
         if not env.says(name, "true", "1", "t") or _is_documented(name, env, document):
             continue

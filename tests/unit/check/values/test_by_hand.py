@@ -323,6 +323,15 @@ MISTAKES = [
     ),
     (
         "PSM293",
+        "v24.6.1",
+        "driver: {version: 580.65.06, useOpenKernelModules: true}",
+        "warning",
+        "driver.useOpenKernelModules",
+        "KERNEL_MODULE_TYPE: open",
+    ),
+    ("PSM293", "v25.3.4", "driver: {version: 570.100.01}", "warning", "driver.version", "proprietary"),
+    (
+        "PSM293",
         "v26.3.3",
         "driver: {kernelModuleType: open, env: [{name: KERNEL_MODULE_TYPE, value: proprietary}]}",
         "warning",
