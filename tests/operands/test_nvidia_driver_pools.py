@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
+from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.operands.nvidia_driver.names import hash_of
-from poolsmith.operands.nvidia_driver.node_pools import name_of_kernel
 
 
 def _beside(name):

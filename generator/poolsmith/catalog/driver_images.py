@@ -38,6 +38,10 @@ class CompiledImages:
     without: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
 
+    def leaves_out(self, branch: int | None, version: str) -> bool:
+        """Whether no container of that driver was built for the system."""
+        return bool(self.branches and branch not in self.branches) or version in self.without
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverImages:
@@ -67,6 +71,11 @@ class DriverImages:
             and branch in row.branches
             and match["flavour"] in row.flavours
         )
+
+    def nearest_rows(self, line: str, os_tag: str) -> tuple[PrecompiledRow, ...]:
+        """Those of the system, or all of a line that has none for it."""
+        rows = self.precompiled.get(line, ())
+        return tuple(row for row in rows if row.os_tag == os_tag) or rows
 
     def chooses_modules(self, version: str) -> bool:
         """Whether the driver container of a version, or of a branch, knows `auto`."""

@@ -5,6 +5,7 @@ Entries of releases are made of the same rules, each of which holds for a range 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -22,3 +23,8 @@ def behaviour_at(release: str) -> dict[str, Any]:
 def driver_object_behaviour_at(release: str) -> dict[str, Any]:
     """By the names of `nvidia_driver/overlay.yaml`: of NVIDIADriver objects. Shared, so not to be changed."""
     return behaviour_of(store.read_yaml("nvidia_driver/overlay.yaml")["behaviour"], release)
+
+
+def name_of_kernel(kernel: str, architectures: str) -> str:
+    """A kernel as a part of object names: without the architecture, in lower case. `architectures`: the behaviour."""
+    return re.sub(architectures, "", kernel).replace("_", ".").removesuffix(".").lower()

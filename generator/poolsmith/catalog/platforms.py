@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.versions import minor_between, version_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +56,22 @@ class RuntimePaths:
     device_plugin_env: tuple[dict[str, str], ...]
 
     @property
+    def by_field(self) -> dict[str, str | None]:
+        """The paths by the fields of a profile: config, socket, drop_in."""
+        return {"config": self.config, "socket": self.socket, "drop_in": self.drop_in}
+
+    @property
     def pairs(self) -> bool:
         """Whether configuration and drop-in file belong together here, and the toolkit is told both."""
         told = "".join(entry["value"] for entry in self.env)
         return "{config}" in told and "{dropIn}" in told
+
+
+def fill_paths(template: str, by_field: Mapping[str, str | None]) -> str:
+    """A variable's value as a distribution's entry writes it, with paths in place of their names."""
+    for placeholder, name in (("{config}", "config"), ("{socket}", "socket"), ("{dropIn}", "drop_in")):
+        template = template.replace(placeholder, by_field[name] or "")
+    return template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

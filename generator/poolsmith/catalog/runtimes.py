@@ -32,6 +32,11 @@ class RuntimeEntry:
             not is_older(version, first) and (below is None or is_older(version, below)) for first, below in self.nri
         )
 
+    @property
+    def nri_ranges(self) -> str:
+        """The versions that have it, in words; empty where none has."""
+        return " or ".join(f"{first} and later" + (f" below {below}" if below else "") for first, below in self.nri)
+
     def config_version(self, version: str | None) -> int | None:
         """The newest version of its configuration that a version of the runtime knows; None where nobody can tell."""
         if version is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.platforms import fill_paths
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.suggest import listed
@@ -62,7 +63,7 @@ def choose_runtime(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     if configured:
         plan = _configure_operator(plan, configured, known[operators], facts)
     overlays = tuple(
-        _overlay(plan, pool, known[pool.profile.spec.runtime.name], facts)
+        _overlay(plan, pool, known[pool.profile.spec.runtime.name], operators, facts)
         for pool in plan.pools
         if pool.toolkit == ToolkitSource.OVERLAY
     )
@@ -107,8 +108,8 @@ def _configure_operator(plan: ClusterPlan, pools: Sequence[PoolPlan], paths: Run
     return with_values(plan, *settings)
 
 
-def _overlay(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, facts: Facts) -> ToolkitOverlay:
-    runtime, operators = pool.profile.spec.runtime, operator_runtime(plan.pools)
+def _overlay(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, operators: str, facts: Facts) -> ToolkitOverlay:
+    runtime = pool.profile.spec.runtime
     given = {field: getattr(runtime, field) for field in PATH_FIELDS}
     env = _environment(plan, (pool,), given, paths, facts)
     if not uses_cdi(plan, facts):  # with CDI the operator says the same itself
@@ -142,11 +143,10 @@ def _environment(
     if leaves_configuration(plan, facts):
         return {}
     entry = facts.catalog.runtimes.by_name[pools[0].profile.spec.runtime.name]
-    known = {"config": paths.config, "socket": paths.socket, "drop_in": paths.drop_in}
-    chosen = {field: given[field] or known[field] for field in PATH_FIELDS}
+    chosen = {field: given[field] or known for field, known in paths.by_field.items()}
     kubernetes = plan.cluster.spec.kubernetes.version
     env = {
-        item["name"]: _fill(item["value"], chosen)
+        item["name"]: fill_paths(item["value"], chosen)
         for item in paths.env
         if "fromKubernetes" not in item or at_least(kubernetes, item["fromKubernetes"])
     }
@@ -186,9 +186,3 @@ def _shared(pools: Sequence[PoolPlan], field: str, facts: Facts) -> str | None:
             related=((without, "/spec/runtime", "the other pool"),),
         )
     return str(value) if value is not None else None
-
-
-def _fill(template: str, paths: dict[str, str | None]) -> str:
-    for placeholder, field in (("{config}", "config"), ("{socket}", "socket"), ("{dropIn}", "drop_in")):
-        template = template.replace(placeholder, paths[field] or "")
-    return template

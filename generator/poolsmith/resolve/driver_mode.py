@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.operator_behaviour import behaviour_at, name_of_kernel
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import DRIVER_VERSION_UNSTATED
 from poolsmith.diagnostics.suggest import listed
@@ -13,20 +13,16 @@ from poolsmith.model.cluster import DriverMode
 from poolsmith.model.origin import Derived
 from poolsmith.model.plan import ClusterPlan, PoolPlan, ValueSetting
 from poolsmith.resolve.driver_folders import agree_on_folders
-from poolsmith.resolve.driver_objects import driver_objects, module_fields
+from poolsmith.resolve.driver_objects import MODE, driver_objects, module_fields
 from poolsmith.resolve.drivers import os_tag
-from poolsmith.resolve.facts import agreed, map_pools, with_singleton, with_values
+from poolsmith.resolve.facts import agreed, driver_of, map_pools, with_singleton, with_values
 from poolsmith.resolve.upgrade_policies import agree_on_upgrades
 from poolsmith.resolve.vgpu_guests import licence_note, licensing_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from poolsmith.model.plan import DriverPlan
     from poolsmith.resolve.facts import Facts
-
-MODE = "/spec/stack/driverMode"
-_PROCESSOR = re.compile(r"\.?(?:x86_64|aarch64)(?:_64k)?")
 
 
 def choose_driver_mode(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -72,13 +68,13 @@ def _without_label(pool: PoolPlan, key: str) -> PoolPlan:
 
 def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> ClusterPlan:
     differences: tuple[tuple[str, str, Callable[[PoolPlan], Any]], ...] = (
-        ("driver source", "/spec/driver/source", lambda pool: _driver(pool).source),
-        ("driver version", "/spec/driver/version", lambda pool: _driver(pool).version),
-        ("driver repository", "/spec/driver/repository", lambda pool: _driver(pool).repository),
+        ("driver source", "/spec/driver/source", lambda pool: driver_of(pool).source),
+        ("driver version", "/spec/driver/version", lambda pool: driver_of(pool).version),
+        ("driver repository", "/spec/driver/repository", lambda pool: driver_of(pool).repository),
         (
             "kernel module type",
             "/spec/driver/kernelModuleType",
-            lambda pool: _driver(pool).kernel_module_type,
+            lambda pool: driver_of(pool).kernel_module_type,
         ),
         ("RDMA setting", "/spec/driver/rdma", lambda pool: pool.profile.spec.driver.rdma),
         (
@@ -88,7 +84,7 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
         ),
         ("GDS setting", "/spec/driver/gds", lambda pool: pool.profile.spec.driver.gds),
         ("GDRCopy setting", "/spec/driver/gdrcopy", lambda pool: pool.profile.spec.driver.gdrcopy),
-        ("vGPU licence", "/spec/driver/vgpu", lambda pool: _driver(pool).vgpu),
+        ("vGPU licence", "/spec/driver/vgpu", lambda pool: driver_of(pool).vgpu),
     )
     for what, pointer, value_of in differences:
         value, first, other = agreed(managed, value_of)
@@ -107,7 +103,7 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
         return plan
     _demand_kernels(plan, managed, facts)
     first = managed[0]
-    driver = _driver(first)
+    driver = driver_of(first)
     asked = first.profile.spec.driver
     chart = facts.need_chart()
     settings = [
@@ -158,12 +154,13 @@ def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> boo
 
 def _kernels_have_names(managed: list[PoolPlan], facts: Facts) -> bool:
     """The operator makes a DaemonSet for each kernel, and leaves the processor out of its name."""
+    architectures = behaviour_at(facts.need_release().tag)["architectures"]
     named: dict[str, PoolPlan] = {}
     for pool in managed:
         kernel = pool.profile.spec.kernel.release
-        if not _driver(pool).precompiled or kernel is None:
+        if not driver_of(pool).precompiled or kernel is None:
             continue
-        other = named.setdefault(_PROCESSOR.sub("", kernel), pool)
+        other = named.setdefault(name_of_kernel(kernel, architectures), pool)
         if other.profile.spec.kernel.release != kernel:
             facts.report_pool(
                 codes.DRIVER_DISAGREEMENT,
@@ -180,10 +177,11 @@ def _kernels_have_names(managed: list[PoolPlan], facts: Facts) -> bool:
 
 def _demand_kernels(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> None:
     """For a precompiled driver the operator makes a DaemonSet for the kernel of every GPU node, driver or not."""
-    if not _driver(managed[0]).precompiled:
+    if not driver_of(managed[0]).precompiled:
         return
+    names = {pool.name for pool in managed}
     for pool in plan.pools:
-        if pool.profile.spec.kernel.release is None and pool not in managed:
+        if pool.profile.spec.kernel.release is None and pool.name not in names:
             facts.report_pool(
                 codes.KERNEL_MISSING,
                 pool,
@@ -204,22 +202,18 @@ def _network_note(pool: PoolPlan) -> str | None:
 
 
 def _note_unpinned(managed: list[PoolPlan], facts: Facts) -> None:
-    unpinned = [pool for pool in managed if pool.profile.spec.driver.version is None and not _driver(pool).precompiled]
+    compiled = (pool for pool in managed if not driver_of(pool).precompiled)
+    unpinned = [pool for pool in compiled if pool.profile.spec.driver.version is None]
     if unpinned:
-        first = unpinned[0]
+        version = driver_of(unpinned[0]).version
         facts.report_pool(
             DRIVER_VERSION_UNSTATED,
-            first,
+            unpinned[0],
             "/spec/driver/source",
-            f"the driver of {listed(pool.name for pool in unpinned)} is {_driver(first).version} because the chart of "
+            f"the driver of {listed(pool.name for pool in unpinned)} is {version} because the chart of "
             f"{facts.need_release().tag} says so; another release brings another one",
-            help=f"write `version: {_driver(first).version}`, for example in a base",
+            help=f"write `version: {version}`, for example in a base",
         )
-
-
-def _driver(pool: PoolPlan) -> DriverPlan:
-    assert pool.driver is not None
-    return pool.driver
 
 
 def _shown(value: object) -> str:

@@ -10,7 +10,7 @@ from poolsmith.diagnostics.codes import shape
 from poolsmith.model.driver import KernelModuleType, UpgradePolicy
 from poolsmith.model.origin import Derived
 from poolsmith.model.plan import ClusterPlan, PoolDriverObject, PoolPlan, ValueSetting
-from poolsmith.resolve.facts import with_values
+from poolsmith.resolve.facts import driver_of, with_values
 from poolsmith.resolve.scheduling import tolerations_of
 from poolsmith.resolve.upgrade_policies import policy_fields
 from poolsmith.resolve.vgpu_guests import licensing_fields
@@ -46,7 +46,7 @@ def driver_objects(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> 
 
 
 def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDriverObject:
-    driver = _driver(pool)
+    driver = driver_of(pool)
     asked = pool.profile.spec.driver
     chart = facts.need_chart()
     spec: dict[str, Any] = {
@@ -83,7 +83,7 @@ def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDrive
 
 def _object_name(pool: PoolPlan, facts: Facts) -> str:
     """Type and precompiled are immutable, so that a change of them is another object."""
-    driver = _driver(pool)
+    driver = driver_of(pool)
     name = f"{pool.name}-{driver.kind}-{'precompiled' if driver.precompiled else 'compiled'}"
     excess = len(name) - _LONGEST_LABEL_VALUE
     if facts.need_release().driver_object.overlap == "owner" and excess > 0:
@@ -110,8 +110,3 @@ def module_fields(driver: DriverPlan, chosen: KernelModuleType, facts: Facts) ->
     if told is not None and facts.catalog.driver_images.told_by_variable(told):
         fields["env"] = [{"name": "KERNEL_MODULE_TYPE", "value": chosen.value}]
     return fields
-
-
-def _driver(pool: PoolPlan) -> DriverPlan:
-    assert pool.driver is not None
-    return pool.driver

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.catalog.releases import Release
     from poolsmith.load.cluster import LoadedCluster
     from poolsmith.load.layers import Layers
+    from poolsmith.model.plan import DriverPlan
     from poolsmith.model.value_finding import ValuesJudgement
     from poolsmith.sources.source_file import SourceFile
 
@@ -108,6 +109,12 @@ class Facts:
     def need_chart(self) -> Chart:
         assert self.chart is not None, "passes run after the look-ups"
         return self.chart
+
+
+def driver_of(pool: PoolPlan) -> DriverPlan:
+    """The driver of a pool that was given one by an earlier pass."""
+    assert pool.driver is not None
+    return pool.driver
 
 
 def with_values(plan: ClusterPlan, *settings: ValueSetting) -> ClusterPlan:

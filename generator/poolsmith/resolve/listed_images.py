@@ -35,16 +35,17 @@ def check_listed(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
 def _check_precompiled(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     images, line = facts.catalog.driver_images, facts.need_release().line
     kernel, tag, branch = pool.profile.spec.kernel.release, driver.os_tag or "", driver.branch
-    rows = images.precompiled.get(line)
-    if rows is None or kernel is None or branch is None or images.precompiled_rows(line, tag, kernel, branch):
+    if line not in images.precompiled or kernel is None or branch is None:
         return
-    near = [row for row in rows if row.os_tag == tag] or list(rows)
+    if images.precompiled_rows(line, tag, kernel, branch):
+        return
+    near = map(str, images.nearest_rows(line, tag))
     facts.report_pool(
         DRIVER_IMAGE_NOT_LISTED,
         pool,
         _KERNEL,
         f"the documentation of {line} lists no precompiled driver {branch} for {tag} with kernel {kernel}",
-        help=f"it lists {'; '.join(map(str, near))}; else write `source: container`, or name your own images "
+        help=f"it lists {'; '.join(near)}; else write `source: container`, or name your own images "
         "in `driver.repository`",
     )
 
@@ -54,7 +55,7 @@ def _check_compiled(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     known = facts.catalog.driver_images.compiled.get(driver.os_tag or "")
     if known is None:
         return
-    if (known.branches and driver.branch not in known.branches) or version in known.without:
+    if known.leaves_out(driver.branch, version):
         branches = f"of branch {listed(map(str, known.branches))}" if known.branches else "of an older build"
         facts.report_pool(
             DRIVER_IMAGE_NOT_LISTED,

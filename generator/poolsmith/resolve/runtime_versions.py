@@ -79,14 +79,15 @@ def _check_nri(pool: PoolPlan, entry: RuntimeEntry, facts: Facts) -> None:
     version = pool.profile.spec.runtime.version
     if entry.nri and (version is None or entry.has_nri(version)):
         return
-    ranges = " or ".join(f"{first} and later" + (f" below {below}" if below else "") for first, below in entry.nri)
     facts.report_pool(
         NRI_MISSING,
         pool,
         VERSION if entry.nri else "/spec/runtime/name",
         f"`cdi.nriPluginEnabled` injects devices through NRI, and {entry.name} {version or ''}".rstrip()
         + " does not offer what the operator needs",
-        help=f"use {entry.name} {ranges}" if ranges else "use containerd or cri-o, or leave `cdi.nriPluginEnabled` off",
+        help=f"use {entry.name} {entry.nri_ranges}"
+        if entry.nri
+        else "use containerd or cri-o, or leave `cdi.nriPluginEnabled` off",
     )
 
 

@@ -67,8 +67,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
 def _lacking(view: SetupView, entry: RuntimeEntry, version: str) -> tuple[str, str, str] | None:
     """The value that the version does not go with, what it needs, and a way out."""
     if view.flag(_NRI) and not entry.has_nri(version):
-        ranges = " or ".join(f"{first} and later" + (f" below {below}" if below else "") for first, below in entry.nri)
-        needs = f"{entry.name} {ranges}" if ranges else "containerd or cri-o"
+        needs = f"{entry.name} {entry.nri_ranges}" if entry.nri else "containerd or cri-o"
         return _NRI, needs, f"upgrade these nodes, or write `{_NRI}: false`"
     if view.flag(_CDI) and is_older(version, entry.cdi_minimum):
         return _CDI, f"{entry.name} {entry.cdi_minimum}", f"upgrade these nodes, or write `{_CDI}: false`"

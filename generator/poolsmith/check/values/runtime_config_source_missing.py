@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.platforms import fill_paths
 from poolsmith.catalog.toolkit_facts import breaks_without_source
 from poolsmith.check.values.environment import Environment, Variable, toolkit_environment
 from poolsmith.check.values.runtime_evidence import owners, rule_of, standard
@@ -63,13 +64,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if not missing:
         return
     reason = breaks_without_source(distribution)
-    paths = {"{config}": rule.config or "", "{dropIn}": rule.drop_in or "", "{socket}": rule.socket or ""}
-    told = []
-    for name in missing:
-        value = wanted[name]
-        for placeholder, path in paths.items():
-            value = value.replace(placeholder, path)
-        told.append(f"`{name}: {value}`")
+    told = [f"`{name}: {fill_paths(wanted[name], rule.by_field)}`" for name in missing]
     yield ValueFinding(
         rule=RULE,
         path=(*variable.path, "value"),

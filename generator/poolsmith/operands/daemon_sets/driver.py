@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.operands.daemon_sets.component import set_own_env, use_host_network
 from poolsmith.operands.daemon_sets.config_files import add_files, use_secret
 from poolsmith.operands.daemon_sets.driver_manager import MANAGER, set_driver_manager
@@ -105,11 +105,6 @@ def kernels(context: Context) -> dict[str, str]:
                 f"different OS versions found for the same kernel version {kernel}, unsupported configuration"
             )
     return dict(sorted(found.items()))
-
-
-def name_of_kernel(kernel: str, architectures: str) -> str:
-    """A kernel as a part of an object name: without the architecture, in lower case."""
-    return re.sub(architectures, "", kernel).replace("_", ".").removesuffix(".").lower()
 
 
 def _set_main(pod: Pod, main: Container, context: Context) -> None:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.operands.context import GPU_PRESENT
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.node_labels import DRIVER_OWNER
@@ -51,11 +52,6 @@ def node_pools(driver: NvidiaDriver, nodes: Sequence[Node], entry: NvidiaDriverE
     if not pools and entry.behaviour["withoutPools"] == "error":
         raise OperatorError(f"no nodes matching the given node selector for {driver.name}")
     return [pools[key] for key in sorted(pools)]
-
-
-def name_of_kernel(kernel: str, architectures: str) -> str:
-    """A kernel as a part of names: without the architecture, in lower case."""
-    return re.sub(architectures, "", kernel).replace("_", ".").removesuffix(".").lower()
 
 
 def _pool(
