@@ -324,11 +324,11 @@ def test_what_values_do_not_say_is_told_at_their_first_line(judge):
 
 
 def test_in_a_project_findings_stand_at_lines_of_profiles(write_files):
-    values = "\n    values: {driver: {rdma: {enabled: true}}}"
+    namespace = "\n    namespace: kube-system"
     root = write_files(
         {
             "profiles/lab/cluster.yaml": CLUSTER.replace(", driverMode: nvidia-driver}", "}").replace(
-                "{release: v26.3.3}", f"\n    release: v26.3.3{values}"
+                "{release: v26.3.3}", f"\n    release: v26.3.3{namespace}"
             ),
             "profiles/lab/a.yaml": POOL.format(name="a", system="22.04"),
         }
@@ -336,6 +336,16 @@ def test_in_a_project_findings_stand_at_lines_of_profiles(write_files):
 
     outcome = check_project(root, progress=lambda done, total: None)
 
-    assert told(outcome) == [("rdma-without-adapter", "profiles/lab/cluster.yaml:8:30")]
-    (finding,) = [item for item in outcome.diagnostics if item.name == "rdma-without-adapter"]
-    assert [str(item.span) for item in finding.related] == ["profiles/lab/a.yaml:4:1"]
+    assert told(outcome) == [("privileged-namespace", "profiles/lab/cluster.yaml:6:3")]
+
+
+@pytest.mark.parametrize("release", ["v26.3.3", "v26.7.0"])
+def test_a_node_without_a_gpu_is_enough_for_driver_objects_to_meet(judge, release):
+    """The operator compares selectors on all nodes that there are."""
+    drivers = [DRIVER.format(name="one", selector="{zone: a}"), DRIVER.format(name="two", selector="{rack: b}")]
+    apart = {"d.yaml": "---\n".join(drivers), "nodes.yaml": nodes(g1="a", g2="b")}
+    meeting = {**apart, "nodes.yaml": apart["nodes.yaml"] + "- {name: cpu, labels: {zone: a, rack: b}}\n"}
+
+    for files, severity, said in ((apart, "warning", "are not disjoint"), (meeting, "error", "both select node `cpu`")):
+        (found,) = [item for item in judge(files, release=release).diagnostics if item.code == "PSM261"]
+        assert (str(found.severity), said in found.message) == (severity, True)

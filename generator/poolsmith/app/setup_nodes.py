@@ -35,10 +35,11 @@ _GPU_TAINT = "nvidia.com/gpu"
 class GivenNodes:
     """What the user said of the cluster beside the files: nodes, and what else its profile says.
 
-    `nodes` is None where they could not be read; `problems` say why.
+    `nodes` are those with a GPU, None where they could not be read; `problems` say why.
     """
 
     nodes: tuple[SetupNode, ...] | None
+    bystanders: tuple[SetupNode, ...] = ()
     release: str | None = None
     distribution: str | None = None
     kubernetes: str | None = None
@@ -93,10 +94,10 @@ def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
     if read.problems:
         return GivenNodes(nodes=None, problems=read.problems, files=1)
     found = tuple(_node(node, read, catalog) for node in read.nodes if _carries_gpu(node))
-    others = len(read.nodes) - len(found)
-    what = f"{others:,} node{'' if others == 1 else 's'} of {shown}"
+    others = tuple(_node(node, read, catalog) for node in read.nodes if not _carries_gpu(node))
+    what = f"{len(others):,} node{'' if len(others) == 1 else 's'} of {shown}"
     skipped = (Skipped(what, "no label or taint says that there is a GPU"),) if others else ()
-    return GivenNodes(nodes=found, skipped=skipped, files=1)
+    return GivenNodes(nodes=found, bystanders=others, skipped=skipped, files=1)
 
 
 def _bare_plan(loaded: LoadedCluster, catalog: Catalog) -> ClusterPlan:

@@ -53,6 +53,7 @@ def views_of(
                 distribution=given.distribution if given is not None else None,
                 kubernetes=given.kubernetes if given is not None else None,
                 nodes=given.nodes if given is not None else None,
+                bystanders=given.bystanders if given is not None else (),
                 values=_policy_values(objects)
                 if item is None
                 else _values(item, known.line_defaults if known else None, several=several),

@@ -20,7 +20,8 @@ MAX_REPORTED = 50
 _DROPPED = "PSM320"
 """A dead key in anyone's file is a warning; what is generated here holds nothing that the chart would drop."""
 
-_OF_POOLS = {
+_OF_PROFILES = {
+    ("nfd", "enabled"): "nfd.provider",
     ("driver", "usePrecompiled"): "driver.source",
     ("driver", "version"): "driver.version",
     ("driver", "repository"): "driver.repository",
@@ -31,7 +32,8 @@ _OF_POOLS = {
     ("gds", "enabled"): "driver.gds",
     ("gdrcopy", "enabled"): "driver.gdrcopy",
 }
-"""Values that fields of every pool decide, also where they come to the chart's default and nothing is generated."""
+"""Values that profiles always decide, also where they come to the chart's default and nothing is generated."""
+_TOOLKIT_ENV = ("toolkit", "env")
 
 
 def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -55,15 +57,16 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         if taken is not None and taken.value != value:
             message = f"`{taken.dotted}` follows from the profiles ({taken.origin})"
             rule = codes.VALUE_TAKEN
-        elif taken is None and path in _OF_POOLS and value != chart.default(path):
-            message = f"`{'.'.join(path)}` follows from the profiles (`{_OF_POOLS[path]}` of the pools)"
-            advice = f"remove it from stack.values, and write `{_OF_POOLS[path]}` in the pools' profiles"
+        elif taken is None and path in _OF_PROFILES and value != chart.default(path):
+            message = f"`{'.'.join(path)}` follows from the profiles (`{_OF_PROFILES[path]}`)"
+            advice = f"remove it from stack.values, and write `{_OF_PROFILES[path]}` in the profiles"
             rule = codes.VALUE_TAKEN
         elif taken is None and value == chart.default(path) and value is not None:
             message = f"`{'.'.join(path)}` repeats the chart's default"
             rule = codes.VALUE_IS_DEFAULT
         else:
             if taken is None:
+                _refuse_paths(path, value, facts)
                 settings.append(ValueSetting(path, value, facts.at_cluster(pointer)))
             continue
         reported += 1
@@ -73,6 +76,25 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             facts.report_cluster(rule, VALUES, "more values than are shown follow from the profiles")
             break
     return replace(plan, values=plan.values + tuple(settings))
+
+
+def _refuse_paths(path: ValuePath, value: Any, facts: Facts) -> None:
+    """Where a runtime lies is said once, by the distribution or by `runtime` of the pools."""
+    if path != _TOOLKIT_ENV or not isinstance(value, list):
+        return
+    fields = {
+        name: field for runtime in facts.catalog.runtimes.by_name.values() for field, name in runtime.variables.items()
+    }
+    for index, item in enumerate(value):
+        name = item.get("name") if isinstance(item, dict) else None
+        if isinstance(name, str) and name in fields:
+            field = "dropIn" if fields[name] == "drop_in" else fields[name]
+            facts.report_cluster(
+                codes.VALUE_TAKEN,
+                pointers.join(VALUES, *path, str(index)),
+                f"`{name}` follows from the profiles (the distribution, or `runtime.{field}` of the pools)",
+                help=f"remove it from stack.values, and write `runtime.{field}` in the pools' profiles",
+            )
 
 
 def _report(judged: ValuesJudgement, facts: Facts) -> None:

@@ -123,15 +123,34 @@ def test_paths_of_any_runtime_are_handed_to_the_operators_toolkit(resolve, runti
 
 def test_variables_that_say_nothing_of_a_runtime_reach_every_toolkit(resolve):
     accept = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
-    values = (
-        f'{{toolkit: {{env: [{{name: {accept}, value: "false"}}, {{name: CONTAINERD_SOCKET, value: /run/c.sock}}]}}}}'
-    )
+    values = f'{{toolkit: {{env: [{{name: {accept}, value: "false"}}]}}}}'
     outcome = resolve({**stack("v26.3.3", values), **MIXED}, {"a": CONTAINERD, "b": CRIO})
     env = main_env(daemon_set(outcome, "b"))
 
     assert env[accept] == "false"
     assert "CONTAINERD_SOCKET" not in env
     assert env["RUNTIME"] == "crio"
+
+
+@pytest.mark.parametrize(
+    ("variable", "field"),
+    [("CONTAINERD_SOCKET", "socket"), ("CONTAINERD_CONFIG", "config"), ("RUNTIME_DROP_IN_CONFIG", "dropIn")],
+)
+def test_where_a_runtime_lies_is_not_taken_from_values(resolve, variable, field):
+    values = f"{{toolkit: {{env: [{{name: NVIDIA_REQUIRE, value: x}}, {{name: {variable}, value: /run/c}}]}}}}"
+    outcome = resolve(stack("v26.3.3", values), {"a": CONTAINERD})
+    (found,) = [item for item in outcome.diagnostics if item.code == "PSM302"]
+
+    assert found.primary.pointer == "/spec/stack/values/toolkit/env/1"
+    assert f"write `runtime.{field}`" in found.help
+
+
+def test_feature_discovery_is_decided_by_its_provider(resolve):
+    outcome = resolve(stack("v26.3.3", "{nfd: {enabled: false}}"), {"a": CONTAINERD})
+
+    assert [item.help for item in outcome.diagnostics if item.code == "PSM302"] == [
+        "remove it from stack.values, and write `nfd.provider` in the profiles"
+    ]
 
 
 @pytest.mark.parametrize(("release", "runtime"), [("v26.3.3", CRIO), ("v25.3.4", DOCKER)])

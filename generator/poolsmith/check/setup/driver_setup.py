@@ -29,6 +29,9 @@ MOST_OBJECTS = 5_000
 WORKLOAD = "nvidia.com/gpu.workload.config"
 _OPERANDS = "nvidia.com/gpu.deploy.operands"
 _OUTSIDE = ("preinstalled", "os")
+_OF_GUESTS = ("vm-passthrough", "vm-vgpu")
+_WORKLOADS = ("container", *_OF_GUESTS)
+"""What the label takes; any other value falls back to the cluster's default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +99,22 @@ class DriverSetup:
     @cached_property
     def serving(self) -> Serving:
         """By the positions of `nodes` and `objects`."""
+        return self._serve(self.nodes)
+
+    @cached_property
+    def contested(self) -> tuple[tuple[SetupNode, tuple[DriverObject, ...]], ...]:
+        """Nodes that several objects select; the operator does not ask whether a node has a GPU."""
+        bystanders = self._view.bystanders
+        parties = ((self.nodes, self.serving), (bystanders, self._serve(bystanders)))
+        return tuple(
+            (nodes[index], tuple(self.objects[place] for place in serving.by_node[index]))
+            for nodes, serving in parties
+            for index in serving.contested
+        )
+
+    def _serve(self, nodes: tuple[SetupNode, ...]) -> Serving:
         drivers = [DriverSelector(item.selector, item.is_default) for item in self.objects]
-        return serve(drivers, (node.labels for node in self.nodes), by_owner=self.by_owner)
+        return serve(drivers, (node.labels for node in nodes), by_owner=self.by_owner)
 
     @cached_property
     def served(self) -> dict[str, DriverObject]:
@@ -116,7 +133,10 @@ class DriverSetup:
         """Whether its GPUs belong to guests."""
         if node.workload is not None:
             return node.workload != "container"
-        return bool(self._view.flag("sandboxWorkloads.enabled")) and node.labels.get(WORKLOAD, "").startswith("vm-")
+        if not self._view.flag("sandboxWorkloads.enabled"):
+            return False
+        asked = node.labels.get(WORKLOAD)
+        return (asked if asked in _WORKLOADS else self._view.value("sandboxWorkloads.defaultWorkload")) in _OF_GUESTS
 
     def brings_own(self, node: SetupNode) -> str | None:
         """`preinstalled` or `os` where the node surely has a driver already."""

@@ -160,11 +160,11 @@ def _overlaps(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
 def _contested(setup: DriverSetup) -> dict[tuple[str, str], SetupNode]:
     """For two objects the first node that both select."""
     found: dict[tuple[str, str], SetupNode] = {}
-    for index in setup.serving.contested if setup.nodes else ():
-        names = [setup.objects[place].name for place in setup.serving.by_node[index]]
+    for node, rivals in setup.contested:
+        names = [rival.name for rival in rivals]
         for one, other in pairwise(names):
-            found.setdefault((one, other), setup.nodes[index])
-        found.setdefault((names[0], names[-1]), setup.nodes[index])
+            found.setdefault((one, other), node)
+        found.setdefault((names[0], names[-1]), node)
     return found
 
 

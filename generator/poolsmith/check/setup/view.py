@@ -135,6 +135,8 @@ class SetupValues:
 class SetupView:
     """One cluster. `nodes` and `values` are None where nobody gave any; `operator` are the facts of the release.
 
+    `bystanders` are nodes without a GPU.
+
     `cluster` is its name, empty where files are judged without a project.
     """
 
@@ -145,6 +147,7 @@ class SetupView:
     distribution: str | None = None
     kubernetes: str | None = None
     nodes: tuple[SetupNode, ...] | None = None
+    bystanders: tuple[SetupNode, ...] = ()
     values: SetupValues | None = None
     objects: tuple[SetupObject, ...] = ()
     namespace: str | None = None
