@@ -42,7 +42,7 @@ bench: $(STAMP)
 docs: $(STAMP)
 	@UPDATE_CATALOG=1 $(BIN)/python -m pytest -q tests/unit/catalog/test_compiled.py
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
-	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base; do \
+	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base DriverImageList:driver-image-list; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done
 	@for kind in PrivilegeGrant:privilege-grant PrivilegeEnforcement:privilege-enforcement WaiverList:waiver-list \
 	  RuleSettings:rule-settings PolicyTest:policy-test; do \
