@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.check.setup.node_selectors import GPU_PRESENT, DriverSelector, Serving, serve
+from poolsmith.check.setup.operand_nodes import takes_operands
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ DEFAULT = "driver.nvidiaDriverCRD.deployDefaultCR"
 OWNER = "owner"
 MOST_OBJECTS = 5_000
 WORKLOAD = "nvidia.com/gpu.workload.config"
-_OPERANDS = "nvidia.com/gpu.deploy.operands"
 _OUTSIDE = ("preinstalled", "os")
 _OF_GUESTS = ("vm-passthrough", "vm-vgpu")
 _WORKLOADS = ("container", *_OF_GUESTS)
@@ -125,7 +125,7 @@ class DriverSetup:
     def takes_driver(self, node: SetupNode) -> bool:
         """Whether the operator starts a driver pod on the node, once something describes one for it."""
         deploy = self._view.catalog.releases.labels.deploy_driver
-        if node.labels.get(deploy, "true") not in ("true", "") or node.labels.get(_OPERANDS) == "false":
+        if node.labels.get(deploy, "true") not in ("true", "") or not takes_operands(node):
             return False
         return not self.is_sandboxed(node)
 

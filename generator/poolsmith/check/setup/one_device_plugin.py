@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.check.setup.declared_charts import declared_charts
+from poolsmith.check.setup.driver_setup import driver_setup
 from poolsmith.check.setup.engine import SetupFinding
 from poolsmith.check.setup.node_selectors import GPU_PRESENT, matches
+from poolsmith.check.setup.operand_nodes import takes_operands
 from poolsmith.check.setup.wording import FEW, few, named, verb
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.model.pod_template import mappings, word
@@ -37,8 +39,6 @@ NEEDS = ("values",)
 _PATH = "devicePlugin.enabled"
 _CHART = "nvidia-device-plugin"
 _IMAGE = "k8s-device-plugin"
-_DEPLOY, _OPERANDS = "nvidia.com/gpu.deploy.device-plugin", "nvidia.com/gpu.deploy.operands"
-_WORKLOAD = "nvidia.com/gpu.workload.config"
 
 
 def check(view: SetupView) -> Iterator[SetupFinding]:
@@ -104,7 +104,7 @@ def _on_both(selector: dict[str, str] | None, served: list[SetupNode] | None) ->
 
 def _is_served(node: SetupNode, view: SetupView) -> bool:
     """Whether the operator's device plugin runs there."""
-    workload = node.workload or node.labels.get(_WORKLOAD, "container")
-    if view.flag("sandboxWorkloads.enabled") and workload != "container":
+    if driver_setup(view).is_sandboxed(node):
         return False
-    return node.labels.get(_DEPLOY, "true") == "true" and node.labels.get(_OPERANDS) != "false"
+    label = view.catalog.releases.labels.deploy_device_plugin
+    return node.labels.get(label, "true") == "true" and takes_operands(node)

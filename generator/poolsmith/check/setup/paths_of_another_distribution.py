@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.check.setup.engine import SetupFinding
 from poolsmith.check.setup.toolkit_nodes import toolkit_nodes
 from poolsmith.check.setup.wording import named, places, verb
-from poolsmith.check.values.runtime_evidence import CONTAINERD, distributions, owners
+from poolsmith.check.values.runtime_evidence import CONTAINERD, distributions, owners, sockets_of
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.suggest import listed
 
@@ -59,7 +59,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
 
 
 def _of(names: frozenset[str], nodes: list[SetupNode], env: dict[str, str], view: SetupView) -> Iterator[SetupFinding]:
-    sockets = sorted({path for name in names for path in _known_sockets(name)})
+    sockets = sorted({path for name in names for path in sockets_of(name)})
     if not sockets:
         return
     kind = listed(sorted(names))
@@ -93,10 +93,6 @@ def _distributions(node: SetupNode, view: SetupView) -> frozenset[str]:
     if view.distribution is not None:
         return frozenset((view.distribution,)) if view.distribution in distributions() else frozenset()
     return next((names for version, names in _BY_VERSION if version.search(node.runtime_version)), frozenset())
-
-
-def _known_sockets(name: str) -> set[str]:
-    return {paths.socket for _, paths in distributions()[name].rules.get(CONTAINERD, ()) if paths.socket is not None}
 
 
 def _environment(value: Any) -> dict[str, str] | None:

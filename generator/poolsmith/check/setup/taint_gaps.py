@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.check.setup.discoveries import discoveries
 from poolsmith.check.setup.driver_setup import driver_setup
+from poolsmith.check.setup.operand_nodes import takes_operands
 from poolsmith.check.setup.wording import FEW
 from poolsmith.model.pod_template import mapping
 from poolsmith.model.toleration import Tolerations, keeps_away, shown_taint
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 OPERANDS = "daemonsets.tolerations"
 WORKER = "node-feature-discovery.worker.tolerations"
-_OPERANDS_OFF = "nvidia.com/gpu.deploy.operands"
 _GPU: dict[str, Any] = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 _MADE = "setup taint gaps"
 
@@ -115,7 +115,7 @@ def taints_of(node: SetupNode, view: SetupView) -> tuple[Mapping[str, str], ...]
 
 def _all(view: SetupView) -> Iterator[_Asked]:
     nodes = view.nodes or ()
-    with_operands = [node for node in nodes if node.labels.get(_OPERANDS_OFF) != "false"]
+    with_operands = [node for node in nodes if takes_operands(node)]
     operands = _listed(view, OPERANDS)
     if operands is not None:
         yield _Asked(

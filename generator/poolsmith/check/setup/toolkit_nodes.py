@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.check.setup.driver_setup import driver_setup
+from poolsmith.check.setup.operand_nodes import OFF, takes_operands
+
 if TYPE_CHECKING:
     from poolsmith.check.setup.view import SetupNode, SetupView
 
-_OPERANDS = "nvidia.com/gpu.deploy.operands"
-_OFF = "false"
 _IN_CONTAINERS = "container"
 
 
@@ -21,13 +22,10 @@ def toolkit_nodes(view: SetupView) -> list[SetupNode]:
 
 def _gets_it(node: SetupNode, view: SetupView) -> bool:
     labels = view.catalog.releases.labels
-    if node.labels.get(labels.deploy_toolkit) == _OFF or node.labels.get(_OPERANDS) == _OFF:
+    if node.labels.get(labels.deploy_toolkit) == OFF or not takes_operands(node):
         return False
     if node.toolkit not in (None, "operator"):
         return False
-    if node.workload is not None:
-        return node.workload == _IN_CONTAINERS
-    if view.flag("sandboxWorkloads.enabled") is False:
-        return True  # the label is not read
-    default = view.value("sandboxWorkloads.defaultWorkload") or _IN_CONTAINERS
-    return bool(node.labels.get(labels.workload, default) == _IN_CONTAINERS)
+    if node.workload is None and view.flag("sandboxWorkloads.enabled") is None:
+        return node.labels.get(labels.workload, _IN_CONTAINERS) == _IN_CONTAINERS  # nobody says that it is not read
+    return not driver_setup(view).is_sandboxed(node)

@@ -46,6 +46,12 @@ def rule_of(distribution: str, release: str) -> RuntimePaths | None:
     return None if paths is None or paths.unknown else paths
 
 
+def sockets_of(distribution: str) -> frozenset[str]:
+    """Where it has containerd's socket, in any release's line."""
+    rules = distributions()[distribution].rules.get(CONTAINERD, ())
+    return frozenset(paths.socket for _, paths in rules if paths.socket is not None)
+
+
 def line_of(release: str) -> str:
     """`25.10` of `v25.10.1`."""
     return ".".join(release.removeprefix("v").split(".")[:2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.check.values.environment import Environment, Variable, toolkit_environment
-from poolsmith.check.values.runtime_evidence import distributions, owners, rule_of, standard
+from poolsmith.check.values.runtime_evidence import owners, rule_of, sockets_of, standard
 from poolsmith.check.values.shown import shorten
 from poolsmith.check.values.switches import uses_nri
 from poolsmith.diagnostics import RuleInfo
@@ -83,7 +83,7 @@ def _half_set(document: ValuesDocument, env: Environment) -> Iterator[ValueFindi
     if config is not None and not any(name in env for name in SOCKET):
         names = owners(config.value)
         if names and not names & standard():
-            told = ", ".join(sorted({f"`{path}`" for name in names for path in _sockets(name)}))
+            told = ", ".join(sorted({f"`{path}`" for name in names for path in sockets_of(name)}))
             yield _told(
                 config,
                 f"`{config.name}` is a path of {listed(sorted(names))}, and no variable names its socket; the toolkit "
@@ -106,12 +106,6 @@ def _needs_config(distribution: str, release: str) -> bool:
     """Whether the sources set the configuration for it in this line; what they do not say is no mistake."""
     rule = rule_of(distribution, release)
     return rule is not None and any(entry["name"] in CONFIG for entry in rule.env)
-
-
-def _sockets(distribution: str) -> Iterator[str]:
-    for _, paths in distributions()[distribution].rules["containerd"]:
-        if paths.socket is not None:
-            yield paths.socket
 
 
 def _told(variable: Variable, message: str, help_text: str) -> ValueFinding:
