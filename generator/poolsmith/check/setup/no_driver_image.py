@@ -14,6 +14,7 @@ from poolsmith.diagnostics import RuleInfo, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.catalog.driver_images import DriverImages
     from poolsmith.catalog.releases import Release
     from poolsmith.check.setup.node_drivers import NodeDrivers
     from poolsmith.check.setup.view import SetupNode, SetupView
@@ -43,6 +44,7 @@ NEEDS = ("release",)
 PARTLY_NEEDS = ("nodes",)
 _BRANCH = re.compile(r"\d{3}")
 _PARTS = ("repository", "image", "version")
+_OWN = "name the repository of your own driver images"
 
 
 def check(view: SetupView) -> Iterator[SetupFinding]:
@@ -113,14 +115,13 @@ def _problem(
     view: SetupView, operator: Release, driver: DescribedDriver, node: SetupNode
 ) -> tuple[Severity, str, str, str] | None:
     """Severity, message, the pointer that decides it, and what to do."""
-    own = "name the repository of your own driver images"
     system = view.catalog.operating_systems.get(node.os_id)
     if system is None or system.driver not in ("container", "unknown"):
         return (
             Severity.ERROR if system is not None else Severity.WARNING,
             f"nobody is known to publish driver containers for {node.os_id}",
             "/spec/os",
-            f"pre-install the driver, or {own}",
+            f"pre-install the driver, or {_OWN}",
         )
     if system.driver == "unknown":
         other = f", as {system.repository}" if system.repository else ""
@@ -128,38 +129,40 @@ def _problem(
             Severity.WARNING,
             f"whether NVIDIA publishes driver containers for {node.os_id} {node.os_version} is unknown",
             "/spec/os",
-            own + other,
+            _OWN + other,
         )
-    tag = operator.os_tag(node.os_id, node.os_version)
-    images = view.catalog.driver_images
+    tag, images = operator.os_tag(node.os_id, node.os_version), view.catalog.driver_images
     if driver.precompiled:
-        if node.arch and node.arch not in operator.precompiled_arch:
-            return (
-                Severity.ERROR,
-                f"precompiled drivers exist for {', '.join(operator.precompiled_arch)} only, not for {node.arch}",
-                "/spec/arch",
-                "compile the driver on these nodes: `usePrecompiled: false`, and a full version",
-            )
-        rows = images.precompiled.get(operator.line)
-        if rows is None or not node.kernel or driver.branch is None:
-            return None
-        if not images.precompiled_rows(operator.line, tag, node.kernel, driver.branch):
-            near = [row for row in rows if row.os_tag == tag] or list(rows)
-            return (
-                Severity.WARNING,
-                f"nobody lists a precompiled driver {driver.branch} for {tag} and {node.kernel}: it may not exist",
-                "/spec/kernel/release",
-                f"listed are {'; '.join(map(str, near))}; else compile the driver on the node, or {own}",
-            )
-        return None
+        return _precompiled_problem(images, operator, driver, node, tag)
     known = images.compiled.get(tag)
-    if known is None or not driver.version:
+    if known is None or not driver.version or not known.leaves_out(driver.branch, driver.version):
         return None
-    if (known.branches and driver.branch not in known.branches) or driver.version in known.without:
+    return (
+        Severity.WARNING,
+        f"no driver container {driver.version} is built for {tag}",
+        "/spec/os",
+        f"choose another driver version, or {_OWN}",
+    )
+
+
+def _precompiled_problem(
+    images: DriverImages, operator: Release, driver: DescribedDriver, node: SetupNode, tag: str
+) -> tuple[Severity, str, str, str] | None:
+    if node.arch and node.arch not in operator.precompiled_arch:
         return (
-            Severity.WARNING,
-            f"no driver container {driver.version} is built for {tag}",
-            "/spec/os",
-            f"choose another driver version, or {own}",
+            Severity.ERROR,
+            f"precompiled drivers exist for {', '.join(operator.precompiled_arch)} only, not for {node.arch}",
+            "/spec/arch",
+            "compile the driver on these nodes: `usePrecompiled: false`, and a full version",
         )
-    return None
+    if operator.line not in images.precompiled or not node.kernel or driver.branch is None:
+        return None
+    if images.precompiled_rows(operator.line, tag, node.kernel, driver.branch):
+        return None
+    near = map(str, images.nearest_rows(operator.line, tag))
+    return (
+        Severity.WARNING,
+        f"nobody lists a precompiled driver {driver.branch} for {tag} and {node.kernel}: it may not exist",
+        "/spec/kernel/release",
+        f"listed are {'; '.join(near)}; else compile the driver on the node, or {_OWN}",
+    )
