@@ -24,6 +24,28 @@ if TYPE_CHECKING:
 
     from poolsmith.resolve.facts import Facts
 
+_OBJECT_PER_POOL = "write `stack: {driverMode: nvidia-driver}` in cluster.yaml for one driver object per pool"
+_COMMON: tuple[tuple[str, str, Callable[[PoolPlan], Any]], ...] = (
+    ("driver source", "/spec/driver/source", lambda pool: driver_of(pool).source),
+    ("driver version", "/spec/driver/version", lambda pool: driver_of(pool).version),
+    ("driver repository", "/spec/driver/repository", lambda pool: driver_of(pool).repository),
+    (
+        "kernel module type",
+        "/spec/driver/kernelModuleType",
+        lambda pool: driver_of(pool).kernel_module_type,
+    ),
+    ("RDMA setting", "/spec/driver/rdma", lambda pool: pool.profile.spec.driver.rdma),
+    (
+        "host MOFED setting",
+        "/spec/driver/useHostMofed",
+        lambda pool: pool.profile.spec.driver.use_host_mofed,
+    ),
+    ("GDS setting", "/spec/driver/gds", lambda pool: pool.profile.spec.driver.gds),
+    ("GDRCopy setting", "/spec/driver/gdrcopy", lambda pool: pool.profile.spec.driver.gdrcopy),
+    ("vGPU licence", "/spec/driver/vgpu", lambda pool: driver_of(pool).vgpu),
+)
+"""What one ClusterPolicy says for all pools: its name, the line of the profile, and the value."""
+
 
 def choose_driver_mode(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """Values of the ClusterPolicy's driver, and driver objects where the cluster asks for them."""
@@ -67,45 +89,18 @@ def _without_label(pool: PoolPlan, key: str) -> PoolPlan:
 
 
 def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> ClusterPlan:
-    differences: tuple[tuple[str, str, Callable[[PoolPlan], Any]], ...] = (
-        ("driver source", "/spec/driver/source", lambda pool: driver_of(pool).source),
-        ("driver version", "/spec/driver/version", lambda pool: driver_of(pool).version),
-        ("driver repository", "/spec/driver/repository", lambda pool: driver_of(pool).repository),
-        (
-            "kernel module type",
-            "/spec/driver/kernelModuleType",
-            lambda pool: driver_of(pool).kernel_module_type,
-        ),
-        ("RDMA setting", "/spec/driver/rdma", lambda pool: pool.profile.spec.driver.rdma),
-        (
-            "host MOFED setting",
-            "/spec/driver/useHostMofed",
-            lambda pool: pool.profile.spec.driver.use_host_mofed,
-        ),
-        ("GDS setting", "/spec/driver/gds", lambda pool: pool.profile.spec.driver.gds),
-        ("GDRCopy setting", "/spec/driver/gdrcopy", lambda pool: pool.profile.spec.driver.gdrcopy),
-        ("vGPU licence", "/spec/driver/vgpu", lambda pool: driver_of(pool).vgpu),
-    )
-    for what, pointer, value_of in differences:
-        value, first, other = agreed(managed, value_of)
-        if other is not None:
-            facts.report_pool(
-                codes.DRIVER_DISAGREEMENT,
-                other,
-                pointer,
-                f"pools `{first.name}` and `{other.name}` differ in their {what} ({_shown(value)}, "
-                f"{_shown(value_of(other))}), and one ClusterPolicy describes the driver of all",
-                help="write `stack: {driverMode: nvidia-driver}` in cluster.yaml for one driver object per pool",
-                related=((first, pointer, "the other pool"),),
-            )
-            return plan
-    if not _one_system(plan, managed, facts) or not _kernels_have_names(managed, facts):
+    if not _alike(managed, facts) or not _one_system(plan, managed, facts) or not _kernels_have_names(managed, facts):
         return plan
     _demand_kernels(plan, managed, facts)
-    first = managed[0]
+    chart = facts.need_chart()
+    kept = [setting for setting in _policy_settings(managed[0], facts) if chart.default(setting.path) != setting.value]
+    return with_values(plan, *kept)
+
+
+def _policy_settings(first: PoolPlan, facts: Facts) -> list[ValueSetting]:
+    """The ClusterPolicy's driver, by the lines of the first of pools that agree."""
     driver = driver_of(first)
     asked = first.profile.spec.driver
-    chart = facts.need_chart()
     settings = [
         ValueSetting(("driver", "version"), driver.version, driver.version_origin),
         ValueSetting(("driver", "usePrecompiled"), driver.precompiled, driver.origin),
@@ -129,8 +124,25 @@ def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) ->
         settings.extend(
             ValueSetting(("driver", "licensingConfig", field), value, origin) for field, value in licence.items()
         )
-    kept = [setting for setting in settings if chart.default(setting.path) != setting.value]
-    return with_values(plan, *kept)
+    return settings
+
+
+def _alike(managed: list[PoolPlan], facts: Facts) -> bool:
+    """Whether all pools want the same driver; the first difference is reported, with both lines."""
+    for what, pointer, value_of in _COMMON:
+        value, first, other = agreed(managed, value_of)
+        if other is not None:
+            facts.report_pool(
+                codes.DRIVER_DISAGREEMENT,
+                other,
+                pointer,
+                f"pools `{first.name}` and `{other.name}` differ in their {what} ({_shown(value)}, "
+                f"{_shown(value_of(other))}), and one ClusterPolicy describes the driver of all",
+                help=_OBJECT_PER_POOL,
+                related=((first, pointer, "the other pool"),),
+            )
+            return False
+    return True
 
 
 def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> bool:
@@ -146,7 +158,7 @@ def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> boo
         "/spec/os",
         f"pools `{first.name}` ({system}) and `{other.name}` ({os_tag(other, facts)}) run different systems, and under "
         f"one ClusterPolicy the driver image is named after whichever node the operator lists first{why}",
-        help="write `stack: {driverMode: nvidia-driver}` in cluster.yaml for one driver object per pool",
+        help=_OBJECT_PER_POOL,
         related=((first, "/spec/os", "the other pool"),),
     )
     return False
@@ -168,7 +180,7 @@ def _kernels_have_names(managed: list[PoolPlan], facts: Facts) -> bool:
                 "/spec/kernel/release",
                 f"pools `{other.name}` and `{pool.name}` have one kernel on two processors, and under a "
                 "ClusterPolicy both would get a DaemonSet of the same name",
-                help="write `stack: {driverMode: nvidia-driver}` in cluster.yaml for one driver object per pool",
+                help=_OBJECT_PER_POOL,
                 related=((other, "/spec/kernel/release", "the other pool"),),
             )
             return False
