@@ -278,6 +278,8 @@ POOL_NOT_SUPPLIED = RuleInfo(
     name="pool-not-supplied",
     what="By what is predicted, a pool gets no driver, toolkit or device plugin, or more than one.",
     why="Profiles say what each pool is to get, and values on top of them take it away or start a second one.",
+    fix="remove the value that the message names from `stack.values`; where a pool brings its own part, say so in its "
+    "profile: `source: preinstalled`",
     bad="stack: {release: v26.3.3, values: {toolkit: {enabled: false}}}\n",
     good="stack: {release: v26.3.3}\n",
     symptom="0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
