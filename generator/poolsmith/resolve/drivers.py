@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.model.driver import DriverSource
@@ -242,7 +243,7 @@ def _refuse_sharing(pool: PoolPlan, facts: Facts) -> None:
     sharing = pool.profile.spec.sharing
     if sharing.time_slicing is not None or sharing.mps is not None:
         facts.report_pool(
-            codes.SHARING_CONTRADICTION,
+            gpu_use.SHARING_CONTRADICTION,
             pool,
             "/spec/sharing",
             f"{pool.profile.spec.os.id} runs a device plugin itself, and the operator's settings don't reach it",

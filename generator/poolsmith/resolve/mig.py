@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.model.node_pool import Workload
 from poolsmith.model.origin import Derived
@@ -52,7 +53,7 @@ def _partition(pool: PoolPlan, facts: Facts) -> PoolPlan:
         return pool
     if pool.profile.spec.workload is not Workload.CONTAINER:
         facts.report_pool(
-            codes.SANDBOX_CONTRADICTION,
+            gpu_use.SANDBOX_CONTRADICTION,
             pool,
             LAYOUT,
             f"a pool of workload `{pool.profile.spec.workload}` passes whole GPUs through; MIG does not apply",
@@ -76,7 +77,7 @@ def _check_gpu(pool: PoolPlan, facts: Facts) -> None:
     entry = facts.catalog.gpus.find(pool.profile.spec.gpu.product)
     if entry is not None and entry.mig is False:
         facts.report_pool(
-            codes.MIG_LAYOUT,
+            gpu_use.MIG_LAYOUT,
             pool,
             LAYOUT,
             f"{entry.product} can't be partitioned with MIG",
@@ -88,7 +89,7 @@ def _check_known(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
     known = facts.need_chart().mig_layouts
     if mig.layout not in known:
         facts.report_pool(
-            codes.MIG_LAYOUT,
+            gpu_use.MIG_LAYOUT,
             pool,
             LAYOUT,
             f"{facts.need_release().tag} has no MIG layout `{mig.layout}`",
@@ -102,7 +103,7 @@ def _check_known(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
     profile = _plain(match["profile"])
     if profile not in {_plain(known_profile) for known_profile in entry.mig_profiles}:
         facts.report_pool(
-            codes.MIG_LAYOUT,
+            gpu_use.MIG_LAYOUT,
             pool,
             LAYOUT,
             f"{entry.product} has no MIG profile `{match['profile']}`",
@@ -113,7 +114,7 @@ def _check_known(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
 def _check_own(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
     if mig.layout in facts.need_chart().mig_layouts:
         facts.report_pool(
-            codes.MIG_LAYOUT,
+            gpu_use.MIG_LAYOUT,
             pool,
             LAYOUT,
             f"`{mig.layout}` is a layout of the operator; one of your own needs another name",
@@ -125,7 +126,7 @@ def _check_own(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
         indices = isinstance(devices, list) and all(isinstance(item, int) and item >= 0 for item in devices)
         if devices != "all" and not (indices and devices):
             facts.report_pool(
-                codes.MIG_LAYOUT,
+                gpu_use.MIG_LAYOUT,
                 pool,
                 f"{DEVICES}/{index}/devices",
                 "`devices` is neither `all` nor a list of GPU indices",
@@ -133,7 +134,7 @@ def _check_own(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
             )
         elif isinstance(devices, list) and max(devices) >= pool.profile.spec.gpu.count:
             facts.report_pool(
-                codes.MIG_LAYOUT,
+                gpu_use.MIG_LAYOUT,
                 pool,
                 f"{DEVICES}/{index}/devices",
                 f"GPU {max(devices)} does not exist; the nodes have {pool.profile.spec.gpu.count}, counted from 0",
@@ -142,7 +143,7 @@ def _check_own(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
         for profile in group.mig_devices:
             if entry is not None and entry.mig_profiles and profile not in entry.mig_profiles:
                 facts.report_pool(
-                    codes.MIG_LAYOUT,
+                    gpu_use.MIG_LAYOUT,
                     pool,
                     f"{DEVICES}/{index}/migDevices/{profile}",
                     f"{entry.product} has no MIG profile `{profile}`",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.model.node_pool import Workload
 from poolsmith.model.origin import Derived, FromCatalog, Origin
 from poolsmith.model.plan import (
@@ -43,7 +44,7 @@ def plan_sandboxes(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     passthrough = [pool for pool in sandboxed if pool.profile.spec.workload is Workload.VM_PASSTHROUGH]
     if kata and passthrough:
         facts.report_pool(
-            codes.SANDBOX_CONTRADICTION,
+            gpu_use.SANDBOX_CONTRADICTION,
             passthrough[0],
             WORKLOAD,
             f"pool `{passthrough[0].name}` passes GPUs to virtual machines, pool `{kata[0].name}` to Kata; "
@@ -70,13 +71,13 @@ def _era_generated(kata: list[PoolPlan], facts: Facts) -> bool:
     release, era = facts.need_release(), _era(facts)
     if era["generated"]:
         return True
-    rule = codes.SANDBOX_ERA if release.sandbox_era == "unknown" else codes.NOT_GENERATED_YET
+    rule = gpu_use.SANDBOX_ERA if release.sandbox_era == "unknown" else codes.NOT_GENERATED_YET
     known = [tag for tag, item in facts.catalog.releases.by_tag.items() if item.sandbox_era == "coco-operator"]
     facts.report_pool(
         rule,
         kata[0],
         WORKLOAD,
-        f"Kata with {release.tag}: {era['says']}" + ("" if rule is codes.SANDBOX_ERA else "; not generated yet"),
+        f"Kata with {release.tag}: {era['says']}" + ("" if rule is gpu_use.SANDBOX_ERA else "; not generated yet"),
         help="pin one of " + ", ".join(known) + " for Kata pools",
     )
     return False
@@ -92,7 +93,7 @@ def _check_host(pool: PoolPlan, facts: Facts) -> None:
     ]
     if missing:
         facts.report_pool(
-            codes.HOST_FACTS_UNDECLARED,
+            gpu_use.HOST_FACTS_UNDECLARED,
             pool,
             WORKLOAD,
             f"nothing says that {', '.join(missing)} is set on the hosts of pool `{pool.name}`",
@@ -112,7 +113,7 @@ def _switch_on(plan: ClusterPlan, sandboxed: list[PoolPlan], facts: Facts) -> Cl
     managed = [pool for pool in plan.pools if pool.driver is not None and pool.driver.managed]
     if managed:
         facts.report_pool(
-            codes.AUTO_UPGRADE_OFF,
+            gpu_use.AUTO_UPGRADE_OFF,
             sandboxed[0],
             WORKLOAD,
             f"because of pool `{sandboxed[0].name}` the operator upgrades no drivers in this cluster, "
@@ -159,7 +160,7 @@ def _kata(plan: ClusterPlan, kata: list[PoolPlan], facts: Facts) -> ClusterPlan:
         runtime = pool.profile.spec.runtime.name
         if runtime not in era["runtimes"]:
             facts.report_pool(
-                codes.SANDBOX_CONTRADICTION,
+                gpu_use.SANDBOX_CONTRADICTION,
                 pool,
                 "/spec/runtime/name",
                 f"Kata with {facts.need_release().tag} needs containerd, and the pool runs {runtime}",
@@ -188,7 +189,7 @@ def _kata(plan: ClusterPlan, kata: list[PoolPlan], facts: Facts) -> ClusterPlan:
             )
     if facts.need_chart().default(("operator", "runtimeClass")) in classes:
         facts.report_pool(
-            codes.SANDBOX_CONTRADICTION,
+            gpu_use.SANDBOX_CONTRADICTION,
             kata[0],
             "/spec/sandbox/runtimeClass",
             "the runtime class of Kata can't be the operator's own",

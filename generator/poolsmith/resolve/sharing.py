@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.model.node_pool import Workload
 from poolsmith.model.origin import Derived
 from poolsmith.model.plan import ClusterPlan, KubernetesObject, LabelSetting, PoolPlan, ValueSetting
@@ -56,7 +56,7 @@ def _share(pool: PoolPlan, facts: Facts) -> PoolPlan:
         return pool
     if pool.name == DEFAULT_CONFIG:
         facts.report_pool(
-            codes.SHARING_CONTRADICTION,
+            gpu_use.SHARING_CONTRADICTION,
             pool,
             "/metadata/name",
             f"a pool that shares GPUs can't be named `{DEFAULT_CONFIG}`: that is the configuration without sharing",
@@ -73,7 +73,7 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
     sharing = pool.profile.spec.sharing
     if pool.profile.spec.workload is not Workload.CONTAINER:
         facts.report_pool(
-            codes.SANDBOX_CONTRADICTION,
+            gpu_use.SANDBOX_CONTRADICTION,
             pool,
             SHARING,
             f"a pool of workload `{pool.profile.spec.workload}` passes whole GPUs through; they can't be shared",
@@ -82,7 +82,7 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
         return False
     if sharing.time_slicing is not None and sharing.mps is not None:
         facts.report_pool(
-            codes.SHARING_CONTRADICTION,
+            gpu_use.SHARING_CONTRADICTION,
             pool,
             f"{SHARING}/mps",
             "time slicing and MPS exclude each other on one node",
@@ -91,7 +91,7 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
         return False
     if sharing.mps is not None and pool.profile.spec.gpu.mig is not None:
         facts.report_pool(
-            codes.SHARING_CONTRADICTION,
+            gpu_use.SHARING_CONTRADICTION,
             pool,
             f"{SHARING}/mps",
             "MPS shares full GPUs only, and this pool partitions them with MIG",
@@ -101,7 +101,7 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
     advertised = pool.resources
     if sharing.time_slicing is not None and advertised and sharing.time_slicing.resource not in advertised:
         facts.report_pool(
-            codes.SHARING_CONTRADICTION,
+            gpu_use.SHARING_CONTRADICTION,
             pool,
             f"{SHARING}/timeSlicing/resource" if sharing.time_slicing.resource != "nvidia.com/gpu" else SHARING,
             f"this pool advertises {', '.join(advertised)}, not {sharing.time_slicing.resource}",

@@ -20,7 +20,10 @@ RULE = RuleInfo(
     what="A kustomization uses a field that kustomize has deprecated.",
     why="It still builds, with a warning, until a kustomize that no longer reads it.",
     bad="kind: Kustomization\nbases: [../base]\n",
+    fix="write `resources`, `labels`, `patches` or `replacements`, whichever took its place",
     good="kind: Kustomization\nresources: [../base]\n",
+    symptom="`Warning: 'bases' is deprecated. Please use 'resources' instead.` from `kustomize build`",
+    references=("warnings of kustomize 5.8.1",),
 )
 _REPLACEMENTS = {
     "bases": "resources",

@@ -1,5 +1,6 @@
 """PSM2xx: what fits together. Floor: diagnostics."""
 
+from poolsmith.diagnostics.codes.gpu_use import GPU_USE
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
 
@@ -8,12 +9,18 @@ UNKNOWN_RELEASE = RuleInfo(
     name="unknown-release",
     what="The catalog has no entry for a release.",
     why=("Values, image tags and labels differ from release to release; for an unknown one nothing can be said."),
+    fix="write a release that the catalog knows; a newer poolsmith may know the one that you want",
+    bad="stack: {release: v26.9.9}\n",
+    good="stack: {release: v26.3.3}\n",
+    references=("values.yaml of the chart at its tags",),
 )
 UNKNOWN_OPERATING_SYSTEM = RuleInfo(
     code="PSM202",
     name="unknown-operating-system",
     what="The catalog does not know an operating system or its version.",
     why="The driver image's tag follows from it; a guess ends in ImagePullBackOff on every node.",
+    bad='os: {id: ubunut, version: "22.04"}\n',
+    good='os: {id: ubuntu, version: "22.04"}\n',
     fix="correct the id or version, or say with `os.imageTag` and `driver.repository` which images of yours there are",
     symptom="ImagePullBackOff of nvidia-driver-daemonset: manifest unknown, of a tag that ends in debian12",
     references=("NVIDIA/gpu-operator issues 1212, 1623, 1533",),
@@ -24,24 +31,41 @@ UNKNOWN_DISTRIBUTION = RuleInfo(
     what="The catalog does not know a Kubernetes distribution, or it is not delivered by Helm.",
     why="Container runtime paths and node provisioning follow from it.",
     fix="leave the cluster out; its manifests can be checked all the same, with `poolsmith check PATH`",
+    bad='kubernetes: {version: "1.33", distribution: k3z}\n',
+    good='kubernetes: {version: "1.33", distribution: k3s}\n',
+    symptom="operator and operands are green, and CUDA fails in pods: their runtime never read what the toolkit wrote",
+    references=("NVIDIA/gpu-operator issues 406, 522", "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:openshift/"),
 )
 UNKNOWN_GPU = RuleInfo(
     code="PSM204",
     name="unknown-gpu",
     what="The catalog does not know a GPU product.",
     why="Kernel module type, last driver branch, MIG and passthrough resource names follow from it.",
+    fix="write the product as `nvidia.com/gpu.product` has it, or declare its generation with `gpu.architecture`",
+    bad="gpu: {product: A101, count: 1}\n",
+    good="gpu: {product: NVIDIA-A10, count: 1}\n",
+    references=("NVIDIA/cloud-native-docs:gpu-operator/platform-support.rst",),
 )
 UNKNOWN_RUNTIME = RuleInfo(
     code="PSM205",
     name="unknown-runtime",
     what="A pool names a container runtime that the operator does not recognise.",
     why="The operator would fall back to containerd, and configure a runtime that is not there.",
+    fix="write a container runtime that the operator recognises: containerd, cri-o or docker",
+    bad="runtime: {name: podman}\n",
+    good="runtime: {name: containerd}\n",
+    references=("NVIDIA/gpu-operator:controllers/state_manager.go", "NVIDIA/gpu-operator issue 290"),
 )
 NOT_GENERATED_YET = RuleInfo(
     code="PSM206",
     name="not-generated-yet",
     what="A profile asks for something that poolsmith can't generate in a form that works.",
     why="Half a configuration is worse than none: it syncs, and fails on the nodes.",
+    fix="leave the pool out for now, or pin a release for which it is generated",
+    references=(
+        "NVIDIA/cloud-native-docs@gpu-operator-v26.3-32, page deploy-kata-containers",
+        "NVIDIA/cloud-native-docs:gpu-operator/gpu-operator-kubevirt.rst",
+    ),
 )
 PATHS_UNKNOWN = RuleInfo(
     code="PSM207",
@@ -51,6 +75,11 @@ PATHS_UNKNOWN = RuleInfo(
         "and they decide what is generated."
     ),
     why="The toolkit would configure files that the runtime does not read.",
+    fix="declare `runtime.config` and `runtime.socket`, as they are on the nodes",
+    bad="runtime: {name: containerd}\n",
+    good="runtime: {name: containerd, config: /etc/containerd/config.toml, socket: /run/containerd/containerd.sock}\n",
+    symptom="operator and operands are green, and CUDA fails in pods: their runtime never read what the toolkit wrote",
+    references=("NVIDIA/gpu-operator issues 406, 522",),
 )
 NO_SUPPORT_ROW = RuleInfo(
     code="PSM208",
@@ -58,6 +87,8 @@ NO_SUPPORT_ROW = RuleInfo(
     severity=Severity.NOTE,
     what="No support matrix has a row for a combination.",
     why="It may well work; nobody has said that it does.",
+    fix="nothing to do, if it works for you; else take a combination that the matrix of the release lists",
+    references=("NVIDIA/cloud-native-docs:gpu-operator/platform-support.rst",),
 )
 DRIVER_DISAGREEMENT = RuleInfo(
     code="PSM210",
@@ -87,6 +118,8 @@ DRIVER_SOURCE_MISSING = RuleInfo(
     name="driver-source-missing",
     what="A pool that runs containers does not say where its driver comes from.",
     why="Who supplies driver and toolkit is the first question that a pool must answer.",
+    bad="driver: {version: 580.126.20}\n",
+    good="driver: {source: container, version: 580.126.20}\n",
     fix="write `driver.source`: container, precompiled or preinstalled",
     symptom="driver pods in CrashLoopBackOff on nodes whose image has a driver, and none on the others",
     references=("NVIDIA/gpu-operator issues 593, 2150",),
@@ -96,6 +129,8 @@ DRIVER_CONTRADICTION = RuleInfo(
     name="driver-contradiction",
     what="Parts of a pool's driver exclude each other, or the workload, or the release.",
     why="The operator reports an error, or the driver pod never becomes ready.",
+    bad='driver: {source: precompiled, version: "580", gds: true}\n',
+    good='driver: {source: precompiled, version: "580"}\n',
     fix="leave out one of the two that exclude each other, as the message says",
     symptom=(
         "`GPUDirect Storage driver (nvidia-fs) and/or GDRCopy driver is not supported along with pre-compiled NVIDIA "
@@ -111,6 +146,8 @@ KERNEL_MODULE_TYPE = RuleInfo(
     name="kernel-module-type",
     what="The kernel module type does not fit the GPU's architecture.",
     why="Blackwell and Grace Hopper need the open modules; Pascal and Volta have none.",
+    bad="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, kernelModuleType: proprietary}\n",
+    good="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, kernelModuleType: open}\n",
     fix="write `driver.kernelModuleType`: open for Grace Hopper and Blackwell, proprietary for Pascal and Volta",
     symptom="nvidia-smi in the driver container: No devices were found",
     references=("pull requests siderolabs/talos 9430 and skypilot-org/skypilot 9639",),
@@ -129,6 +166,8 @@ KERNEL_MISSING = RuleInfo(
     name="kernel-missing",
     what="A precompiled driver needs kernel.release, and the pool does not declare it.",
     why="The image's tag holds the kernel; without it nothing can be checked or mirrored.",
+    bad='driver: {source: precompiled, version: "580"}\n',
+    good='kernel: {release: 5.15.0-105-generic}\ndriver: {source: precompiled, version: "580"}\n',
     fix="write what `uname -r` prints on the nodes, and keep them at that kernel",
     symptom="ImagePullBackOff of nvidia-driver-daemonset after an unattended update of the kernel",
     references=("NVIDIA/gpu-operator issues 910, 682",),
@@ -159,7 +198,10 @@ TOOLKIT_CONTRADICTION = RuleInfo(
     what="A pool's toolkit source contradicts its operating system, its workload, its runtime or the other pools.",
     why="Two toolkits would write one runtime configuration, or none would.",
     fix="leave `toolkit.source` out: it follows from the system, the workload and the other pools",
-    references=("NVIDIA/gpu-operator:controllers/state_manager.go",),
+    symptom='`no runtime for "nvidia" is configured` on nodes that no toolkit has configured',
+    references=("NVIDIA/gpu-operator issues 620, 1528", "NVIDIA/gpu-operator:controllers/state_manager.go"),
+    bad="workload: kata\ntoolkit: {source: operator}\n",
+    good="workload: kata\n",
 )
 RUNTIME_TOO_OLD = RuleInfo(
     code="PSM222",
@@ -173,49 +215,13 @@ RUNTIME_TOO_OLD = RuleInfo(
         "NVIDIA/cloud-native-docs:gpu-operator/platform-support.rst",
     ),
 )
-SANDBOX_ERA = RuleInfo(
-    code="PSM230",
-    name="sandbox-era",
-    what="A release has no known way to run the sandboxed workload that a pool asks for.",
-    why="Kata support was delivered in three different ways; where the facts say unknown, so does poolsmith.",
-)
-SANDBOX_CONTRADICTION = RuleInfo(
-    code="PSM231",
-    name="sandbox-contradiction",
-    what=("A pool's sandboxed workload excludes its runtime, driver, sharing, MIG, GPU or another pool's workload."),
-    why="The operator deploys nothing useful on such nodes, or the pods never start.",
-)
-HOST_FACTS_UNDECLARED = RuleInfo(
-    code="PSM232",
-    name="host-facts-undeclared",
-    severity=Severity.WARNING,
-    what="A passthrough pool declares nothing about IOMMU, ACS or the nouveau driver on its hosts.",
-    why="No file can prove them, and passthrough fails without them: somebody has to have looked.",
-)
-AUTO_UPGRADE_OFF = RuleInfo(
-    code="PSM233",
-    name="auto-upgrade-off",
-    severity=Severity.NOTE,
-    what=("sandboxWorkloads.enabled turns off the operator's driver upgrades on every node, container pools included."),
-    why="A changed driver version waits until somebody deletes the driver pods.",
-)
-MIG_LAYOUT = RuleInfo(
-    code="PSM240",
-    name="mig-layout",
-    what="A MIG layout is unknown to the release, or the GPU can't be partitioned like that.",
-    why="The MIG manager sets the node's state to failed and the GPUs stay unusable.",
-)
-SHARING_CONTRADICTION = RuleInfo(
-    code="PSM241",
-    name="sharing-contradiction",
-    what="Sharing settings exclude each other or what the pool's GPUs advertise.",
-    why="The device plugin exits at start.",
-)
 LABEL_VALUE_TAKEN = RuleInfo(
     code="PSM250",
     name="label-value-taken",
     what="Two pools of a cluster have the same label value, or claim the same node name.",
     why="Selectors would overlap: two drivers on one node, or none.",
+    bad="# one pool\nnodes: {labelValue: a100}\n---\n# another\nnodes: {labelValue: a100}\n",
+    good="# one pool\nnodes: {labelValue: a100}\n---\n# another\nnodes: {labelValue: a100-mig}\n",
     fix="give each pool a `nodes.labelValue` of its own, and each node one pool",
     symptom="`ConflictingNodeSelector` in the status of NVIDIADriver objects",
     references=("NVIDIA/gpu-operator issue 2282",),
@@ -225,24 +231,49 @@ SINGLETON_CONFLICT = RuleInfo(
     name="singleton-conflict",
     what="Pools ask for different values of something that a cluster has only once.",
     why="One of them would silently win.",
+    fix="give the pools one value, for example in a base, or move one of them to a cluster of its own",
+    bad=(
+        "# one pool\ndriver: {source: preinstalled, installDir: /opt/nvidia}\n"
+        "---\n# another\ndriver: {source: preinstalled}\n"
+    ),
+    good="# in a base of both pools\ndriver: {source: preinstalled, installDir: /opt/nvidia}\n",
+    references=("NVIDIA/gpu-operator:controllers/clusterpolicy_controller.go",),
 )
 LABEL_WRITER = RuleInfo(
     code="PSM252",
     name="label-writer",
     what="Nothing in the cluster could write a pool's label.",
     why="Without the label no driver, layout or smoke test reaches the pool's nodes.",
+    fix="let whoever makes the nodes set the pool label, or declare the cluster's NFD: `nfd: {provider: external}`",
+    bad="# cluster.yaml\nstack: {kind: device-plugin, release: v0.17.1}\n# the pool\nnodes: {names: [gpu-1]}\n",
+    good=(
+        "# cluster.yaml\nstack: {kind: device-plugin, release: v0.17.1}\nnfd: {provider: external}\n"
+        "# the pool\nnodes: {names: [gpu-1]}\n"
+    ),
+    references=("kubernetes-sigs/node-feature-discovery@v0.19.0:docs/usage/customization-guide.md",),
 )
 RESERVED_LABEL = RuleInfo(
     code="PSM253",
     name="reserved-label",
     what="The pool label, or a taint, uses a key that another component owns.",
     why="A label with two writers flips.",
+    fix="use a key with a prefix of your own, like example.com/gpu-pool",
+    bad="poolLabel: nvidia.com/gpu.product\n",
+    good="poolLabel: example.com/gpu-pool\n",
+    references=(
+        "NVIDIA/gpu-operator@v26.7.0:controllers/state_manager.go",
+        "kubernetes-sigs/node-feature-discovery@v0.19.0:pkg/apis/nfd/validate",
+    ),
 )
 STACK_CONTRADICTION = RuleInfo(
     code="PSM254",
     name="stack-contradiction",
     what="A pool asks for something that the cluster's stack does not have.",
     why="Without the operator nothing installs drivers, partitions GPUs or starts sandboxes.",
+    fix="remove what the stack does not have, or write `stack: {kind: operator}`",
+    bad="# a pool of `stack: {kind: device-plugin}`\ndriver: {source: container}\n",
+    good="# a pool of `stack: {kind: device-plugin}`\ndriver: {source: preinstalled}\n",
+    references=("NVIDIA/k8s-device-plugin:README.md",),
 )
 MIRROR_INCOMPLETE = RuleInfo(
     code="PSM255",
@@ -250,6 +281,12 @@ MIRROR_INCOMPLETE = RuleInfo(
     severity=Severity.WARNING,
     what=("A registry mirror can't be applied to some images, because the catalog does not know their references."),
     why="In an air-gapped cluster these images would not be pulled.",
+    fix=(
+        "set the images' repository in `stack.values`, mirror the repository that names them, or let the nodes' "
+        "runtime know the mirror"
+    ),
+    symptom="ImagePullBackOff in an air-gapped cluster, of an image of a public registry",
+    references=("NVIDIA/gpu-operator issues 86, 91, 299",),
 )
 DELIVERY_SOURCE = RuleInfo(
     code="PSM256",
@@ -258,6 +295,7 @@ DELIVERY_SOURCE = RuleInfo(
     why="Nothing of the cluster would ever be synced.",
     bad="delivery: {engine: flux, repoURL: git@git.example.com:gpu.git}\n",
     good="delivery: {engine: flux, repoURL: git@git.example.com:gpu.git, sourceRef: {name: flux-system}}\n",
+    fix="name a source of the cluster in `delivery.sourceRef`, or write an https:// address",
 )
 FIELD_WITHOUT_EFFECT = RuleInfo(
     code="PSM257",
@@ -266,12 +304,21 @@ FIELD_WITHOUT_EFFECT = RuleInfo(
     why="Somebody meant something by it, and it would silently not happen.",
     bad="delivery: {engine: flux, project: gpu}\n",
     good="delivery: {engine: argocd, project: gpu}\n",
+    fix="remove the field, or write it where it has an effect",
 )
 OPERATOR_ERROR = RuleInfo(
     code="PSM258",
     name="operator-error",
     what="The chart would render nothing, or the operator would report an error, for what the profiles come to.",
     why="The cluster would stay as it is, or half done, and only the status of a custom resource would tell.",
+    fix="change what the message names, in `stack.values` or in the pools",
+    bad="stack: {release: v26.3.3, values: {cdi: {enabled: false, nriPluginEnabled: true}}}\n",
+    good="stack: {release: v26.3.3, values: {cdi: {nriPluginEnabled: true}}}\n",
+    symptom="`helm template` fails, or the status of the ClusterPolicy or of an NVIDIADriver stays notReady",
+    references=(
+        "NVIDIA/gpu-operator@v26.7.0:deployments/gpu-operator/templates/validations.yaml",
+        "NVIDIA/gpu-operator@v26.7.0:controllers/object_controls.go",
+    ),
 )
 POOL_NOT_SUPPLIED = RuleInfo(
     code="PSM259",
@@ -283,6 +330,7 @@ POOL_NOT_SUPPLIED = RuleInfo(
     bad="stack: {release: v26.3.3, values: {toolkit: {enabled: false}}}\n",
     good="stack: {release: v26.3.3}\n",
     symptom="0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
+    references=("NVIDIA/gpu-operator:controllers/state_manager.go",),
 )
 
 COMPATIBILITY = (
@@ -305,12 +353,7 @@ COMPATIBILITY = (
     MIXED_RUNTIMES,
     TOOLKIT_CONTRADICTION,
     RUNTIME_TOO_OLD,
-    SANDBOX_ERA,
-    SANDBOX_CONTRADICTION,
-    HOST_FACTS_UNDECLARED,
-    AUTO_UPGRADE_OFF,
-    MIG_LAYOUT,
-    SHARING_CONTRADICTION,
+    *GPU_USE,
     LABEL_VALUE_TAKEN,
     SINGLETON_CONFLICT,
     LABEL_WRITER,

@@ -13,7 +13,13 @@ POD_SECURITY = RuleInfo(
     fix="change the field as the finding says, or run the pod in a namespace whose level allows it",
     bad="kind: Pod\nspec:\n  containers:\n    - {name: main, image: app, securityContext: {privileged: true}}\n",
     good="kind: Pod\nspec:\n  containers:\n    - {name: main, image: app}\n",
-    references=("Kubernetes Pod Security Standards", "k8s.io/pod-security-admission at v0.37.0"),
+    symptom='`pods "..." is forbidden: violates PodSecurity "baseline:latest": privileged`',
+    references=(
+        "Kubernetes Pod Security Standards",
+        "k8s.io/pod-security-admission at v0.37.0",
+        "NVIDIA/gpu-operator issues 185, 314, 364",
+        "intel/intel-device-plugins-for-kubernetes issue 1909",
+    ),
 )
 
 PRIVILEGE: tuple[RuleInfo, ...] = (POD_SECURITY,)

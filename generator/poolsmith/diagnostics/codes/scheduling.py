@@ -58,6 +58,7 @@ TAINT_TWICE = RuleInfo(
     bad="taints: [{key: team, value: a, effect: NoSchedule}, {key: team, value: b, effect: NoSchedule}]\n",
     good="taints: [{key: team, value: a, effect: NoSchedule}]\n",
     symptom="`spec.taints[1]: Duplicate value`",
+    references=("Kubernetes, taints and tolerations",),
 )
 TAINT_WITHOUT_TOLERATION = RuleInfo(
     code="PSM246",

@@ -1,0 +1,90 @@
+"""PSM230 to PSM241: what a pool's GPUs are used for, sandboxes, partitions and sharing. Floor: diagnostics."""
+
+from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.diagnostics.rule_info import RuleInfo
+
+SANDBOX_ERA = RuleInfo(
+    code="PSM230",
+    name="sandbox-era",
+    what="A release has no known way to run the sandboxed workload that a pool asks for.",
+    why="Kata support was delivered in three different ways; where the facts say unknown, so does poolsmith.",
+    fix="pin a release with a documented way to run the workload, or leave the pool out",
+    bad="# and a pool with `workload: kata`\nstack: {release: v24.6.1}\n",
+    good="# and a pool with `workload: kata`\nstack: {release: v24.9.2}\n",
+    symptom="the RuntimeClass that the documentation names does not exist, and one with another name does",
+    references=(
+        "NVIDIA/gpu-operator issue 1906",
+        "NVIDIA/k8s-kata-manager issue 59",
+        "NVIDIA/cloud-native-docs@gpu-operator-v24.9.2-15:gpu-operator/gpu-operator-kata.rst",
+    ),
+)
+SANDBOX_CONTRADICTION = RuleInfo(
+    code="PSM231",
+    name="sandbox-contradiction",
+    what=("A pool's sandboxed workload excludes its runtime, driver, sharing, MIG, GPU or another pool's workload."),
+    why="The operator deploys nothing useful on such nodes, or the pods never start.",
+    fix="leave out what excludes the sandbox, or move the pool to a cluster of its own",
+    bad="workload: kata\nruntime: {name: cri-o}\n",
+    good="workload: kata\nruntime: {name: containerd}\n",
+    symptom="GPUs are not bound for passthrough, and nothing says so; or operands for containers crash on such nodes",
+    references=("NVIDIA/gpu-operator issues 568, 1995, 1899", "cozystack/cozystack issue 2763"),
+)
+HOST_FACTS_UNDECLARED = RuleInfo(
+    code="PSM232",
+    name="host-facts-undeclared",
+    severity=Severity.WARNING,
+    what="A passthrough pool declares nothing about IOMMU, ACS or the nouveau driver on its hosts.",
+    why="No file can prove them, and passthrough fails without them: somebody has to have looked.",
+    fix="declare the hosts' kernel arguments, or acknowledge what somebody looked at: `acknowledge: [{fact: iommu}]`",
+    bad="workload: vm-passthrough\n",
+    good=(
+        "workload: vm-passthrough\nkernel: {args: [amd_iommu=on, modprobe.blacklist=nouveau]}\n"
+        "acknowledge: [{fact: acs, by: platform-team, date: 2026-11-20}]\n"
+    ),
+    symptom="GPUs can't be bound to vfio-pci: the IOMMU is off, or the nouveau driver was loaded first",
+    references=(
+        "kata-containers/kata-containers issue 10753",
+        "kubernetes-sigs/image-builder issue 1468",
+        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1, page deploy-kata-containers",
+    ),
+)
+AUTO_UPGRADE_OFF = RuleInfo(
+    code="PSM233",
+    name="auto-upgrade-off",
+    severity=Severity.NOTE,
+    what=("sandboxWorkloads.enabled turns off the operator's driver upgrades on every node, container pools included."),
+    why="A changed driver version waits until somebody deletes the driver pods.",
+    fix="delete driver pods by hand after a change of the driver, or move the pool to a cluster of its own",
+    symptom="driver pods go on with the old version after a changed one was synced",
+    references=("NVIDIA/gpu-operator:controllers/upgrade_controller.go",),
+)
+MIG_LAYOUT = RuleInfo(
+    code="PSM240",
+    name="mig-layout",
+    what="A MIG layout is unknown to the release, or the GPU can't be partitioned like that.",
+    why="The MIG manager sets the node's state to failed and the GPUs stay unusable.",
+    fix="take a layout of the release and profiles of the GPU; a layout of your own goes into `gpu.mig.devices`",
+    bad="gpu: {product: A30, count: 1, mig: {layout: all-1g.10gb}}\n",
+    good="gpu: {product: A30, count: 1, mig: {layout: all-1g.6gb}}\n",
+    symptom="`nvidia.com/mig.config.state: failed` on the node",
+    references=("NVIDIA/gpu-operator issues 262, 351, 2249", "NVIDIA/mig-parted issue 100 and pull request 101"),
+)
+SHARING_CONTRADICTION = RuleInfo(
+    code="PSM241",
+    name="sharing-contradiction",
+    what="Sharing settings exclude each other or what the pool's GPUs advertise.",
+    why="The device plugin exits at start.",
+    fix="keep one way to share, and share what the GPUs advertise",
+    bad="sharing: {timeSlicing: {replicas: 2}, mps: {replicas: 2}}\n",
+    good="sharing: {timeSlicing: {replicas: 2}}\n",
+    references=("NVIDIA/k8s-device-plugin:README.md",),
+)
+
+GPU_USE = (
+    SANDBOX_ERA,
+    SANDBOX_CONTRADICTION,
+    HOST_FACTS_UNDECLARED,
+    AUTO_UPGRADE_OFF,
+    MIG_LAYOUT,
+    SHARING_CONTRADICTION,
+)
