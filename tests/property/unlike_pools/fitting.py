@@ -238,7 +238,9 @@ def _modules(main, driver, line, architecture, image):
         chosen = "open" if env.get("OPEN_KERNEL_MODULES_ENABLED") == "true" else "proprietary"
         if asked in ("open", "proprietary") and chosen != asked:
             yield f"asks for {asked} kernel modules, gets {chosen}"
-    if architecture in OPEN_ONLY and (chosen == "proprietary" or (chosen == "auto" and image.split(":")[1] < "570")):
+    is_guest = bool(driver.get("vgpu"))  # its image has a tag of the user's own
+    can_not_choose = chosen == "auto" and not is_guest and image.split(":")[1] < "570"
+    if architecture in OPEN_ONLY and (chosen == "proprietary" or can_not_choose):
         yield f"{architecture} has no proprietary kernel modules"
     if architecture in PROPRIETARY_ONLY and chosen == "open":
         yield f"{architecture} has no open kernel modules"
