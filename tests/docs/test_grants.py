@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shutil
 from pathlib import Path
@@ -43,29 +42,15 @@ def tables():
 
 
 @pytest.mark.parametrize("name", tables())
-def test_a_table_is_that_of_the_code(name):
-    text = PAGE.read_text("utf-8")
-    begin, end = (f"<!-- {name}:{word} -->\n" for word in ("begin", "end"))
-    before, _, rest = text.partition(begin)
-    _, _, after = rest.partition(end)
-    table = "".join(f"{line}\n" for line in tables()[name])
-    if os.environ.get("UPDATE_DOCS"):
-        PAGE.write_text(before + begin + table + end + after, "utf-8")
-
-    assert begin + table + end in PAGE.read_text("utf-8")
-
-
-def as_pattern(shown):
-    """A line of three dots stands for any lines."""
-    parts = [re.escape(part) for part in re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)]
-    return re.compile("(?:.*\n)*?".join(parts))
+def test_a_table_is_that_of_the_code(assert_table, name):
+    assert_table(PAGE, name, tables()[name])
 
 
 def blocks(kind):
     return [match["text"] for match in BLOCK.finditer(PAGE.read_text("utf-8")) if match["kind"] == kind]
 
 
-def test_the_commands_print_what_the_page_shows_one_after_another(run_cli, sample_project):
+def test_the_commands_print_what_the_page_shows_one_after_another(as_pattern, run_cli, sample_project):
     for text in blocks("console"):
         command, _, shown = text.removeprefix("$ poolsmith ").partition("\n")
         result = run_cli([*command.split(), "--root", sample_project])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -35,26 +34,12 @@ def tables():
 
 
 @pytest.mark.parametrize("name", tables())
-def test_a_table_is_that_of_the_code(name):
-    text = PAGE.read_text("utf-8")
-    begin, end = (f"<!-- {name}:{word} -->\n" for word in ("begin", "end"))
-    before, _, rest = text.partition(begin)
-    _, _, after = rest.partition(end)
-    table = "".join(f"{line}\n" for line in tables()[name])
-    if os.environ.get("UPDATE_DOCS"):
-        PAGE.write_text(before + begin + table + end + after, "utf-8")
-
-    assert begin + table + end in PAGE.read_text("utf-8")
-
-
-def as_pattern(shown):
-    """A line of three dots stands for any lines."""
-    parts = [re.escape(part) for part in re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)]
-    return re.compile("(?:.*\n)*?".join(parts))
+def test_a_table_is_that_of_the_code(assert_table, name):
+    assert_table(PAGE, name, tables()[name])
 
 
 @pytest.mark.parametrize("command", [match["words"] for match in CONSOLE.finditer(PAGE.read_text("utf-8"))])
-def test_a_command_prints_what_the_page_shows(run_cli, repository, command):
+def test_a_command_prints_what_the_page_shows(as_pattern, run_cli, repository, command):
     (shown,) = [match["shown"] for match in CONSOLE.finditer(PAGE.read_text("utf-8")) if match["words"] == command]
     result = run_cli([*command.split(), "--root", repository])
 

@@ -13,6 +13,7 @@ from poolsmith.diagnostics.codes.compatibility import FIELD_WITHOUT_EFFECT
 from poolsmith.model.cluster import DriverMode
 from poolsmith.operands.origins import is_users
 from poolsmith.operands.value_effects import without_value
+from poolsmith.resolve.user_values import VALUES
 from poolsmith.sources import pointer as pointers
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from poolsmith.model.installation import Installation
     from poolsmith.model.plan import ValuePath
 
-_VALUES = "/spec/stack/values"
 _OF_DRIVERS = ("driver", "gds", "gdrcopy")
 _NOT_IN_OBJECTS = (("driver", "upgradePolicy"), ("driver", "nvidiaDriverCRD"))
 """What the operator goes by itself: no object shows it."""
@@ -48,7 +48,7 @@ def idle_driver_values(prediction: Prediction, loaded: LoadedCluster, prediction
                 FIELD_WITHOUT_EFFECT,
                 f"`{'.'.join(path)}` has no effect: with `driverMode: nvidia-driver` each pool has a driver object of "
                 "its own, and takes nothing from the values",
-                file.locate(pointers.join(_VALUES, *path)),
+                file.locate(pointers.join(VALUES, *path)),
                 help="remove it; what a pool's driver needs stands under `driver` in its profile",
                 subject=prediction.plan.name,
             )

@@ -12,6 +12,7 @@ from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import POOL_NOT_SUPPLIED
 from poolsmith.model.node_pool import ToolkitSource, Workload
 from poolsmith.model.pod_template import containers_of, mapping, pod_template_of, word
+from poolsmith.resolve.user_values import VALUES
 from poolsmith.sources import pointer as pointers
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from poolsmith.load.cluster import LoadedCluster
     from poolsmith.model.plan import PoolPlan
 
-_VALUES = "/spec/stack/values"
 _COMPONENTS = {
     "nvidia-driver-ctr": "driver",
     "nvidia-container-toolkit-ctr": "toolkit",
@@ -100,7 +100,7 @@ def _finding(
 ) -> Diagnostic:
     assert loaded.file is not None, "a predicted cluster has a profile"
     pointer = next(
-        (path for path in (pointers.join(_VALUES, component, "enabled"), _VALUES) if loaded.file.has(path)),
+        (path for path in (pointers.join(VALUES, component, "enabled"), VALUES) if loaded.file.has(path)),
         "/spec/stack",
     )
     message = f"pool `{pool.name}` would get " + (

@@ -93,11 +93,13 @@ def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
     read = read_nodes(file, shown)
     if read.problems:
         return GivenNodes(nodes=None, problems=read.problems, files=1)
-    found = tuple(_node(node, read, catalog) for node in read.nodes if _carries_gpu(node))
-    others = tuple(_node(node, read, catalog) for node in read.nodes if not _carries_gpu(node))
+    found: list[SetupNode] = []
+    others: list[SetupNode] = []
+    for node in read.nodes:
+        (found if _carries_gpu(node) else others).append(_node(node, read, catalog))
     what = f"{len(others):,} node{'' if len(others) == 1 else 's'} of {shown}"
     skipped = (Skipped(what, "no label or taint says that there is a GPU"),) if others else ()
-    return GivenNodes(nodes=found, bystanders=others, skipped=skipped, files=1)
+    return GivenNodes(nodes=tuple(found), bystanders=tuple(others), skipped=skipped, files=1)
 
 
 def _bare_plan(loaded: LoadedCluster, catalog: Catalog) -> ClusterPlan:

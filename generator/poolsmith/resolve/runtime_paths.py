@@ -20,7 +20,7 @@ _TEMPLATE = ".tmpl"
 
 
 def pointer_of(field: str) -> str:
-    return f"/spec/runtime/{_yaml_name(field)}"
+    return f"/spec/runtime/{yaml_name(field)}"
 
 
 def check_paths(
@@ -46,7 +46,7 @@ def check_paths(
                 pointer_of(field),
                 f"`{given}` is a template, from which {distribution.name} makes the configuration; the toolkit can't "
                 "read it, and what it writes there keeps the node from coming back",
-                help=f"remove `runtime.{_yaml_name(field)}`" + (f", and get {paths.config}" if paths.config else ""),
+                help=f"remove `runtime.{yaml_name(field)}`" + (f", and get {paths.config}" if paths.config else ""),
             )
         elif (known := getattr(paths, field)) is not None and given != known and paths.env and field != half:
             facts.report_pool(
@@ -54,7 +54,7 @@ def check_paths(
                 pool,
                 pointer_of(field),
                 f"{distribution.name} keeps it at `{known}`, and the toolkit is told `{given}`",
-                help=f"remove `runtime.{_yaml_name(field)}`, unless {distribution.name} was set up with other folders",
+                help=f"remove `runtime.{yaml_name(field)}`, unless {distribution.name} was set up with other folders",
                 severity=Severity.WARNING,
             )
 
@@ -99,7 +99,7 @@ def _report_untouched(pool: PoolPlan, facts: Facts) -> None:
                 pointer_of(field),
                 f"with `cdi.nriPluginEnabled` the toolkit of {facts.need_release().tag} leaves the runtime's "
                 "configuration alone",
-                help=f"remove `runtime.{_yaml_name(field)}`",
+                help=f"remove `runtime.{yaml_name(field)}`",
             )
 
 
@@ -116,9 +116,10 @@ def _report_idle(pool: PoolPlan, field: str, facts: Facts) -> None:
         pool,
         pointer_of(field),
         reasons[field],
-        help=f"remove `runtime.{_yaml_name(field)}`",
+        help=f"remove `runtime.{yaml_name(field)}`",
     )
 
 
-def _yaml_name(field: str) -> str:
+def yaml_name(field: str) -> str:
+    """A field of `runtime` as profiles spell it."""
     return "dropIn" if field == "drop_in" else field

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import schema as codes
-from poolsmith.model.plan import ClusterPlan, ValueSetting
+from poolsmith.model.plan import ClusterPlan, ValueSetting, values_tree
+from poolsmith.resolve.runtime_paths import yaml_name
 from poolsmith.sources import pointer as pointers
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         return plan
     derived = {setting.path: setting for setting in plan.values}
     chart = facts.need_chart()
-    judged = facts.judge_values(values, chart.release, _nested(derived))
+    judged = facts.judge_values(values, chart.release, values_tree(plan.values))
     _report(judged, facts)
     told = {finding.path for finding in judged.findings if _severity(finding) is Severity.ERROR}
     settings: list[ValueSetting] = []
@@ -88,7 +89,7 @@ def _refuse_paths(path: ValuePath, value: Any, facts: Facts) -> None:
     for index, item in enumerate(value):
         name = item.get("name") if isinstance(item, dict) else None
         if isinstance(name, str) and name in fields:
-            field = "dropIn" if fields[name] == "drop_in" else fields[name]
+            field = yaml_name(fields[name])
             facts.report_cluster(
                 codes.VALUE_TAKEN,
                 pointers.join(VALUES, *path, str(index)),
@@ -118,17 +119,6 @@ def _report(judged: ValuesJudgement, facts: Facts) -> None:
 
 def _severity(finding: ValueFinding) -> Severity:
     return Severity.ERROR if finding.rule.code == _DROPPED else finding.severity or finding.rule.severity
-
-
-def _nested(derived: dict[ValuePath, ValueSetting]) -> dict[str, Any]:
-    """The generated values as Helm sees them."""
-    values: dict[str, Any] = {}
-    for path, setting in derived.items():
-        node = values
-        for key in path[:-1]:
-            node = node.setdefault(key, {})
-        node[path[-1]] = setting.value
-    return values
 
 
 def _leaves(values: dict[str, Any], facts: Facts) -> list[tuple[ValuePath, Any]]:
