@@ -164,9 +164,9 @@ def test_every_value_of_the_sample_fleet_names_what_vanishes_without_it(reposito
     """A value is put back to the chart's default, and all that is lost was said to come from its profile line."""
     from poolsmith.app.cluster_run import run_cluster
     from poolsmith.app.project import open_project
-    from poolsmith.model.ledger_delta import ChangeKind, delta
-    from poolsmith.model.origin import profile_inputs
-    from poolsmith.model.plan import values_tree
+    from poolsmith.ledger.ledger_delta import ChangeKind, delta
+    from poolsmith.plan.origin import profile_inputs
+    from poolsmith.plan.plan import values_tree
 
     project = open_project(repository)
     looked_at = 0
@@ -238,10 +238,10 @@ def test_a_driver_of_the_policy_names_the_pools_that_ask_for_it(lines):
 
 def test_of_many_values_those_of_a_component_are_taken_away_together():
     from poolsmith.catalog.charts import read_chart
-    from poolsmith.operands.installation import InstallationInput, install
-    from poolsmith.operands.operator_chart_part import ChartParts
-    from poolsmith.operands.privileges.build import ledger_of
-    from poolsmith.operands.value_effects import MOST, value_effects
+    from poolsmith.ledger.build import ledger_of
+    from poolsmith.ledger.value_effects import MOST, value_effects
+    from poolsmith.operands.chart.operator_part import ChartParts
+    from poolsmith.operands.install import InstallationInput, install
 
     worker = {"mountUsrSrc": True, "annotations": {f"a{index}": "b" for index in range(MOST)}}
     given = InstallationInput(

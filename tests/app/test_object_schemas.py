@@ -8,11 +8,11 @@ import time
 import pytest
 
 from poolsmith.app import check_paths
-from poolsmith.app.kubeconform import second_opinion
-from poolsmith.app.object_schemas import Against, judge_schemas
-from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
-from poolsmith.check.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT
 from poolsmith.diagnostics import UsageError
+from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.rules.schema.kubeconform import second_opinion
+from poolsmith.rules.schema.object_schemas import Against, judge_schemas
+from poolsmith.rules.schema.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a}]\n"
 POLICY = "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: cluster-policy}\nspec: {}\n"

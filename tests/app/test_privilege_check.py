@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from poolsmith.app import Mode, check_project, generate
-from poolsmith.check.privileges.registry import PRIVILEGE_RULES
-from poolsmith.check.registry import RULES
-from poolsmith.check.setup.registry import SETUP_RULES
+from poolsmith.ledger.registry import PRIVILEGE_RULES
+from poolsmith.rules.registry import RULES
+from poolsmith.rules.setup.registry import SETUP_RULES
 
 CODES = {rule.RULE.code for rule in PRIVILEGE_RULES}
 OF_OTHERS = "what https://github.com/confidential-containers/operator at refs/tags/v0.7.0 brings"
@@ -52,7 +52,7 @@ import sys
 from pathlib import Path
 from poolsmith.app import check_project
 check_project(Path({str(sample_project)!r}), clusters=["edge"], progress=lambda done, total: None)
-sys.exit(sorted(name for name in sys.modules if name.startswith(("poolsmith.check.cel", "cel_expr_python", "re2"))) != [])
+sys.exit(sorted(name for name in sys.modules if name.startswith(("poolsmith.cel", "cel_expr_python", "re2"))) != [])
 """
 
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

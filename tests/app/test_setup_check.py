@@ -8,9 +8,9 @@ import time
 import pytest
 
 from poolsmith.app import check_paths, check_project
-from poolsmith.check.setup.engine import MOST_OF_ONE_RULE
-from poolsmith.check.setup.registry import SETUP_RULES
 from poolsmith.diagnostics import UsageError
+from poolsmith.rules.setup.engine import MOST_OF_ONE_RULE
+from poolsmith.rules.setup.registry import SETUP_RULES
 
 HELM = """\
 apiVersion: helm.toolkit.fluxcd.io/v2

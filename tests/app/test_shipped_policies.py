@@ -6,7 +6,7 @@ import pytest
 
 from poolsmith.app import check_project, generate
 from poolsmith.diagnostics import Severity
-from poolsmith.model.admission_file import is_served
+from poolsmith.policies.admission_file import is_served
 
 POLICY = """# kept as it is,   spaces and all
 apiVersion: admissionregistration.k8s.io/v1

@@ -9,9 +9,9 @@ import subprocess
 import pytest
 
 from poolsmith.app import check_paths, check_project, generate
-from poolsmith.app.verdicts import Verdicts
 from poolsmith.cli.main import cli
 from poolsmith.diagnostics import Severity
+from poolsmith.policies.verdicts import Verdicts
 
 TODAY = dt.date(2026, 11, 20)
 SUBJECT = "exporter/gpu-operator/DaemonSet/nvidia-dcgm-exporter"

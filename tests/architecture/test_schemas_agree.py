@@ -18,11 +18,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from poolsmith.load.documents import FileSink, read_envelope, required_spec
-from poolsmith.load.json_schema import KINDS, schema_of
-from poolsmith.load.shape import fields_of, reader_for
-from poolsmith.model.cluster import API_VERSION
-from poolsmith.model.field import Shape
+from poolsmith.profiles.cluster import API_VERSION
+from poolsmith.shape.documents import FileSink, read_envelope, required_spec
+from poolsmith.shape.field import Shape
+from poolsmith.shape.json_schema import KINDS, schema_of
+from poolsmith.shape.reader import fields_of, reader_for
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_writer import emit
 

@@ -13,8 +13,6 @@ import pytest
 
 from poolsmith.app.rule_book import rule_book
 from poolsmith.app.schemas import policy_schema_files, schema_files
-from poolsmith.check.registry import RULES
-from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics import codes
 from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
@@ -28,6 +26,8 @@ from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 from poolsmith.report.rule_page import format_rule_book
+from poolsmith.rules.registry import RULES
+from poolsmith.values.registry import VALUE_RULES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = REPOSITORY / "generator" / "poolsmith"

@@ -10,19 +10,19 @@ import sys
 import time
 from pathlib import Path
 
-from poolsmith.app.collector import rarely_collecting
-from poolsmith.app.policy_process import Limits
-from poolsmith.app.policy_run import run_policies
 from poolsmith.app.prediction import Predictions
 from poolsmith.app.project import open_project
-from poolsmith.app.values_check import judge_stack_values
-from poolsmith.check.admission.make_request import make_request
-from poolsmith.check.admission.placed import placed_objects
-from poolsmith.check.admission.pods import as_admitted_pod
-from poolsmith.check.admission.reading import read_policies
-from poolsmith.check.admission.resources import Resources
-from poolsmith.load.cluster import load_cluster
-from poolsmith.resolve.pipeline import resolve_cluster
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.plan.pipeline import resolve_cluster
+from poolsmith.policies.admission.make_request import make_request
+from poolsmith.policies.admission.placed import placed_objects
+from poolsmith.policies.admission.pods import as_admitted_pod
+from poolsmith.policies.admission.reading import read_policies
+from poolsmith.policies.admission.resources import Resources
+from poolsmith.policies.run.process import Limits
+from poolsmith.policies.run.run import run_policies
+from poolsmith.profiles.load_cluster import load_cluster
+from poolsmith.values.check import judge_stack_values
 
 KUBERNETES = "1.34"
 WORKLOADS, POLICIES = 1_000, 20

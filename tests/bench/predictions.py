@@ -8,12 +8,12 @@ import sys
 import time
 from pathlib import Path
 
-from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.prediction import Predictions
 from poolsmith.app.project import open_project
-from poolsmith.app.values_check import judge_stack_values
-from poolsmith.load.cluster import load_cluster
-from poolsmith.resolve.pipeline import resolve_cluster
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.plan.pipeline import resolve_cluster
+from poolsmith.profiles.load_cluster import load_cluster
+from poolsmith.values.check import judge_stack_values
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ import contextlib
 
 import pytest
 
-from poolsmith.check.cel import Bindings, CelCompileError, CelEnvironment, CelError, NotEvaluated, engine_problem
+from poolsmith.cel import Bindings, CelCompileError, CelEnvironment, CelError, NotEvaluated, engine_problem
 
 needs_engine = pytest.mark.skipif(engine_problem() is not None, reason=str(engine_problem()))
 OBJECT = {"one": 1, "nothing": None, "text": "a", "list": [1, 2], "map": {"k": "v"}}

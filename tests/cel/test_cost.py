@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.check.cel import Bindings, CelEnvironment, NotEvaluated
+from poolsmith.cel import Bindings, CelEnvironment, NotEvaluated
 
 ENVIRONMENT = CelEnvironment.of("1.34")
 SCOPE = ENVIRONMENT.scope(params=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import poolsmith.check.cel
-from poolsmith.check.cel import (
+from poolsmith.cel import (
     Bindings,
     CelCompileError,
     CelEnvironment,
@@ -199,13 +199,13 @@ def test_without_an_engine_policies_are_checked_but_not_evaluated(missing):
 
 
 def test_one_module_knows_each_native_library():
-    package = Path(poolsmith.check.cel.__file__).parent
+    package = Path(poolsmith.cel.__file__).parent
     texts = {path.relative_to(package).as_posix(): path.read_text() for path in package.rglob("*.py")}
     assert {name for name, text in texts.items() if "cel_expr_python" in text} == {"engine.py"}
     assert {name for name, text in texts.items() if '"re2"' in text} == {"engine.py", "regex.py"}
 
 
 def test_the_engine_is_imported_only_when_something_is_evaluated():
-    code = "import sys, poolsmith.check.cel; print('cel_expr_python' in sys.modules, 're2' in sys.modules)"
+    code = "import sys, poolsmith.cel; print('cel_expr_python' in sys.modules, 're2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.check.cel import Bindings, CelEnvironment, CelError, NotEvaluated, engine_problem
+from poolsmith.cel import Bindings, CelEnvironment, CelError, NotEvaluated, engine_problem
 
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason=str(engine_problem()))
 ENVIRONMENT = CelEnvironment.of("1.34")

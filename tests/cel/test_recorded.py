@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.check.cel import Bindings, CelCompileError, CelEnvironment, CelError, NotEvaluated, engine_problem
+from poolsmith.cel import Bindings, CelCompileError, CelEnvironment, CelError, NotEvaluated, engine_problem
 
 RECORDED = Path(__file__).parent / "recorded"
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason=str(engine_problem()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.check.cel import CelCompileError, CelEnvironment
+from poolsmith.cel import CelCompileError, CelEnvironment
 
 ENVIRONMENT = CelEnvironment.of("1.34")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.check.cel import CelCompileError, CelEnvironment, UnknownKubernetes
+from poolsmith.cel import CelCompileError, CelEnvironment, UnknownKubernetes
 
 SINCE = {
     "url('https://a/b').getHost() == 'a'": 23,

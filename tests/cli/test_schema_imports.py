@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-VALIDATOR = {"poolsmith.check.schema.schemas", "poolsmith.check.schema_rules", "poolsmith.catalog.schema_pack"}
-GENERATOR = {"poolsmith.app.generate", "poolsmith.resolve.pipeline", "poolsmith.render.tree"}
+VALIDATOR = {"poolsmith.schema.schemas", "poolsmith.rules.schema.schema_rules", "poolsmith.catalog.schema_pack"}
+GENERATOR = {"poolsmith.app.generate", "poolsmith.plan.pipeline", "poolsmith.output.tree"}
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def test_a_check_of_files_imports_the_validator_and_no_generator(imported, write
 
     assert found >= VALIDATOR
     assert found.isdisjoint(GENERATOR)
-    assert "poolsmith.check.schema.export" not in found
-    assert "poolsmith.app.kubeconform" not in found
+    assert "poolsmith.schema.export" not in found
+    assert "poolsmith.rules.schema.kubeconform" not in found
 
 
 def test_flags_that_profiles_answer_are_refused_without_files(run_cli, sample_project):

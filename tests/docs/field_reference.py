@@ -6,9 +6,9 @@ import dataclasses
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from poolsmith.load.shape import FieldReader, fields_of
-from poolsmith.model.cluster import ClusterSpec
-from poolsmith.model.node_pool import PoolSpec
+from poolsmith.profiles.cluster import ClusterSpec
+from poolsmith.profiles.node_pool import PoolSpec
+from poolsmith.shape.reader import FieldReader, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

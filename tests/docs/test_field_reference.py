@@ -33,7 +33,7 @@ def test_the_field_tables_are_those_of_the_model(pytestconfig):
 
 
 def test_every_field_has_a_row_with_a_meaning():
-    from poolsmith.load.shape import field_places
+    from poolsmith.shape.reader import field_places
 
     text = _field_reference().field_reference()
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]

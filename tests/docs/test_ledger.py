@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.model.reach import Reach, reach_table
+from poolsmith.ledger.reach import Reach, reach_table
 
 PAGE = Path(__file__).parents[2] / "docs/ledger.md"
 CONSOLE = re.compile(r"```console\n\$ poolsmith (?P<words>[^\n]+)\n(?P<shown>.*?)```", re.DOTALL)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.check.cel import engine_problem
+from poolsmith.cel import engine_problem
 from poolsmith.diagnostics.codes import CODE_BOOK
 
 ROOT = Path(__file__).parents[2]

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from poolsmith.app.policy_budget import Budget
-from poolsmith.app.policy_run import run_policies
-from poolsmith.check.admission.placed import placed_objects
-from poolsmith.check.admission.reading import read_policies
-from poolsmith.check.admission.resources import Resources
-from poolsmith.check.cel import engine_problem
+from poolsmith.cel import engine_problem
+from poolsmith.policies.admission.placed import placed_objects
+from poolsmith.policies.admission.reading import read_policies
+from poolsmith.policies.admission.resources import Resources
+from poolsmith.policies.run.budget import Budget
+from poolsmith.policies.run.run import run_policies
 
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason="there is no CEL engine")
 

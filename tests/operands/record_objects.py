@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poolsmith.model.expansion import Expansion, ResourceCondition
+from poolsmith.operands.expansion import Expansion, ResourceCondition
 
 SHORT_SPEC = ("nodeSelector", "affinity", "tolerations", "priorityClassName", "hostPID", "hostIPC", "hostNetwork")
 OPTIONAL_SPEC = ("automountServiceAccountToken", "shareProcessNamespace")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import read_projection
-from poolsmith.load.os_release import parse_os_release
-from poolsmith.model.expansion import ClusterState, Node
-from poolsmith.operands.admission import admit
-from poolsmith.operands.chart_config_maps import chart_config_maps
-from poolsmith.operands.project import HelmRelease, project
-from poolsmith.operands.values_merge import merge_over_defaults
+from poolsmith.operands.chart.admission import admit
+from poolsmith.operands.chart.config_maps import chart_config_maps
+from poolsmith.operands.chart.project import HelmRelease, project
+from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.operands.expansion import ClusterState, Node
+from poolsmith.operands.input.os_release import parse_os_release
 
 NAMESPACE = "gpu-operator"
 

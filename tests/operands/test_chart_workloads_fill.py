@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.operands.chart_workloads.fill import NOTHING, fill
-from poolsmith.operands.chart_workloads.scope import Scope
-from poolsmith.operands.chart_workloads.unfold import unfold, unfold_pod
-from poolsmith.operands.go_template import TemplateError
+from poolsmith.operands.chart.go_template import TemplateError
+from poolsmith.operands.chart.workloads.fill import NOTHING, fill
+from poolsmith.operands.chart.workloads.scope import Scope
+from poolsmith.operands.chart.workloads.unfold import unfold, unfold_pod
 
 VALUES = {
     "text": "a",

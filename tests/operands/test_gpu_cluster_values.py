@@ -8,10 +8,10 @@ from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.operands import read_operands
 from poolsmith.catalog.projections import read_projection
-from poolsmith.operands.admission import admit
+from poolsmith.operands.chart.admission import admit
+from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.context import Context
 from poolsmith.operands.gpu_cluster.expansion import expand_gpu_cluster
-from poolsmith.operands.project import HelmRelease, project
 
 RELEASE = "v26.7.0"
 SERVED = ("resource.k8s.io/v1/DeviceClass",)

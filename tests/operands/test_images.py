@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from poolsmith.model.installation import Installation, Made, Maker
 from poolsmith.operands.images import image_uses
+from poolsmith.operands.installation import Installation, Made, Maker
 
 
 def made(kind, name, image, maker, **variables):

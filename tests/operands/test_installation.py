@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.catalog.charts import read_chart
-from poolsmith.model.expansion import Node
-from poolsmith.operands.installation import InstallationInput, install
+from poolsmith.operands.expansion import Node
+from poolsmith.operands.install import InstallationInput, install
 
 LABELS = {
     "feature.node.kubernetes.io/pci-10de.present": "true",

@@ -13,9 +13,9 @@ import pytest
 
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operands import read_operands
-from poolsmith.model.expansion import Expansion
 from poolsmith.operands.cluster_policy import Policy
 from poolsmith.operands.context import Context
+from poolsmith.operands.expansion import Expansion
 from poolsmith.operands.node_labels import DRIVER_OWNER
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
 

@@ -13,8 +13,8 @@ import pytest
 
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
-from poolsmith.model.expansion import ClusterState, Node
 from poolsmith.operands.expand import expand
+from poolsmith.operands.expansion import ClusterState, Node
 
 RELEASES = sorted(operand_releases(), key=version_key)
 OLDEST, NEWEST = RELEASES[0], RELEASES[-1]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from poolsmith.catalog import Catalog
-from poolsmith.model.expansion import Expansion, Node
-from poolsmith.model.origin import Derived
-from poolsmith.model.toolkit_overlay import ToolkitOverlay
+from poolsmith.operands.expansion import Expansion, Node
 from poolsmith.operands.toolkit_overlay import overlay_objects
+from poolsmith.plan.origin import Derived
+from poolsmith.plan.toolkit_overlay import ToolkitOverlay
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ORACLE = REPOSITORY.parent / "shared/facts/operand-oracle"

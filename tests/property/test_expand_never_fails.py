@@ -10,16 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolsmith.app.api_server import judge
 from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.projections import read_projection
-from poolsmith.model.expansion import ClusterState, Node, in_order
-from poolsmith.model.pod_template import pod_template_of
+from poolsmith.operands.chart.project import project
 from poolsmith.operands.expand import expand
+from poolsmith.operands.expansion import ClusterState, Node, in_order
 from poolsmith.operands.images import images_of
-from poolsmith.operands.project import project
+from poolsmith.rules.schema.api_server import judge
+from poolsmith.sources.pod_template import pod_template_of
 
 NFD = "feature.node.kubernetes.io/"
 LABELS = {

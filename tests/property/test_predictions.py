@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from poolsmith.catalog import Catalog
 from poolsmith.catalog.operands import operand_releases
-from poolsmith.model.expansion import Node
-from poolsmith.operands.installation import InstallationInput, install
-from poolsmith.operands.privileges.build import installed_ledger
+from poolsmith.ledger.build import installed_ledger
+from poolsmith.operands.expansion import Node
+from poolsmith.operands.install import InstallationInput, install
 
 CATALOG = Catalog()
 LABELS = {

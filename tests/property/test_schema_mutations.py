@@ -16,9 +16,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from poolsmith.check.schema.export import json_schema
-from poolsmith.check.schema.schemas import Versions, schemas_for
-from poolsmith.check.schema.violation import What
+from poolsmith.schema.export import json_schema
+from poolsmith.schema.schemas import Versions, schemas_for
+from poolsmith.schema.violation import What
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 VERSIONS = Versions(kubernetes="1.37", operator="v26.7.0", coco="v0.17.0")

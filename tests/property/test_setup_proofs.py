@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.catalog import Catalog
-from poolsmith.check.setup.driver_setup import DriverSetup
-from poolsmith.check.setup.engine import run_setup_rules
-from poolsmith.check.setup.registry import SETUP_RULES
-from poolsmith.check.setup.view import SetupNode, SetupObject, SetupValues, SetupView
 from poolsmith.diagnostics import Location, Severity
 from poolsmith.diagnostics.span import Span
-from poolsmith.model.expansion import Node
+from poolsmith.operands.expansion import Node
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.nvidia_driver.conflicts import Conflicts
 from poolsmith.operands.nvidia_driver.driver_resource import in_name_order
 from poolsmith.operands.nvidia_driver.owners import assign_owners
+from poolsmith.rules.setup.driver_setup import DriverSetup
+from poolsmith.rules.setup.engine import run_setup_rules
+from poolsmith.rules.setup.registry import SETUP_RULES
+from poolsmith.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
 
 CATALOG = Catalog()
 GPU = {"nvidia.com/gpu.present": "true", "feature.node.kubernetes.io/pci-10de.present": "true"}

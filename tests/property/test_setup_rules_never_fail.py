@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolsmith.catalog import Catalog
-from poolsmith.check.setup.engine import run_setup_rules
-from poolsmith.check.setup.registry import SETUP_RULES
-from poolsmith.check.setup.view import SetupNode, SetupObject, SetupValues, SetupView
 from poolsmith.diagnostics import whole_file
+from poolsmith.rules.setup.engine import run_setup_rules
+from poolsmith.rules.setup.registry import SETUP_RULES
+from poolsmith.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
 
 CATALOG = Catalog()
 KINDS = (

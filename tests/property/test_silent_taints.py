@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.catalog import Catalog
-from poolsmith.check.setup import toleration_of_another_value, undiscovered_nodes, untolerated_taint
-from poolsmith.check.setup.engine import run_setup_rules
-from poolsmith.check.setup.view import SetupNode, SetupValues, SetupView
 from poolsmith.diagnostics import whole_file
-from poolsmith.model.expansion import Node
-from poolsmith.model.pod_template import pod_template_of
-from poolsmith.operands.installation import InstallationInput, install
-from poolsmith.operands.privileges.placement import placement_of
+from poolsmith.ledger.placement import placement_of
+from poolsmith.operands.expansion import Node
+from poolsmith.operands.install import InstallationInput, install
+from poolsmith.rules.setup import toleration_of_another_value, undiscovered_nodes, untolerated_taint
+from poolsmith.rules.setup.engine import run_setup_rules
+from poolsmith.rules.setup.view import SetupNode, SetupValues, SetupView
+from poolsmith.sources.pod_template import pod_template_of
 
 RULES = (untolerated_taint, undiscovered_nodes, toleration_of_another_value)
 RELEASES = ("v24.9.2", "v25.10.1", "v26.3.3", "v26.7.0")

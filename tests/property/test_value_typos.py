@@ -8,7 +8,7 @@ import pytest
 
 from poolsmith.catalog import store
 from poolsmith.catalog.value_paths import value_paths
-from poolsmith.check.values.judge import judge_values
+from poolsmith.values.judge import judge_values
 
 TAGS = store.names("charts/gpu-operator")
 WANTED = 0.99

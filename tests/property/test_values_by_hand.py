@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from poolsmith.catalog.chart_images import image_components
 from poolsmith.catalog.toolkit_facts import known_variables
 from poolsmith.catalog.value_paths import value_paths
-from poolsmith.check.values.judge import judge_values
+from poolsmith.values.judge import judge_values
 
 TAGS = value_paths().tags
 WORDS = (

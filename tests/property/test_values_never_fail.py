@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from poolsmith.catalog.template_references import references_in
 from poolsmith.catalog.value_paths import value_paths
-from poolsmith.check.values.judge import MOST_PER_FILE, judge_values
+from poolsmith.values.judge import MOST_PER_FILE, judge_values
 
 TAGS = ("v22.9.0", "v24.9.2", "v26.7.0")
 NAMES = sorted({key for tag in TAGS for path in value_paths().read_paths(tag) for key in path.split(".")})

@@ -16,8 +16,8 @@ from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projection_entry import projection_entry
 from poolsmith.catalog.projections import projected_releases, read_projection
 from poolsmith.catalog.versions import version_key
-from poolsmith.operands.crd_prune import check_spec
-from poolsmith.operands.project import HelmRelease, project
+from poolsmith.operands.chart.crd_prune import check_spec
+from poolsmith.operands.chart.project import HelmRelease, project
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs/projection.md"

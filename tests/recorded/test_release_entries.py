@@ -162,7 +162,7 @@ def test_toolkit_environments_are_those_of_the_distributions_pages(compat):
 
 
 def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(shared):
-    from poolsmith.resolve.coco import cc_runtime
+    from poolsmith.plan.coco import cc_runtime
 
     folder = shared / "upstream/confidential-containers/v0.7.0"
     sample = read(folder / "ccruntime-base.yaml")
@@ -181,7 +181,7 @@ def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(shared):
 
 @pytest.mark.parametrize("release", CATALOG.device_plugin["devicePlugin"]["releases"])
 def test_the_device_plugin_is_the_one_of_its_static_manifest(shared, release):
-    from poolsmith.resolve.device_plugin_stack import _daemon_set
+    from poolsmith.plan.device_plugin_stack import _daemon_set
 
     (manifest,) = [
         document

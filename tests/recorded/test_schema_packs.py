@@ -8,7 +8,7 @@ import pytest
 
 from poolsmith.catalog.pack_crd_schemas import FAMILIES, crd_schemas, family_text
 from poolsmith.catalog.schema_pack import ENDING, FOLDER, families, read_pack
-from poolsmith.check.schema.schemas import Versions, kubernetes_minors, schemas_for
+from poolsmith.schema.schemas import Versions, kubernetes_minors, schemas_for
 
 BYTES = 100_000
 

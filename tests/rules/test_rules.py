@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from poolsmith.app import check_paths, check_project, rule_book
-from poolsmith.app.verdicts import Verdicts
-from poolsmith.check.privileges.registry import PRIVILEGE_RULES
-from poolsmith.check.registry import RULES
-from poolsmith.check.setup.registry import SETUP_RULES
-from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics import Severity
+from poolsmith.ledger.registry import PRIVILEGE_RULES
+from poolsmith.policies.verdicts import Verdicts
+from poolsmith.rules.registry import RULES
+from poolsmith.rules.setup.registry import SETUP_RULES
+from poolsmith.values.registry import VALUE_RULES
 
 HERE = Path(__file__).resolve().parent
 NAMES = sorted(rule.RULE.name for rule in (*RULES, *VALUE_RULES))

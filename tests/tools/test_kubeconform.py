@@ -8,7 +8,7 @@ import pytest
 
 from poolsmith.app import check_paths, check_project
 from poolsmith.catalog.schema_pack import families, read_pack
-from poolsmith.check.schema.schemas import KindSchema, Versions, schemas_for
+from poolsmith.schema.schemas import KindSchema, Versions, schemas_for
 
 SCHEMAS = "upstream/kubeconform-fixtures/schemas/{{.NormalizedKubernetesVersion}}-standalone{{.StrictSuffix}}/{{.ResourceKind}}{{.KindSuffix}}.json"
 

@@ -1,4 +1,4 @@
-"""What the API server of a cluster is to enforce: the users' policies, and what was granted. Floor: app."""
+"""What the API server of a cluster is to enforce: the users' policies, and what was granted."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes.policy import POLICY_NOT_SERVED
 from poolsmith.diagnostics.suggest import listed
-from poolsmith.render.admission.shipped import shipped_policies
-from poolsmith.render.tree import cluster_header
+from poolsmith.output.tree import cluster_header
+from poolsmith.policies.shipped_files import shipped_policies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from poolsmith.app.policies import Policies
     from poolsmith.app.prediction import Prediction
-    from poolsmith.model.admission_file import AdmissionFile
-    from poolsmith.model.manifest import Manifest
-    from poolsmith.model.plan import ClusterPlan
+    from poolsmith.operands.manifest import Manifest
+    from poolsmith.plan.plan import ClusterPlan
+    from poolsmith.policies.admission_file import AdmissionFile
+    from poolsmith.policies.policies import Policies
     from poolsmith.sources.source_file import SourceFile
 
 _FEW = 4
@@ -47,7 +47,7 @@ def admission_of(policies: Policies, prediction: Prediction, file: SourceFile) -
 
 def _with_grants(own: Admission, policies: Policies, prediction: Prediction, file: SourceFile) -> Admission:
     """With the policy that the grants come to, and the digests of all that it is made of."""
-    from poolsmith.app.privilege_policy import privilege_policy
+    from poolsmith.policies.privilege_policy.build import privilege_policy
 
     enforcement, _ = policies.enforcement
     made = privilege_policy(prediction, policies.book, file, cluster_header(prediction.plan.name), enforcement)

@@ -1,4 +1,4 @@
-"""Use cases: what the catalog knows of the operator's releases, and an entry from a chart. Floor: app."""
+"""Use cases: what the catalog knows of the operator's releases, and an entry from a chart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Use case: judge the project and its committed output, or anyone's manifests. Floor: app."""
+"""Use case: judge the project and its committed output, or anyone's manifests."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.app.collector import rarely_collecting
-from poolsmith.app.object_schemas import (
+from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
+from poolsmith.app.setup_check import judge_setups_of
+from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
+from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.policies.verdicts import Verdicts, strictly
+from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.rules.engine import run_rules
+from poolsmith.rules.registry import RULES
+from poolsmith.rules.schema.object_schemas import (
     Against,
     SchemaResult,
     against_cluster,
@@ -16,24 +25,15 @@ from poolsmith.app.object_schemas import (
     judge_schemas,
     with_schema_results,
 )
-from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
-from poolsmith.app.setup_check import judge_setups_of
-from poolsmith.app.values_check import judge_values_of, known_release, release_with_schemas
-from poolsmith.app.verdicts import Verdicts, strictly
-from poolsmith.check.engine import run_rules
-from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
-from poolsmith.check.registry import RULES
-from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
-from poolsmith.diagnostics.codes import reading
-from poolsmith.report.outcome import Outcome, Skipped
 from poolsmith.sources.input_tree import read_bytes
+from poolsmith.values.check import judge_values_of, known_release, release_with_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.app.generate import Progress
-    from poolsmith.app.pod_security import PodSecurityStandard
     from poolsmith.app.setup_nodes import GivenNodes
+    from poolsmith.rules.pod_security.check import PodSecurityStandard
 
 MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
@@ -170,7 +170,7 @@ def _check_paths(
 
 
 def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurityStandard) -> Outcome:
-    from poolsmith.app.pod_security import judge_pod_security
+    from poolsmith.rules.pod_security.check import judge_pod_security
 
     result = judge_pod_security(tree, standard.level, standard.version)
     return replace(
@@ -183,7 +183,7 @@ def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurit
 
 
 def _with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[], Iterable[SchemaResult]]) -> Outcome:
-    from poolsmith.app.kubeconform import NOT_FOUND, find_binary, second_opinion
+    from poolsmith.rules.schema.kubeconform import NOT_FOUND, find_binary, second_opinion
 
     binary = find_binary(wanted)
     if binary is None:
@@ -200,7 +200,7 @@ def _with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[
 def _committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
     """The output of each cluster, judged once more: a second opinion needs each object's verdict."""
     from poolsmith.app.project import CLUSTERS, FLEET, open_project
-    from poolsmith.load.cluster import load_cluster
+    from poolsmith.profiles.load_cluster import load_cluster
 
     project = open_project(root)
     for files in project.select(clusters):

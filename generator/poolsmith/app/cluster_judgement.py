@@ -1,4 +1,4 @@
-"""Everything that is judged of what one cluster's profiles come to. Floor: app."""
+"""Everything that is judged of what one cluster's profiles come to."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.app.admission_check import AdmissionFindings
-    from poolsmith.app.admission_findings import Sight
     from poolsmith.app.cluster_run import ClusterRun
     from poolsmith.app.project import Project
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.model.grant_use import GrantUse
-    from poolsmith.report.outcome import Skipped
+    from poolsmith.diagnostics.outcome import Skipped
+    from poolsmith.ledger.grants.use import GrantUse
+    from poolsmith.policies.admission_check import AdmissionFindings
+    from poolsmith.policies.admission_findings import Sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +34,9 @@ class Judgement:
 
 def judge_cluster(project: Project, run: ClusterRun) -> Judgement:
     """Privileges and their grants, Pod Security and the users' policies on what the cluster will run."""
-    from poolsmith.app.pod_security import judge_predicted_pod_security
-    from poolsmith.app.privilege_check import judge_privileges, privilege_view
     from poolsmith.app.setup_check import judge_setup
+    from poolsmith.ledger.privilege_check import judge_privileges, privilege_view
+    from poolsmith.rules.pod_security.check import judge_predicted_pod_security
 
     if run.prediction is None or run.tree is None:
         return Judgement()

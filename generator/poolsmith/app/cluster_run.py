@@ -1,4 +1,4 @@
-"""One cluster from profiles to files, and against what is there. Floor: app."""
+"""One cluster from profiles to files, and against what is there."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 
 from poolsmith import __version__
 from poolsmith.app.admission import Admission, admission_of
-from poolsmith.app.comparison import Comparison
-from poolsmith.app.driver_images import judge_driver_images
-from poolsmith.app.idle_driver_values import idle_driver_values
-from poolsmith.app.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
-from poolsmith.app.pool_supply import pool_supply
-from poolsmith.app.values_check import judge_stack_values
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes.compatibility import OPERATOR_ERROR
 from poolsmith.diagnostics.codes.privilege_policy import RUNNING_RELEASE_UNKNOWN
-from poolsmith.load.cluster import LoadedCluster, load_cluster
-from poolsmith.render.tree import file_bytes, render_cluster
-from poolsmith.resolve.pipeline import resolve_cluster
+from poolsmith.output.comparison import Comparison
+from poolsmith.output.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
+from poolsmith.output.tree import file_bytes, render_cluster
+from poolsmith.plan.pipeline import resolve_cluster
+from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
+from poolsmith.rules.prediction.driver_images import judge_driver_images
+from poolsmith.rules.prediction.idle_driver_values import idle_driver_values
+from poolsmith.rules.prediction.pool_supply import pool_supply
 from poolsmith.sources.output_tree import read_files
+from poolsmith.values.check import judge_stack_values
 
 if TYPE_CHECKING:
     from poolsmith.app.prediction import Prediction
     from poolsmith.app.project import Project
     from poolsmith.catalog import Catalog
-    from poolsmith.load.fleet import ClusterFiles
-    from poolsmith.model.manifest import Manifest, ManifestTree
-    from poolsmith.model.plan import ClusterPlan
+    from poolsmith.operands.manifest import Manifest, ManifestTree
+    from poolsmith.plan.plan import ClusterPlan
+    from poolsmith.profiles.fleet import ClusterFiles
 
 TOOL = f"poolsmith {__version__}"
 

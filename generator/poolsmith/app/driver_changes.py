@@ -1,22 +1,22 @@
-"""The driver pods of each pool, as a prediction has them, and what becomes of them. Floor: app."""
+"""The driver pods of each pool, as a prediction has them, and what becomes of them."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.model.driver_change import POLICY, PoolDriver, driver_changes
-from poolsmith.model.installation import Maker
-from poolsmith.model.pod_template import pod_template_of
+from poolsmith.operands.installation import Maker
+from poolsmith.plan.driver_change import POLICY, PoolDriver, driver_changes
 from poolsmith.sources.nested import value_at
+from poolsmith.sources.pod_template import pod_template_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from poolsmith.app.prediction import Prediction
     from poolsmith.catalog import Catalog
-    from poolsmith.model.driver_change import DriverChange
-    from poolsmith.model.installation import Made
+    from poolsmith.operands.installation import Made
+    from poolsmith.plan.driver_change import DriverChange
 
 _OBJECT = "NVIDIADriver/"
 _POLICY_APPS = ("nvidia-driver-daemonset", "nvidia-vgpu-manager-daemonset")

@@ -1,4 +1,4 @@
-"""Use case: what a release's operator creates, from custom resources and nodes, without a cluster. Floor: app."""
+"""Use case: what a release's operator creates, from custom resources and nodes, without a cluster."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.model.expansion import ClusterState, Expansion
 from poolsmith.operands.expand import expand as expand_state
+from poolsmith.operands.expansion import ClusterState, Expansion
 from poolsmith.operands.images import images_of
 from poolsmith.sources.yaml_writer import emit_all
 

@@ -1,31 +1,31 @@
-"""What `expand` is given: values, custom resources, nodes and other objects, read and judged. Floor: app."""
+"""What `expand` is given: values, custom resources, nodes and other objects, read and judged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from poolsmith.app.api_server import Judged, is_of_operator, judge
 from poolsmith.app.set_values import set_all
 from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import read_projection
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.diagnostics.codes import shape as codes
-from poolsmith.load.nodes_file import read_nodes
-from poolsmith.load.objects_file import read_objects
-from poolsmith.load.os_release import read_os_release
-from poolsmith.load.values_file import read_values
-from poolsmith.operands.chart_config_maps import chart_config_maps
-from poolsmith.operands.project import HelmRelease, project
-from poolsmith.operands.values_merge import merge_files, merge_over_defaults
+from poolsmith.operands.chart.config_maps import chart_config_maps
+from poolsmith.operands.chart.project import HelmRelease, project
+from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaults
+from poolsmith.operands.input.nodes_file import read_nodes
+from poolsmith.operands.input.objects_file import read_objects
+from poolsmith.operands.input.os_release import read_os_release
+from poolsmith.operands.input.values_file import read_values
+from poolsmith.rules.schema.api_server import Judged, is_of_operator, judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from poolsmith.load.objects_file import FileObject
-    from poolsmith.model.expansion import KubernetesObject, Node
+    from poolsmith.operands.expansion import KubernetesObject, Node
+    from poolsmith.operands.input.objects_file import FileObject
 
 CHART = "gpu-operator"
 

@@ -1,4 +1,4 @@
-"""Use case: say why. A rule, a pool's plan, or the origin of a generated value. Floor: app."""
+"""Use case: say why. A rule, a pool's plan, or the origin of a generated value."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.app.rule_book import find_rule, rule_book
 from poolsmith.diagnostics import UsageError, sorted_unique
+from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.load.fleet import CLUSTER_FILE, PROFILES
-from poolsmith.model.origin import FromCatalog, FromProfile
-from poolsmith.report.outcome import Outcome
+from poolsmith.plan.origin import FromCatalog, FromProfile
+from poolsmith.profiles.fleet import CLUSTER_FILE, PROFILES
 from poolsmith.report.rule_page import format_rule
 from poolsmith.sources.pointer import split
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_run import ClusterRun
     from poolsmith.app.project import Project
     from poolsmith.catalog.charts import Chart
-    from poolsmith.load.layers import Layers
-    from poolsmith.model.origin import Origin
-    from poolsmith.model.plan import ClusterPlan, PoolPlan, ValueSetting
+    from poolsmith.plan.origin import Origin
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan, ValueSetting
+    from poolsmith.shape.layers import Layers
 
 
 _RULE_CODE = re.compile("psm[0-9]*", re.IGNORECASE)

@@ -1,22 +1,22 @@
-"""What can be judged only once all clusters have been looked at: grants, and policies that met nothing. Floor: app."""
+"""What can be judged only once all clusters have been looked at: grants, and policies that met nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from poolsmith.app.grant_check import judge_grants
-from poolsmith.check.grants import expiring_grant
+from poolsmith.ledger.grants.check import judge_grants
+from poolsmith.ledger.rules import expiring_grant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.app.cluster_judgement import Judgement
-    from poolsmith.app.policies import Policies
     from poolsmith.app.project import Project
-    from poolsmith.app.verdicts import Verdicts
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.report.outcome import Skipped
+    from poolsmith.diagnostics.outcome import Skipped
+    from poolsmith.policies.policies import Policies
+    from poolsmith.policies.verdicts import Verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ def judge_fleet(
         )
     diagnostics = list(grants.diagnostics)
     if policies.files.admission:
-        from poolsmith.app.admission_check import saw_nothing, sight_facts
+        from poolsmith.policies.admission_check import saw_nothing, sight_facts
 
         sights = [item.sights for item in judgements.values()]
         facts.extend(sight_facts(sights))

@@ -1,4 +1,4 @@
-"""Use case: generate the output, or say what would change. Floor: app.
+"""Use case: generate the output, or say what would change.
 
 Nothing is written unless every profile is sound: clusters are staged one by one, and put in place together.
 """
@@ -11,21 +11,21 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from poolsmith.app.batches import in_batches
 from poolsmith.app.cluster_run import compare, link_in_the_way
-from poolsmith.app.comparison import foreign_diagnostics, hand_edit
-from poolsmith.app.driver_images import without_list
-from poolsmith.app.lock_file import LOCK
-from poolsmith.app.object_schemas import with_schema_results
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT, Project, open_project
 from poolsmith.app.settle import FLEET_NAME, ClusterResult, Mode, run_batch, run_fleet
-from poolsmith.app.verdicts import Verdicts, with_policies
 from poolsmith.app.writer import only_writer
-from poolsmith.check.registry import RULES
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import hygiene, shape
-from poolsmith.load.fleet import PROFILES
-from poolsmith.report.outcome import Outcome, Skipped
+from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.output.batches import in_batches
+from poolsmith.output.comparison import foreign_diagnostics, hand_edit
+from poolsmith.output.lock_file import LOCK
+from poolsmith.policies.verdicts import Verdicts, with_policies
+from poolsmith.profiles.fleet import PROFILES
+from poolsmith.rules.prediction.driver_images import without_list
+from poolsmith.rules.registry import RULES
+from poolsmith.rules.schema.object_schemas import with_schema_results
 from poolsmith.sources.output_tree import Staged, is_interrupted, recover, stage
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_judgement import Judgement
     from poolsmith.app.fleet_judgement import FleetJudgement
     from poolsmith.app.output_rules import Judged
-    from poolsmith.load.fleet import ClusterFiles
-    from poolsmith.render.fleet import FleetEntry
+    from poolsmith.output.fleet import FleetEntry
+    from poolsmith.profiles.fleet import ClusterFiles
 
 Progress = Callable[[int, int], None]
 _BLOCKED = "nothing was written: there are errors"
@@ -137,7 +137,7 @@ def _compare(
     verdicts: Verdicts,
 ) -> GenerateResult:
     if mode is Mode.JUDGE and project.judging_policies.files.admission:
-        from poolsmith.app.admission_check import forget
+        from poolsmith.policies.admission_check import forget
 
         forget()
     totals = _run_all(partial(run_batch, project, mode), selected, jobs, progress)
@@ -218,7 +218,7 @@ def _add_fleet_findings(project: Project, totals: _Totals, clusters: Sequence[st
     totals.diagnostics.extend(project.driver_images[1])
     totals.diagnostics.extend(project.policies.problems)
     if project.judged_by is not None:
-        from poolsmith.app.policy_changes import policy_changes
+        from poolsmith.policies.changes import policy_changes
 
         totals.diagnostics.extend(policy_changes(project.policies, project.judging_policies))
     if clusters:
@@ -267,9 +267,9 @@ def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...], fleet: Flee
     not_evaluated = 0
     if totals.judged:
         from poolsmith.app.cluster_judgement import counted
-        from poolsmith.app.privilege_check import not_expanded
-        from poolsmith.check.privileges.registry import PRIVILEGE_RULES
-        from poolsmith.check.setup.registry import SETUP_RULES
+        from poolsmith.ledger.privilege_check import not_expanded
+        from poolsmith.ledger.registry import PRIVILEGE_RULES
+        from poolsmith.rules.setup.registry import SETUP_RULES
 
         checked["manifest files"] = sum(item.files for item in totals.judged)
         checked["objects"] = sum(item.objects for item in totals.judged)

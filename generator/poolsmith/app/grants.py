@@ -1,4 +1,4 @@
-"""Use case: the smallest grants for what the clusters hold and nobody has granted yet. Floor: app."""
+"""Use case: the smallest grants for what the clusters hold and nobody has granted yet."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import link_in_the_way, plan_cluster
-from poolsmith.app.collector import rarely_collecting
-from poolsmith.app.grant_check import GrantJudge
 from poolsmith.app.project import open_project
 from poolsmith.app.schemas import schema_text
-from poolsmith.check.grants.family import label_of
-from poolsmith.check.grants.proposal import proposals
-from poolsmith.check.grants.proposal_text import free_name, named_proposals, proposal_text
 from poolsmith.diagnostics import Diagnostic, Severity, WriteError, sorted_unique
-from poolsmith.load.json_schema import POLICY_FILE_NAMES
-from poolsmith.load.policy_files import POLICIES, PRIVILEGES
-from poolsmith.model.grant import GRANT
+from poolsmith.ledger.grants.check import GrantJudge
+from poolsmith.ledger.grants.family import label_of
+from poolsmith.ledger.grants.grant import GRANT
+from poolsmith.ledger.grants.proposal import proposals
+from poolsmith.ledger.grants.proposal_text import free_name, named_proposals, proposal_text
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.policies.files import POLICIES, PRIVILEGES
+from poolsmith.shape.json_schema import POLICY_FILE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from poolsmith.app.project import Project
-    from poolsmith.check.grants.proposal import Proposal
+    from poolsmith.ledger.grants.proposal import Proposal
 
 _SCHEMAS = f"{POLICIES}/_schemas"
 _SCHEMA = POLICY_FILE_NAMES[GRANT]

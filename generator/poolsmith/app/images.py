@@ -1,4 +1,4 @@
-"""Use case: every image that the nodes of a project's clusters will pull. Floor: app."""
+"""Use case: every image that the nodes of a project's clusters will pull."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import plan_cluster
-from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.project import open_project
 from poolsmith.diagnostics import Diagnostic, Severity, sorted_unique
-from poolsmith.render.prediction import image_entry
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.output.prediction import image_entry
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from poolsmith.model.image_use import ImageUse
+    from poolsmith.operands.image_use import ImageUse
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Use case: the first profiles of a new project. Floor: app."""
+"""Use case: the first profiles of a new project."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from poolsmith.app.project import Project
 from poolsmith.app.schemas import schema_files
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import UsageError, WriteError
-from poolsmith.load.fleet import PROFILES, SCHEMAS
-from poolsmith.model.field import DNS_LABEL, matches
+from poolsmith.profiles.fleet import PROFILES, SCHEMAS
+from poolsmith.shape.field import DNS_LABEL, matches
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""Use case: the privileges of a project, and what would change with other values. Floor: app."""
+"""Use case: the privileges of a project, and what would change with other values."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import plan_cluster
-from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.driver_changes import driver_changes_json
 from poolsmith.app.project import open_project
 from poolsmith.app.set_values import refuse_unsound, set_all
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.model.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
-from poolsmith.model.ledger_delta import LedgerDelta, delta
-from poolsmith.model.origin import shown_origin
-from poolsmith.model.plan import values_tree
-from poolsmith.model.privilege import Privilege, PrivilegeError
-from poolsmith.model.reach import Reach
-from poolsmith.model.widening import includes
+from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
+from poolsmith.ledger.ledger_delta import LedgerDelta, delta
+from poolsmith.ledger.privilege import Privilege, PrivilegeError
+from poolsmith.ledger.reach import Reach
+from poolsmith.ledger.widening import includes
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.plan.origin import shown_origin
+from poolsmith.plan.plan import values_tree
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_run import PlannedCluster
     from poolsmith.app.prediction import Prediction, Shared
     from poolsmith.app.project import Project
-    from poolsmith.model.driver_change import DriverChange
+    from poolsmith.plan.driver_change import DriverChange
     from poolsmith.sources.source_file import SourceFile
 
     _Predicted = tuple[PlannedCluster, Prediction]

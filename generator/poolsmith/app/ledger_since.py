@@ -1,20 +1,20 @@
-"""Use case: what a project's clusters gain and lose since another revision: privileges, and driver pods. Floor: app."""
+"""Use case: what a project's clusters gain and lose since another revision: privileges, and driver pods."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import plan_cluster
-from poolsmith.app.collector import rarely_collecting
 from poolsmith.app.driver_changes import changed_drivers
 from poolsmith.app.ledger import LedgerResult, LedgerView, check_names, kept
 from poolsmith.app.project import open_project
-from poolsmith.app.revision import folder_at
 from poolsmith.diagnostics import NoInputError, Severity, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.load.fleet import PROFILES
-from poolsmith.model.ledger import Ledger
-from poolsmith.model.ledger_delta import delta
+from poolsmith.ledger.ledger import Ledger
+from poolsmith.ledger.ledger_delta import delta
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.policies.revision import folder_at
+from poolsmith.profiles.fleet import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,23 +1,23 @@
-"""The manifest rules on what a cluster's output holds. Floor: app."""
+"""The manifest rules on what a cluster's output holds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from poolsmith.app.object_schemas import Against, SchemaResult, judge_schemas
-from poolsmith.check.engine import run_rules
-from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
-from poolsmith.check.registry import RULES
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
+from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.rules.engine import run_rules
+from poolsmith.rules.registry import RULES
+from poolsmith.rules.schema.object_schemas import Against, SchemaResult, judge_schemas
 from poolsmith.sources.input_tree import yaml_diagnostic
 from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
-    from poolsmith.app.comparison import Comparison
-    from poolsmith.model.manifest import ManifestTree
+    from poolsmith.operands.manifest import ManifestTree
+    from poolsmith.output.comparison import Comparison
 
 YAML_ENDINGS = (".yaml", ".yml")
 

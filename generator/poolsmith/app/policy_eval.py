@@ -1,40 +1,40 @@
-"""Use case: anyone's policies on anyone's objects, each as one request to the API server. Floor: app."""
+"""Use case: anyone's policies on anyone's objects, each as one request to the API server."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from poolsmith.app.policy_ephemeral import EPHEMERAL, ephemeral_answers, ephemeral_requests
-from poolsmith.app.policy_run import run_policies
-from poolsmith.app.policy_static import static_findings
 from poolsmith.catalog.versions import minor_key
-from poolsmith.check.admission.make_request import DEFAULT_NAMESPACE, make_request
-from poolsmith.check.admission.placed import PlacedObject, placed_objects
-from poolsmith.check.admission.reading import read_policies
-from poolsmith.check.admission.reads import absent_defaults
-from poolsmith.check.admission.request import OPERATIONS, User
-from poolsmith.check.admission.resources import Resources
-from poolsmith.check.admission.stored import unreadable
-from poolsmith.check.cel import CelEnvironment, UnknownKubernetes
+from poolsmith.cel import CelEnvironment, UnknownKubernetes
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose, sorted_unique
 from poolsmith.diagnostics.codes.object_schema import SCHEMA_VIOLATION
 from poolsmith.diagnostics.codes.shape import MISSING_FIELD
-from poolsmith.load.objects_file import MAX_OBJECTS_BYTES, nothing_in
-from poolsmith.load.policy_files import TEST_ENDING
-from poolsmith.load.shape import shorten
-from poolsmith.load.text_file import read_text_file
-from poolsmith.model.admission_file import is_served
-from poolsmith.model.admission_verdict import Decision, EvalResult, Evaluation, Result, Verdict
+from poolsmith.operands.input.objects_file import MAX_OBJECTS_BYTES, nothing_in
+from poolsmith.policies.admission.make_request import DEFAULT_NAMESPACE, make_request
+from poolsmith.policies.admission.placed import PlacedObject, placed_objects
+from poolsmith.policies.admission.reading import read_policies
+from poolsmith.policies.admission.reads import absent_defaults
+from poolsmith.policies.admission.request import OPERATIONS, User
+from poolsmith.policies.admission.resources import Resources
+from poolsmith.policies.admission.stored import unreadable
+from poolsmith.policies.admission.verdict import Decision, EvalResult, Evaluation, Result, Verdict
+from poolsmith.policies.admission_file import is_served
+from poolsmith.policies.files import TEST_ENDING
+from poolsmith.policies.run.ephemeral import EPHEMERAL, ephemeral_answers, ephemeral_requests
+from poolsmith.policies.run.run import run_policies
+from poolsmith.policies.run.static import static_findings
+from poolsmith.shape.reader import shorten
+from poolsmith.sources.text_file import read_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
-    from poolsmith.app.policy_run import PolicyRun
-    from poolsmith.check.admission.policy import PolicySet
-    from poolsmith.check.admission.request import AdmissionRequest
+    from poolsmith.policies.admission.policy import PolicySet
+    from poolsmith.policies.admission.request import AdmissionRequest
+    from poolsmith.policies.run.run import PolicyRun
 
 _FEW = 3
 _YAML = (".yaml", ".yml")

@@ -1,38 +1,38 @@
-"""Use case: policies against the cases that people wrote for them. Floor: app."""
+"""Use case: policies against the cases that people wrote for them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.policy_budget import Budget
 from poolsmith.app.policy_eval import DEFAULT_KUBERNETES, known_kubernetes
-from poolsmith.app.policy_run import run_policies
-from poolsmith.app.policy_static import static_findings
-from poolsmith.app.policy_test_files import ENDING, TestFile, TestFiles, find_test_files
-from poolsmith.check.admission.make_request import make_request
-from poolsmith.check.admission.placed import PlacedObject, placed_objects
-from poolsmith.check.admission.reading import read_policies
-from poolsmith.check.admission.request import User
-from poolsmith.check.admission.resources import Resources
-from poolsmith.check.cel import engine_problem
+from poolsmith.cel import engine_problem
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose, sorted_unique
 from poolsmith.diagnostics.codes import policy as codes
+from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.load.shape import shorten
-from poolsmith.model.admission_verdict import Evaluation, Verdict
-from poolsmith.model.policy_test import CaseResult, Expected, PolicyCase
-from poolsmith.report.outcome import Outcome, Skipped
+from poolsmith.policies.admission.make_request import make_request
+from poolsmith.policies.admission.placed import PlacedObject, placed_objects
+from poolsmith.policies.admission.reading import read_policies
+from poolsmith.policies.admission.request import User
+from poolsmith.policies.admission.resources import Resources
+from poolsmith.policies.admission.verdict import Evaluation, Verdict
+from poolsmith.policies.policy_test import CaseResult, Expected, PolicyCase
+from poolsmith.policies.policy_test_files import ENDING, TestFile, TestFiles, find_test_files
+from poolsmith.policies.run.budget import Budget
+from poolsmith.policies.run.run import run_policies
+from poolsmith.policies.run.static import static_findings
+from poolsmith.shape.reader import shorten
 from poolsmith.sources.stream_places import StreamPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from poolsmith.app.policy_run import PolicyRun
-    from poolsmith.check.admission.policy import PolicySet
-    from poolsmith.check.admission.request import AdmissionRequest
-    from poolsmith.load.policy_files import PolicyFiles
+    from poolsmith.policies.admission.policy import PolicySet
+    from poolsmith.policies.admission.request import AdmissionRequest
+    from poolsmith.policies.files import PolicyFiles
+    from poolsmith.policies.run.run import PolicyRun
     from poolsmith.sources.input_tree import InputTree
 
 _NOT_EVALUATED = "notEvaluated"

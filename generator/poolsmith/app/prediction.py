@@ -1,4 +1,4 @@
-"""What a cluster's plan comes to: its installation, and the ledger of it. Floor: app.
+"""What a cluster's plan comes to: its installation, and the ledger of it.
 
 Clusters that are installed alike share the work; where the lines of their profiles stand does not matter for it.
 """
@@ -9,18 +9,18 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.model.origin import FromProfile
-from poolsmith.model.workload_ledger import ClusterLedger
+from poolsmith.ledger.build import installed_ledger
+from poolsmith.ledger.by_workload import by_workload
+from poolsmith.ledger.origins import Origins, is_users
+from poolsmith.ledger.value_effects import value_effects
+from poolsmith.ledger.workload_ledger import ClusterLedger
+from poolsmith.operands.chart.operator_part import ChartParts
 from poolsmith.operands.images import image_uses
-from poolsmith.operands.installation import InstallationInput, install, installation_input
-from poolsmith.operands.operator_chart_part import ChartParts
-from poolsmith.operands.origins import Origins, is_users
+from poolsmith.operands.install import InstallationInput, install, installation_input
 from poolsmith.operands.pool_nodes import pool_nodes
-from poolsmith.operands.privileges.build import installed_ledger
-from poolsmith.operands.value_effects import value_effects
-from poolsmith.operands.workload_ledger import by_workload
-from poolsmith.render.prediction import ObjectTexts, Predicted, images_text, ledger_text
-from poolsmith.render.readme import workload_table
+from poolsmith.output.prediction import ObjectTexts, Predicted, images_text, ledger_text
+from poolsmith.output.readme import workload_table
+from poolsmith.plan.origin import FromProfile
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog import Catalog
     from poolsmith.catalog.charts import Chart
-    from poolsmith.load.cluster import LoadedCluster
-    from poolsmith.model.image_use import ImageUse
-    from poolsmith.model.installation import Installation, Made
-    from poolsmith.model.ledger import Ledger, LedgerLine
-    from poolsmith.model.plan import ClusterPlan, ValuePath
-    from poolsmith.operands.value_effects import Effects
+    from poolsmith.ledger.ledger import Ledger, LedgerLine
+    from poolsmith.ledger.value_effects import Effects
+    from poolsmith.operands.image_use import ImageUse
+    from poolsmith.operands.installation import Installation, Made
+    from poolsmith.plan.plan import ClusterPlan, ValuePath
+    from poolsmith.profiles.load_cluster import LoadedCluster
 
 _KATA_MANAGER = "nvidia-kata-manager"
 _REMEMBERED = 32

@@ -1,4 +1,4 @@
-"""A project on disk: where profiles, policies and output are, and what is loaded once for all. Floor: app."""
+"""A project on disk: where profiles, policies and output are, and what is loaded once for all."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.app.policies import Policies
 from poolsmith.app.prediction import Predictions
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import NoInputError, UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.load.bases import Bases, load_bases
-from poolsmith.load.fleet import PROFILES, ClusterFiles, FleetFiles, find_fleet
+from poolsmith.policies.policies import Policies
+from poolsmith.profiles.bases import Bases, load_bases
+from poolsmith.profiles.fleet import PROFILES, ClusterFiles, FleetFiles, find_fleet
 from poolsmith.sources.input_tree import InputTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from poolsmith.app.admission_check import AdmissionReviews
-    from poolsmith.app.grant_check import GrantJudge
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.model.driver_image_list import DriverImageListSpec
+    from poolsmith.ledger.grants.check import GrantJudge
+    from poolsmith.policies.admission_check import AdmissionReviews
+    from poolsmith.profiles.driver_image_list import DriverImageListSpec
 
 OUTPUT = "output"
 CLUSTERS = f"{OUTPUT}/clusters"
@@ -68,7 +68,7 @@ class Project:
     @cached_property
     def driver_images(self) -> tuple[DriverImageListSpec | None, tuple[Diagnostic, ...]]:
         """The list of known driver images when there is one and it is sound, and all that is wrong with it."""
-        from poolsmith.load.driver_image_list import load_driver_images
+        from poolsmith.profiles.load_driver_image_list import load_driver_images
 
         path = self.fleet.driver_images
         return (None, ()) if path is None else load_driver_images(self.tree, path)
@@ -89,13 +89,13 @@ class Project:
 
     @cached_property
     def admission_reviews(self) -> AdmissionReviews:
-        from poolsmith.app.admission_check import AdmissionReviews
+        from poolsmith.policies.admission_check import AdmissionReviews
 
         return AdmissionReviews(self.judging_policies.admission[0])
 
     @cached_property
     def grant_judge(self) -> GrantJudge:
-        from poolsmith.app.grant_check import GrantJudge
+        from poolsmith.ledger.grants.check import GrantJudge
 
         policies = self.judging_policies
         return GrantJudge(policies.book, are_kept=policies.files.has_privileges)

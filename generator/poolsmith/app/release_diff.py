@@ -1,4 +1,4 @@
-"""Use case: what a default installation may do more, and less, with another release. Floor: app."""
+"""Use case: what a default installation may do more, and less, with another release."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.model.expansion import Node
-from poolsmith.model.ledger import Ledger
-from poolsmith.model.ledger_delta import LedgerDelta, delta
-from poolsmith.operands.installation import InstallationInput, install
-from poolsmith.operands.privileges.build import installed_ledger
+from poolsmith.ledger.build import installed_ledger
+from poolsmith.ledger.ledger import Ledger
+from poolsmith.ledger.ledger_delta import LedgerDelta, delta
+from poolsmith.operands.expansion import Node
+from poolsmith.operands.install import InstallationInput, install
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poolsmith.app.ledger import LedgerFilter
-    from poolsmith.model.installation import Installation
-    from poolsmith.model.ledger_delta import Change
+    from poolsmith.ledger.ledger_delta import Change
+    from poolsmith.operands.installation import Installation
 
 _CHART = "gpu-operator"
 _RUNTIME = "containerd://2.1.4"

@@ -1,15 +1,15 @@
-"""Every code that poolsmith can report. Floor: app."""
+"""Every code that poolsmith can report."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.check.grants.registry import GRANT_RULE_INFOS
-from poolsmith.check.privileges.registry import PRIVILEGE_RULES
-from poolsmith.check.registry import RULES
-from poolsmith.check.setup.registry import SETUP_RULES
-from poolsmith.check.values.registry import VALUE_RULES
 from poolsmith.diagnostics.codes import CODE_BOOK
+from poolsmith.ledger.grants.registry import GRANT_RULE_INFOS
+from poolsmith.ledger.registry import PRIVILEGE_RULES
+from poolsmith.rules.registry import RULES
+from poolsmith.rules.setup.registry import SETUP_RULES
+from poolsmith.values.registry import VALUE_RULES
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import RuleInfo

@@ -1,4 +1,4 @@
-"""Use case: the JSON Schemas of our kinds. Floor: app."""
+"""Use case: the JSON Schemas of our kinds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.load.json_schema import FILE_NAMES, KINDS, POLICY_FILE_NAMES, schema_of
+from poolsmith.shape.json_schema import FILE_NAMES, KINDS, POLICY_FILE_NAMES, schema_of
 
 
 def schema_text(kind: str) -> str:

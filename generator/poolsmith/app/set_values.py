@@ -1,4 +1,4 @@
-"""Values that are given with `--set`. Floor: app.
+"""Values that are given with `--set`.
 
 The rules are imported when values are judged.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Severity, UsageError
-from poolsmith.operands.set_flag import SetError, apply_set
+from poolsmith.operands.chart.set_flag import SetError, apply_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ def refuse_unsound(values: dict[str, Any], before: dict[str, Any], releases: Ite
 
 def _errors(values: dict[str, Any], release: str) -> Iterator[tuple[tuple[str, tuple[str | int, ...]], str]]:
     """By rule and place, with what to do instead."""
-    from poolsmith.app.values_check import judge_stack_values
+    from poolsmith.values.check import judge_stack_values
 
     for finding in judge_stack_values(values, release, {}).findings:
         if not finding.rule.code.startswith(_READ_AS_MEANT):

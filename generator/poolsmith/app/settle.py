@@ -1,4 +1,4 @@
-"""One generated folder against what is there: staged, or said how it differs. Floor: app."""
+"""One generated folder against what is there: staged, or said how it differs."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import TOOL, compare, occupied, run_cluster
-from poolsmith.app.collector import rarely_collecting
-from poolsmith.app.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
-from poolsmith.app.driver_images import driver_pools
-from poolsmith.app.lock_file import LOCK, write_lock
-from poolsmith.app.object_schemas import Against, against_cluster
 from poolsmith.app.output_rules import Judged, judge_output
 from poolsmith.app.project import CLUSTERS, FLEET
 from poolsmith.diagnostics import Diagnostic, Severity
-from poolsmith.render.fleet import FleetEntry, fleet_entry, render_fleet
-from poolsmith.render.tree import file_bytes
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.output.comparison import drift_diagnostics, foreign_diagnostics, hand_edit
+from poolsmith.output.fleet import FleetEntry, fleet_entry, render_fleet
+from poolsmith.output.lock_file import LOCK, write_lock
+from poolsmith.output.tree import file_bytes
+from poolsmith.rules.prediction.driver_images import driver_pools
+from poolsmith.rules.schema.object_schemas import Against, against_cluster
 from poolsmith.sources.output_tree import Staged, stage
 
 if TYPE_CHECKING:
     from poolsmith.app.cluster_judgement import Judgement
     from poolsmith.app.project import Project
-    from poolsmith.load.fleet import ClusterFiles
-    from poolsmith.model.manifest import ManifestTree
+    from poolsmith.operands.manifest import ManifestTree
+    from poolsmith.profiles.fleet import ClusterFiles
 
 
 FLEET_NAME = "output/fleet"

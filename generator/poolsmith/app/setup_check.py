@@ -1,4 +1,4 @@
-"""The setup rules on what a cluster's profiles come to, and on files that anyone wrote. Floor: app."""
+"""The setup rules on what a cluster's profiles come to, and on files that anyone wrote."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from poolsmith.app.setup_views import unfolded, views_of
-from poolsmith.app.values_places import values_in
-from poolsmith.check.setup.engine import SetupResult, run_setup_rules
-from poolsmith.check.setup.registry import SETUP_RULES
-from poolsmith.check.setup.view import SetupObject, SetupValues, SetupView
-from poolsmith.model.origin import profile_inputs
-from poolsmith.report.outcome import Skipped
+from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.plan.origin import profile_inputs
+from poolsmith.rules.setup.engine import SetupResult, run_setup_rules
+from poolsmith.rules.setup.registry import SETUP_RULES
+from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
+from poolsmith.rules.setup.views import unfolded, views_of
 from poolsmith.sources.nested import value_at
+from poolsmith.values.places import values_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from poolsmith.app.prediction import Prediction
     from poolsmith.app.project import Project
     from poolsmith.app.setup_nodes import GivenNodes
-    from poolsmith.check.manifest_files import CheckedDocument, CheckedTree
-    from poolsmith.check.setup.view import Place
     from poolsmith.diagnostics import Diagnostic, Location
-    from poolsmith.model.origin import Origin
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.plan.origin import Origin
+    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.rules.setup.view import Place
     from poolsmith.sources.source_file import SourceFile
 
 OPERATOR_GROUP = "nvidia.com"

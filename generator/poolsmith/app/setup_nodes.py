@@ -1,19 +1,19 @@
-"""The nodes that setup rules look at: pools of profiles, or the nodes of a file. Floor: app."""
+"""The nodes that setup rules look at: pools of profiles, or the nodes of a file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.check.setup.view import SetupNode
 from poolsmith.diagnostics import UsageError
-from poolsmith.model.node_pool import Workload
-from poolsmith.model.plan import ClusterPlan, LabelSetting, PoolPlan
+from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.operands.context import GPU_PRESENT
 from poolsmith.operands.node_labels import has_gpu
 from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_VERSION
 from poolsmith.operands.pool_nodes import pool_nodes
-from poolsmith.report.outcome import Skipped
+from poolsmith.plan.plan import ClusterPlan, LabelSetting, PoolPlan
+from poolsmith.profiles.node_pool import Workload
+from poolsmith.rules.setup.view import SetupNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog import Catalog
     from poolsmith.diagnostics import Diagnostic, Location
-    from poolsmith.load.cluster import LoadedCluster
-    from poolsmith.load.layers import Layers
-    from poolsmith.load.nodes_file import NodesFile
-    from poolsmith.model.expansion import Node
+    from poolsmith.operands.expansion import Node
+    from poolsmith.operands.input.nodes_file import NodesFile
+    from poolsmith.profiles.load_cluster import LoadedCluster
+    from poolsmith.shape.layers import Layers
 
 _PRODUCT = "nvidia.com/gpu.product"
 _ARCH = "kubernetes.io/arch"
@@ -61,10 +61,10 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
     They carry the labels that the provisioner has to set; where the profiles can't be planned, the pool's own.
     """
     from poolsmith.app.project import open_project
-    from poolsmith.app.values_check import judge_stack_values
     from poolsmith.diagnostics import Severity
-    from poolsmith.load.cluster import load_cluster
-    from poolsmith.resolve.pipeline import resolve_cluster
+    from poolsmith.plan.pipeline import resolve_cluster
+    from poolsmith.profiles.load_cluster import load_cluster
+    from poolsmith.values.check import judge_stack_values
 
     project = open_project(root)
     (files,) = project.select((name,))
@@ -86,7 +86,7 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
 
 def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
     """Those with a GPU, by their labels or taints. Raises UsageError for a file that is not there."""
-    from poolsmith.load.nodes_file import read_nodes
+    from poolsmith.operands.input.nodes_file import read_nodes
 
     if not file.is_file():
         raise UsageError(f"{file} is not a file")
@@ -106,7 +106,7 @@ def _bare_plan(loaded: LoadedCluster, catalog: Catalog) -> ClusterPlan:
     """The pools as they are described, with nothing decided."""
     cluster = loaded.cluster
     assert cluster is not None
-    from poolsmith.model.origin import FromProfile
+    from poolsmith.plan.origin import FromProfile
 
     pools = []
     for item in loaded.pools:

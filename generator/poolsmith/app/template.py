@@ -1,4 +1,4 @@
-"""Use case: the custom resources that the chart renders from values, without Helm. Floor: app."""
+"""Use case: the custom resources that the chart renders from values, without Helm."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from poolsmith.catalog.projections import projected_releases, read_projection
 from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.load.values_file import read_values
-from poolsmith.operands.project import HelmRelease, project
-from poolsmith.operands.values_merge import merge_files
+from poolsmith.operands.chart.project import HelmRelease, project
+from poolsmith.operands.chart.values_merge import merge_files
+from poolsmith.operands.input.values_file import read_values
 from poolsmith.sources.yaml_writer import emit_all
 
 if TYPE_CHECKING:

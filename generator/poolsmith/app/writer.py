@@ -1,4 +1,4 @@
-"""One writer per project. Floor: app."""
+"""One writer per project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exists: one object to look everything up in, read on demand. Floor: catalog."""
+"""What exists: one object to look everything up in, read on demand."""
 
 from __future__ import annotations
 

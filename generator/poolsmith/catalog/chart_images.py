@@ -1,4 +1,4 @@
-"""Repository, image and version of each component, as values.yaml of each chart tag has them. Floor: catalog."""
+"""Repository, image and version of each component, as values.yaml of each chart tag has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a catalog entry from the files of a chart. Floor: catalog."""
+"""Make a catalog entry from the files of a chart."""
 
 from __future__ import annotations
 

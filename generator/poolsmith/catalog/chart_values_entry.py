@@ -1,4 +1,4 @@
-"""Make the compact table of value paths over all releases from what was recorded per release. Floor: catalog."""
+"""Make the compact table of value paths over all releases from what was recorded per release."""
 
 from __future__ import annotations
 

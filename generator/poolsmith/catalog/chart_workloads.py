@@ -1,4 +1,4 @@
-"""What Helm charts install besides custom resources: workloads, accounts and roles. Floor: catalog.
+"""What Helm charts install besides custom resources: workloads, accounts and roles.
 
 A data file describes a chart for all its known versions, in the compact form of `operands.whole` with a few words
 more, which `operands.chart_workloads` fills in from values. What depends on the version alone is decided here: a

@@ -1,4 +1,4 @@
-"""What Helm charts accept and default, per release. Floor: catalog."""
+"""What Helm charts accept and default, per release."""
 
 from __future__ import annotations
 

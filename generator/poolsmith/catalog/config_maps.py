@@ -1,4 +1,4 @@
-"""The ConfigMaps that a release's chart renders from values. Floor: catalog."""
+"""The ConfigMaps that a release's chart renders from values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make compact structural schemas from CustomResourceDefinitions. Floor: catalog.
+"""Make compact structural schemas from CustomResourceDefinitions.
 
 Only what decides whether an object is taken, and which of its fields are kept: no descriptions, no messages.
 """

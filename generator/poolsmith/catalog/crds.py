@@ -1,4 +1,4 @@
-"""The custom resources that a release of the operator defines. Floor: catalog."""
+"""The custom resources that a release of the operator defines."""
 
 from __future__ import annotations
 

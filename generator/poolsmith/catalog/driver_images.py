@@ -1,4 +1,4 @@
-"""Which driver images somebody lists, and what drivers need. Floor: catalog."""
+"""Which driver images somebody lists, and what drivers need."""
 
 from __future__ import annotations
 

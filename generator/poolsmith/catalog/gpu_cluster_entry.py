@@ -1,4 +1,4 @@
-"""Make a release's GPUCluster entry from objects that the operator's own tests render. Floor: catalog.
+"""Make a release's GPUCluster entry from objects that the operator's own tests render.
 
 Facts only, in a compact form. What the tests' resource put there (namespace, images, resources, tolerations, further
 variables) is taken out; what is rendered in one case and not in another is kept with the field that makes it appear.

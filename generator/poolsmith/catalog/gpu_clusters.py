@@ -1,4 +1,4 @@
-"""What a release's operator creates for a GPUCluster that says nothing. Floor: catalog.
+"""What a release's operator creates for a GPUCluster that says nothing.
 
 An entry is made by `gpu_cluster_entry`. Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
 time: whoever asks may change what it gets.

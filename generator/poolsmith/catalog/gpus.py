@@ -1,4 +1,4 @@
-"""GPU products: architecture, PCI ids, passthrough resources, MIG. Floor: catalog."""
+"""GPU products: architecture, PCI ids, passthrough resources, MIG."""
 
 from __future__ import annotations
 

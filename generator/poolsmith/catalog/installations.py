@@ -1,4 +1,4 @@
-"""Installations that two releases are compared by. Floor: catalog."""
+"""Installations that two releases are compared by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Go types of Kubernetes' own kinds: which fields there are, and which are left out when empty. Floor: catalog.
+"""The Go types of Kubernetes' own kinds: which fields there are, and which are left out when empty.
 
 A field's code is a type, maybe with a mark behind it. Types: string, bool, int32, int64, int, float64, quantity,
 intOrString, time, microTime, bytes, any, `@<struct>`; before it any of `*` (pointer), `[]` (list), `{}` (mapping).

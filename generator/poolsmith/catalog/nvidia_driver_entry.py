@@ -1,4 +1,4 @@
-"""Make a release's entry for NVIDIADriver from the objects that the operator's own tests expect. Floor: catalog.
+"""Make a release's entry for NVIDIADriver from the objects that the operator's own tests expect.
 
 Facts only: what belongs to the tests' resources (names, images, resources, digests) is left out.
 """

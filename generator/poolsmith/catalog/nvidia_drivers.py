@@ -1,4 +1,4 @@
-"""What a release's operator creates for an NVIDIADriver. Floor: catalog.
+"""What a release's operator creates for an NVIDIADriver.
 
 An entry is made by `nvidia_driver_entry`; its objects are unfolded afresh each time.
 """

@@ -1,4 +1,4 @@
-"""Compact forms of Kubernetes objects from a stranger's manifests. Floor: catalog.
+"""Compact forms of Kubernetes objects from a stranger's manifests.
 
 Facts only: paths, types, names, numbers, rules. Scripts are not kept: a long one is the marker `<script N chars>`.
 What a form would lose is refused, so that nothing is left out silently; `operands.whole` unfolds the forms again.

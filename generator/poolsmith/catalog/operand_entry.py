@@ -1,4 +1,4 @@
-"""Make a release's operand entry from the operator's own static manifests. Floor: catalog.
+"""Make a release's operand entry from the operator's own static manifests.
 
 Facts only, in a compact form: paths, types, names, numbers, rules. Scripts are not kept: a long one is the marker
 `<script N chars>`. What only OpenShift gets is left out.

@@ -1,4 +1,4 @@
-"""How the operator behaves at any tag of its chart, also where the catalog has no entry of that tag. Floor: catalog.
+"""How the operator behaves at any tag of its chart, also where the catalog has no entry of that tag.
 
 Entries of releases are made of the same rules, each of which holds for a range of releases.
 """

@@ -1,4 +1,4 @@
-"""What the operator's own roles may do in each release: the baseline for rendered and edited ones. Floor: catalog."""
+"""What the operator's own roles may do in each release: the baseline for rendered and edited ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make the pack of Kubernetes' own kinds. Floor: catalog; a development-time script, no run needs it.
+"""Make the pack of Kubernetes' own kinds.
 
 The input is the PyPI package kubernetes-validate==1.37.0 (Apache-2.0), in a virtual environment of its own:
 

@@ -1,4 +1,4 @@
-"""Make the packs of custom resources from CustomResourceDefinitions. Floor: catalog; a development-time script.
+"""Make the packs of custom resources from CustomResourceDefinitions.
 
     PYTHONPATH=generator python -m poolsmith.catalog.pack_crd_schemas FOLDER
 

@@ -1,4 +1,4 @@
-"""Make the table of Kubernetes' Go types. Floor: catalog; a development-time script, no run needs it.
+"""Make the table of Kubernetes' Go types.
 
 The input is a folder with `<minor>.json` for each minor of Kubernetes 1.x: what `tests/oracle/normalise` prints for
 the argument `types`, built with k8s.io/api and k8s.io/apimachinery of that minor (its README says how).
@@ -17,7 +17,7 @@ from typing import Any
 
 from poolsmith.catalog.kubernetes_types import ALWAYS, DEFAULTS, NAME, UNLESS_ZERO
 from poolsmith.catalog.store import DATA
-from poolsmith.model.pod_template import CONTAINER_FIELDS, pod_template_pointer
+from poolsmith.sources.pod_template import CONTAINER_FIELDS, pod_template_pointer
 
 _MARKS = {"e": "", "": ALWAYS, "ez": UNLESS_ZERO}
 """By the options of the JSON tag: left out when empty is what most fields are."""

@@ -1,4 +1,4 @@
-"""Operating systems, Kubernetes distributions, container runtimes, and the support matrices. Floor: catalog."""
+"""Operating systems, Kubernetes distributions, container runtimes, and the support matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a release's projection from what is known about its chart. Floor: catalog.
+"""Make a release's projection from what is known about its chart.
 
 The value map says which value a template writes into which field, whether quoted, and whether behind a guard of
 its own. The CRD tells quoted strings from whole structures. What neither says stands in an overlay kept by hand:

@@ -1,4 +1,4 @@
-"""What a release's chart writes into its custom resources. Floor: catalog.
+"""What a release's chart writes into its custom resources.
 
 An entry is made by `projection_entry`; `docs/projection.md` says how far it was held against recordings.
 """

@@ -1,4 +1,4 @@
-"""Make a release's catalog entry from what a chart ships. Floor: catalog.
+"""Make a release's catalog entry from what a chart ships.
 
 The entry holds facts only: accepted value paths with their types, defaults, the fields of NVIDIADriver, and
 the names of the MIG layouts that come with the release.

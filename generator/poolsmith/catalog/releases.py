@@ -1,4 +1,4 @@
-"""gpu-operator releases beyond their charts. Floor: catalog."""
+"""gpu-operator releases beyond their charts."""
 
 from __future__ import annotations
 

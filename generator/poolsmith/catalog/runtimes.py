@@ -1,4 +1,4 @@
-"""Container runtimes, as the toolkit knows them, wherever they run. Floor: catalog."""
+"""Container runtimes, as the toolkit knows them, wherever they run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where pods may run: startup taints, guarded priority classes, and who writes which label. Floor: catalog."""
+"""Where pods may run: startup taints, guarded priority classes, and who writes which label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compact files of structural schemas: written by the importers, read by the validator. Floor: catalog.
+"""Compact files of structural schemas: written by the importers, read by the validator.
 
 A pack is zlib over lines of text. The first line is a JSON header (source, licence, versions); each other line is one
 definition: name, versions it holds for (ranges of indices into the header's versions, or `*`), the kind that it is

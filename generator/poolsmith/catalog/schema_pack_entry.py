@@ -1,4 +1,4 @@
-"""Put the definitions of one release more into a pack of schemas. Floor: catalog.
+"""Put the definitions of one release more into a pack of schemas.
 
 The result is what `pack_crd_schemas` makes of the definitions of all releases: what the pack holds of the others is
 put together again from its shared parts.

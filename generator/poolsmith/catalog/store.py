@@ -1,4 +1,4 @@
-"""The catalog's data files. Floor: catalog."""
+"""The catalog's data files."""
 
 from __future__ import annotations
 

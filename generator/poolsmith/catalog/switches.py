@@ -1,4 +1,4 @@
-"""What switches a workload, a container or a privilege on: a value, or a line of a profile. Floor: catalog."""
+"""What switches a workload, a container or a privilege on: a value, or a line of a profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values a chart's templates read, and where they write them, found line by line. Floor: catalog.
+"""Which values a chart's templates read, and where they write them, found line by line.
 
 Not a template engine: it knows `.Values.a.b` (also through `$`, `index`, and the dot of a `with`), the indentation
 of YAML keys, and the guards `if` and `with` around a line.

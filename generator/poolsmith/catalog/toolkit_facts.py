@@ -1,5 +1,4 @@
-"""What is known of the container toolkit beside the chart's keys: variables, old images, vulnerabilities. "
-"Floor: catalog."""
+"""What is known of the container toolkit beside the chart's keys: variables, old images, vulnerabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which value paths of the gpu-operator chart each release reads: typed look-ups over all tags. Floor: catalog."""
+"""Which value paths of the gpu-operator chart each release reads: typed look-ups over all tags."""
 
 from __future__ import annotations
 

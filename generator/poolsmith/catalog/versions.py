@@ -1,4 +1,4 @@
-"""Comparing dotted versions. Floor: catalog."""
+"""Comparing dotted versions."""
 
 from __future__ import annotations
 

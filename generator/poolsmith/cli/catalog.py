@@ -1,4 +1,4 @@
-"""poolsmith catalog. Floor: cli."""
+"""poolsmith catalog."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from poolsmith.cli.terminal import write
 from poolsmith.diagnostics.printable import printable
 
 if TYPE_CHECKING:
-    from poolsmith.app.import_operands import OperandImport
+    from poolsmith.catalog.import_operands import OperandImport
 
 _LONGEST = 500
 _FORMAT = click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", help="Form.")
@@ -91,7 +91,7 @@ def import_entry(chart: Path, release: str | None, target: Path | None) -> int:
 )
 def import_operand_entries(folder: Path, release: str, into: Path | None) -> int:
     """Make the operand entries of a release from FOLDER, a checkout of the gpu-operator's repository at its tag."""
-    from poolsmith.app.import_operands import import_operands
+    from poolsmith.catalog.import_operands import import_operands
 
     result = import_operands(folder, release, into)
     if result.failed:
@@ -110,7 +110,7 @@ def import_operand_entries(folder: Path, release: str, into: Path | None) -> int
 
 def _tell_mistakes(result: OperandImport) -> None:
     """On standard error, those with a place first."""
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.report.text import format_text
 
     if result.diagnostics:

@@ -1,4 +1,4 @@
-"""poolsmith check. Floor: cli."""
+"""poolsmith check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from contextlib import AbstractContextManager
 
-    from poolsmith.app.pod_security import PodSecurityStandard
+    from poolsmith.rules.pod_security.check import PodSecurityStandard
 
 
 @click.command("check")
@@ -79,9 +79,9 @@ def command(
     today: dt.datetime | None,
 ) -> int:
     """Check the project and its output, or the manifests in PATHS."""
-    from poolsmith.app.batches import default_jobs
     from poolsmith.app.check import check_paths, check_project
-    from poolsmith.app.verdicts import Verdicts
+    from poolsmith.output.batches import default_jobs
+    from poolsmith.policies.verdicts import Verdicts
 
     if paths:
         if policies_from is not None or today is not None:
@@ -123,7 +123,7 @@ def command(
 def _standard(text: str | None) -> PodSecurityStandard | None:
     if text is None:
         return None
-    from poolsmith.app.pod_security import parse_pod_security
+    from poolsmith.rules.pod_security.check import parse_pod_security
 
     return parse_pod_security(text)
 
@@ -131,6 +131,6 @@ def _standard(text: str | None) -> PodSecurityStandard | None:
 def _policies(root: Path, revision: str | None) -> AbstractContextManager[Path | None]:
     if revision is None:
         return nullcontext()
-    from poolsmith.app.revision import policies_at
+    from poolsmith.policies.revision import policies_at
 
     return policies_at(root, revision)

@@ -1,4 +1,4 @@
-"""Exit codes, the same for every verb and output format. Floor: cli."""
+"""Exit codes, the same for every verb and output format."""
 
 from __future__ import annotations
 

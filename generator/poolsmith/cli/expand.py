@@ -1,4 +1,4 @@
-"""poolsmith expand. Floor: cli."""
+"""poolsmith expand."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def command(
 
 
 def _tell_result(result: ExpandResult) -> None:
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.report.text import format_text
 
     if result.diagnostics:

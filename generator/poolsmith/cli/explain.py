@@ -1,4 +1,4 @@
-"""poolsmith explain. Floor: cli."""
+"""poolsmith explain."""
 
 from __future__ import annotations
 

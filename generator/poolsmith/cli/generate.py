@@ -1,4 +1,4 @@
-"""poolsmith generate. Floor: cli."""
+"""poolsmith generate."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def command(
 
     Every cluster's folder is replaced as a whole, and only when all profiles are sound.
     """
-    from poolsmith.app.batches import default_jobs
     from poolsmith.app.generate import generate
     from poolsmith.app.settle import Mode
+    from poolsmith.output.batches import default_jobs
 
     mode = Mode.COMPARE if check else Mode.WRITE
     with progress_bar("comparing" if check else "generating") as progress:

@@ -1,4 +1,4 @@
-"""poolsmith grants. Floor: cli."""
+"""poolsmith grants."""
 
 from __future__ import annotations
 

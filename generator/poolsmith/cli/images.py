@@ -1,4 +1,4 @@
-"""poolsmith images. Floor: cli."""
+"""poolsmith images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""poolsmith init. Floor: cli."""
+"""poolsmith init."""
 
 from __future__ import annotations
 

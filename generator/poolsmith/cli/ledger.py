@@ -1,4 +1,4 @@
-"""poolsmith ledger. Floor: cli."""
+"""poolsmith ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `poolsmith`: verbs are loaded when they are called. Floor: cli."""
+"""The command `poolsmith`: verbs are loaded when they are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""poolsmith policy. Floor: cli."""
+"""poolsmith policy."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def evaluate(
     Exit code 0: allowed; 1: denied, not decided, or something is wrong in a file.
     """
     from poolsmith.app.policy_eval import DEFAULT_KUBERNETES, EvalFlags, policy_eval
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.report.policy_eval_text import eval_json, eval_text
     from poolsmith.report.text import format_text
 

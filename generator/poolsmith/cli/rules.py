@@ -1,4 +1,4 @@
-"""poolsmith rules. Floor: cli."""
+"""poolsmith rules."""
 
 from __future__ import annotations
 

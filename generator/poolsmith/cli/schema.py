@@ -1,4 +1,4 @@
-"""poolsmith schema. Floor: cli."""
+"""poolsmith schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""poolsmith template. Floor: cli."""
+"""poolsmith template."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def command(
     """
     del namespace  # Helm takes it, and no custom resource of the chart has one
     from poolsmith.app.template import template, template_json, template_yaml
-    from poolsmith.operands.project import HelmRelease
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.operands.chart.project import HelmRelease
     from poolsmith.report.text import format_text
 
     served = frozenset(api for word in api_versions for api in word.split(","))

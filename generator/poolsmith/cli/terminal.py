@@ -1,4 +1,4 @@
-"""Printing: plain into pipes, coloured and with a progress bar on a terminal. Floor: cli."""
+"""Printing: plain into pipes, coloured and with a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
 
 _STYLES = {
     "error": "bold red",
@@ -49,7 +49,7 @@ def print_outcome(outcome: Outcome, *, output_format: str | None, color: bool | 
 
 def print_problems(diagnostics: tuple[Diagnostic, ...], *, output_format: str, tool: str) -> None:
     """Why a verb has no answer: as JSON where it was asked for, else as text."""
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
 
     form = "json" if output_format == "json" else "text"
     print_outcome(Outcome(diagnostics=diagnostics), output_format=form, color=None, tool=tool)

@@ -1,4 +1,4 @@
-"""The one type in which poolsmith talks about a user's input. Floor: diagnostics."""
+"""The one type in which poolsmith talks about a user's input."""
 
 from __future__ import annotations
 

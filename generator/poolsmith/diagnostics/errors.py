@@ -1,4 +1,4 @@
-"""What is raised when a run cannot go on. Floor: diagnostics.
+"""What is raised when a run cannot go on.
 
 Findings about a user's input are values (Diagnostic), collected and sorted. These exceptions mean that
 there is nothing to collect: only `cli` turns them into an exit code.

@@ -1,4 +1,4 @@
-"""User text made harmless, for whatever shows it. Floor: diagnostics."""
+"""User text made harmless, for whatever shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An entry of the code book: what one PSM code means. Floor: diagnostics."""
+"""An entry of the code book: what one PSM code means."""
 
 from __future__ import annotations
 

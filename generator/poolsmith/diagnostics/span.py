@@ -1,4 +1,4 @@
-"""Where something stands in a file. Floor: diagnostics."""
+"""Where something stands in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which known word was meant. Floor: diagnostics."""
+"""Which known word was meant."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Operands: from Helm values to the custom resources that the chart renders."""
+"""Operands: what will run? What the chart installs and the operator creates, predicted."""

@@ -1,4 +1,4 @@
-"""Pods that operands create by themselves once they run; no manifest shows them. Floor: operands.
+"""Pods that operands create by themselves once they run; no manifest shows them.
 
 The operator's validator tries CUDA and the device plugin out, the device plugin of Kata runs GPU feature discovery
 inside of a sandbox. Such a pod names its node itself; here it keeps the node selector of its parent instead, and
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import parents_of_pods, read_child_pods
 from poolsmith.catalog.operands import OperandEntry
-from poolsmith.operands.chart_workloads.conditions import holds
-from poolsmith.operands.chart_workloads.fill import fill, value_of
-from poolsmith.operands.chart_workloads.scope import Scope
-from poolsmith.operands.chart_workloads.unfold import unfold_pod
+from poolsmith.operands.chart.workloads.conditions import holds
+from poolsmith.operands.chart.workloads.fill import fill, value_of
+from poolsmith.operands.chart.workloads.scope import Scope
+from poolsmith.operands.chart.workloads.unfold import unfold_pod
 from poolsmith.operands.kube import containers_of, find, init_containers_of, pod_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poolsmith.catalog.chart_workloads import ChildEntry, ChildRule
-    from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.operands.kube import Container
 
 

@@ -1,4 +1,4 @@
-"""A ClusterPolicy as the operator reads it: with its own answers where a field is absent. Floor: operands."""
+"""A ClusterPolicy as the operator reads it: with its own answers where a field is absent."""
 
 from __future__ import annotations
 

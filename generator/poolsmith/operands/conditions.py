@@ -1,8 +1,8 @@
-"""The conditions that the operator's controllers write. Floor: operands."""
+"""The conditions that the operator's controllers write."""
 
 from __future__ import annotations
 
-from poolsmith.model.expansion import ResourceCondition
+from poolsmith.operands.expansion import ResourceCondition
 
 
 def ready(kind: str, name: str, reason: str, message: str, *, state: str = "ready") -> ResourceCondition:

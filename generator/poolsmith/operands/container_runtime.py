@@ -1,4 +1,4 @@
-"""The one container runtime that the operator assumes for a whole cluster. Floor: operands.
+"""The one container runtime that the operator assumes for a whole cluster.
 
 Source: NVIDIA/gpu-operator:controllers/state_manager.go. A live operator lists nodes in no order: cri-o beside docker,
 without containerd, ends in whichever comes last.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poolsmith.model.expansion import Node
+    from poolsmith.operands.expansion import Node
 
 _PREFIXES = (("docker", "docker"), ("containerd", "containerd"), ("cri-o", "crio"))
 

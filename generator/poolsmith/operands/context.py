@@ -1,4 +1,4 @@
-"""What one expansion looks at. Floor: operands."""
+"""What one expansion looks at."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.catalog.operands import OperandEntry
-    from poolsmith.model.expansion import KubernetesObject, Node
     from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.expansion import KubernetesObject, Node
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 

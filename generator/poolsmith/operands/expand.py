@@ -1,4 +1,4 @@
-"""From custom resources and nodes to all that a release's operator creates, in its steady state. Floor: operands.
+"""From custom resources and nodes to all that a release's operator creates, in its steady state.
 
 Nothing is guessed: what is not modelled is in `unknown`, and the operator's own errors are in `errors`. What is about
 GPUClusters is imported when there is one.
@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import OperandEntry, read_operands
-from poolsmith.model.expansion import ClusterState, Expansion, Node, ResourceCondition, in_order
 from poolsmith.operands.cluster_policy import Policy
 from poolsmith.operands.conditions import not_ready
 from poolsmith.operands.container_runtime import detect_runtime
 from poolsmith.operands.context import GPU_PRESENT, Context
+from poolsmith.operands.expansion import ClusterState, Expansion, Node, ResourceCondition, in_order
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.node_labels import DRIVER_OWNER, UPGRADE_ANNOTATION, labels_after, upgrades_driver
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
@@ -24,7 +24,7 @@ from poolsmith.sources.nested import value_at
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.operands.expansion import KubernetesObject
 
 _LABELLING = "NodeLabeling/cluster"
 

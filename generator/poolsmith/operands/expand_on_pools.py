@@ -1,4 +1,4 @@
-"""Expansion where only the pools are known, and not the node that runs the operator. Floor: operands.
+"""Expansion where only the pools are known, and not the node that runs the operator.
 
 Up to v25.10 that node's /etc/os-release decides which package subscriptions of the host a driver mounts.
 """
@@ -13,7 +13,7 @@ from poolsmith.operands.expand import expand
 from poolsmith.operands.os_tag import OS_ID
 
 if TYPE_CHECKING:
-    from poolsmith.model.expansion import ClusterState, Expansion
+    from poolsmith.operands.expansion import ClusterState, Expansion
 
 
 def expand_on_pools(release: str, state: ClusterState) -> Expansion:

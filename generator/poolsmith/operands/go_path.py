@@ -1,4 +1,4 @@
-"""Paths taken apart and joined as the operator does it: always cleaned. Floor: operands.
+"""Paths taken apart and joined as the operator does it: always cleaned.
 
 Rules: the standard packages `path` and `path/filepath` of Go.
 """

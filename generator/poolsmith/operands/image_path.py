@@ -1,4 +1,4 @@
-"""The image of a component from repository, image and version. Floor: operands.
+"""The image of a component from repository, image and version.
 
 Source: NVIDIA/gpu-operator:api/nvidia/v1 and internal/image.
 """

@@ -1,18 +1,18 @@
-"""Every image that the pods of an installation pull. Floor: operands."""
+"""Every image that the pods of an installation pull."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.model.image_use import ImageUse
-from poolsmith.model.installation import Maker
-from poolsmith.model.pod_template import containers_of, mapping, mappings, pod_template_of, word
+from poolsmith.operands.image_use import ImageUse
+from poolsmith.operands.installation import Maker
+from poolsmith.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from poolsmith.model.expansion import KubernetesObject
-    from poolsmith.model.installation import Installation
+    from poolsmith.operands.expansion import KubernetesObject
+    from poolsmith.operands.installation import Installation
 
 _IMAGE_VARIABLE = "_IMAGE"
 

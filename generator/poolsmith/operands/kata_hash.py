@@ -1,4 +1,4 @@
-"""The hash by which the operator notices that the Kata manager's configuration changed. Floor: operands.
+"""The hash by which the operator notices that the Kata manager's configuration changed.
 
 It is FNV-1a over a printed Go structure: types, field names and values, a map or list without entries as nil.
 Held against recorded runs. Source: NVIDIA/gpu-operator:internal/utils.

@@ -1,4 +1,4 @@
-"""Small edits to Kubernetes pods and containers, as the operator makes them. Floor: operands.
+"""Small edits to Kubernetes pods and containers, as the operator makes them.
 
 All of them change the mapping they are given: it is a fresh copy, made for one expansion.
 """

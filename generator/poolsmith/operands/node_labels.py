@@ -1,4 +1,4 @@
-"""The labels that the operator writes on nodes, which decide what runs where. Floor: operands.
+"""The labels that the operator writes on nodes, which decide what runs where.
 
 Source: NVIDIA/gpu-operator:controllers/state_manager.go, from v26.7.0 controllers/nodelabeling_controller.go.
 """
@@ -12,8 +12,8 @@ from poolsmith.operands.context import GPU_PRESENT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.model.expansion import Node
     from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.expansion import Node
 
 PREFIX = "nvidia.com/gpu.deploy."
 OPERANDS = PREFIX + "operands"

@@ -1,4 +1,4 @@
-"""The operating system's part of a driver image tag. Floor: operands."""
+"""The operating system's part of a driver image tag."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from poolsmith.operands.kube import OperatorError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from poolsmith.model.expansion import Node
     from poolsmith.operands.context import Context
+    from poolsmith.operands.expansion import Node
 
 OS_ID = "feature.node.kubernetes.io/system-os_release.ID"
 OS_VERSION = "feature.node.kubernetes.io/system-os_release.VERSION_ID"

@@ -1,4 +1,4 @@
-"""The owner of what a controller creates. Floor: operands."""
+"""The owner of what a controller creates."""
 
 from __future__ import annotations
 

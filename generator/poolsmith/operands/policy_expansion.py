@@ -1,14 +1,14 @@
-"""From a ClusterPolicy to what the operator creates for it. Floor: operands."""
+"""From a ClusterPolicy to what the operator creates for it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.model.expansion import Expansion, ResourceCondition, in_order
 from poolsmith.operands.conditions import not_ready, ready
 from poolsmith.operands.container_runtime import is_ambiguous
 from poolsmith.operands.daemon_sets.driver import kernels
+from poolsmith.operands.expansion import Expansion, ResourceCondition, in_order
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.os_tag import OS_ID, OS_TREE, OS_VERSION, cluster_os_tag
 from poolsmith.operands.owner import owner_reference
@@ -17,9 +17,9 @@ from poolsmith.operands.states import Created, create_all
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.model.expansion import KubernetesObject
     from poolsmith.operands.cluster_policy import Policy
     from poolsmith.operands.context import Context
+    from poolsmith.operands.expansion import KubernetesObject
 
 _POD_SECURITY = tuple(f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "audit", "warn"))
 _NFD = "feature.node.kubernetes.io/"

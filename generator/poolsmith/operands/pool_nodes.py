@@ -1,16 +1,16 @@
-"""A pool's nodes as the operator will see them: one stands for all, and has the name of the pool. Floor: operands."""
+"""A pool's nodes as the operator will see them: one stands for all, and has the name of the pool."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.model.expansion import Node
-from poolsmith.model.node_pool import Nic, Workload
+from poolsmith.operands.expansion import Node
 from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_MAJOR, OS_VERSION
+from poolsmith.profiles.node_pool import Nic, Workload
 
 if TYPE_CHECKING:
     from poolsmith.catalog.gpus import GpuEntry, Gpus
-    from poolsmith.model.plan import ClusterPlan, PoolPlan
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
 UNKNOWN_KERNEL = "not-declared"
 """In the place of a kernel release that the profile does not declare: nodes carry the label, whatever its value."""

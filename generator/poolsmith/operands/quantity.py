@@ -1,4 +1,4 @@
-"""Kubernetes quantities in what operands are made of. Floor: operands."""
+"""Kubernetes quantities in what operands are made of."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from poolsmith.model.quantity import QuantityError, canonical_quantity
 from poolsmith.operands.kube import NotModelled
+from poolsmith.profiles.quantity import QuantityError, canonical_quantity
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))([eE][+-]?\d+|[A-Za-z]{0,2})", re.ASCII)
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}

@@ -1,4 +1,4 @@
-"""Requests and limits of the operands' containers. Floor: operands."""
+"""Requests and limits of the operands' containers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spec of a custom resource, asked field by field. Floor: operands."""
+"""The spec of a custom resource, asked field by field."""
 
 from __future__ import annotations
 

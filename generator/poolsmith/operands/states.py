@@ -1,4 +1,4 @@
-"""The operator's steps for a ClusterPolicy: what each creates, and what stops them. Floor: operands."""
+"""The operator's steps for a ClusterPolicy: what each creates, and what stops them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import whole
-from poolsmith.model.expansion import object_order
 from poolsmith.operands.daemon_sets.driver import kernels
 from poolsmith.operands.daemon_sets.managers import (
     DEFAULT_GPU_CLIENTS,
@@ -16,13 +15,14 @@ from poolsmith.operands.daemon_sets.managers import (
 )
 from poolsmith.operands.daemon_sets.table import change
 from poolsmith.operands.daemon_sets.telemetry import reads_pods
+from poolsmith.operands.expansion import object_order
 from poolsmith.operands.kube import NotModelled, OperatorError
 
 if TYPE_CHECKING:
     from poolsmith.catalog.operands import OperandState
-    from poolsmith.model.expansion import KubernetesObject
     from poolsmith.operands.cluster_policy import Policy
     from poolsmith.operands.context import Context
+    from poolsmith.operands.expansion import KubernetesObject
 
 _DRIVERS = ("state-driver", "state-vgpu-manager")
 _DRIVER_DAEMON_SET = "nvidia-driver-daemonset"

@@ -1,4 +1,4 @@
-"""The toolkit of a pool whose container runtime is not the operator's. Floor: operands.
+"""The toolkit of a pool whose container runtime is not the operator's.
 
 What the operator would make in a cluster of that pool alone, under other names, and bound to the pool's nodes. Beside
 the pool label it selects nodes by a label that k8s-driver-manager takes away while it replaces the driver, and that the
@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import read_operands
-from poolsmith.model.toolkit_overlay import NAME
 from poolsmith.operands.cluster_policy import Policy
 from poolsmith.operands.context import GPU_PRESENT, Context
 from poolsmith.operands.kube import NotModelled, OperatorError, pod_of
 from poolsmith.operands.node_labels import PREFIX
 from poolsmith.operands.states import create_state
-from poolsmith.resolve.scheduling import missing_tolerations
+from poolsmith.plan.scheduling import missing_tolerations
+from poolsmith.plan.toolkit_overlay import NAME
 from poolsmith.sources.nested import copied, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from poolsmith.model.expansion import KubernetesObject, Node
-    from poolsmith.model.toolkit_overlay import ToolkitOverlay
+    from poolsmith.operands.expansion import KubernetesObject, Node
+    from poolsmith.plan.toolkit_overlay import ToolkitOverlay
 
 WITH_THE_DRIVER = f"{PREFIX}operator-validator"
 _STATE = "state-container-toolkit"

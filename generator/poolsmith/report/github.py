@@ -1,4 +1,4 @@
-"""Workflow commands for GitHub annotations. Floor: report."""
+"""Workflow commands for GitHub annotations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from poolsmith.report.text import format_text
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _SHOWN_PER_COMMAND = 10  # GitHub shows ten of each per step

@@ -1,4 +1,4 @@
-"""Grants that are missing, for people. Floor: report."""
+"""Grants that are missing, for people."""
 
 from __future__ import annotations
 

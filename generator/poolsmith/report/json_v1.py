@@ -1,4 +1,4 @@
-"""The JSON report, version 1: an envelope of its own, not a dump of internal types. Floor: report."""
+"""The JSON report, version 1: an envelope of its own, not a dump of internal types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from poolsmith.diagnostics import Severity
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Location
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
 
 
 def format_json(outcome: Outcome, *, tool: str) -> str:

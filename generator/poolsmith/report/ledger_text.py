@@ -1,4 +1,4 @@
-"""Ledgers and their changes as tables for a terminal. Floor: report."""
+"""Ledgers and their changes as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.printable import printable
-from poolsmith.model.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
-from poolsmith.model.ledger_delta import Change, ChangeKind, LedgerDelta
-from poolsmith.model.privilege import Privilege, privilege
+from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
+from poolsmith.ledger.ledger_delta import Change, ChangeKind, LedgerDelta
+from poolsmith.ledger.privilege import Privilege, privilege
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from poolsmith.model.driver_change import DriverChange
-    from poolsmith.model.reach import Reach
+    from poolsmith.ledger.reach import Reach
+    from poolsmith.plan.driver_change import DriverChange
 
 _PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "no known node"}
 _SIGNS = {

@@ -1,4 +1,4 @@
-"""What policies say of objects, as text and as JSON version 1. Floor: report."""
+"""What policies say of objects, as text and as JSON version 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poolsmith.report.json_v1 import diagnostic_body
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.model.admission_verdict import Decision, EvalResult, Result
+    from poolsmith.policies.admission.verdict import Decision, EvalResult, Result
 
 _LONGEST = 400
 

@@ -1,4 +1,4 @@
-"""Results of policy tests as text, JSON version 1 and JUnit. Floor: report."""
+"""Results of policy tests as text, JSON version 1 and JUnit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.model.policy_test import CaseResult
+    from poolsmith.policies.policy_test import CaseResult
 
 
 def tests_text(cases: Sequence[CaseResult]) -> str:

@@ -1,4 +1,4 @@
-"""A rule's documentation page, from its entry in the code book. Floor: report."""
+"""A rule's documentation page, from its entry in the code book."""
 
 from __future__ import annotations
 

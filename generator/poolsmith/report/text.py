@@ -1,4 +1,4 @@
-"""The text report: line one is for grep, the rest for people. Floor: report."""
+"""The text report: line one is for grep, the rest for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.diagnostics import Diagnostic, Location
-    from poolsmith.report.outcome import Outcome
+    from poolsmith.diagnostics.outcome import Outcome
 
 Styled = tuple[str, str]
 """A piece of text and its style: error, warning, note, place, code, faint, good or plain."""

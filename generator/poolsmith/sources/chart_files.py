@@ -1,4 +1,4 @@
-"""The files of a Helm chart, from a folder or an archive of a stranger. Floor: sources.
+"""The files of a Helm chart, from a folder or an archive of a stranger.
 
 An archive is read as a stream in memory: nothing is extracted, and what it expands to is bounded.
 """

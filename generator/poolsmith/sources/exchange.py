@@ -1,4 +1,4 @@
-"""Swap two folders in one step, where the system can. Floor: sources."""
+"""Swap two folders in one step, where the system can."""
 
 from __future__ import annotations
 

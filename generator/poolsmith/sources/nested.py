@@ -1,4 +1,4 @@
-"""A look below the keys of nested mappings, and copies of them. Floor: sources."""
+"""A look below the keys of nested mappings, and copies of them."""
 
 from __future__ import annotations
 

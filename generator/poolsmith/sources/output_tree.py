@@ -1,4 +1,4 @@
-"""Generated folders: what stands there, and replacing one as a whole. Floor: sources.
+"""Generated folders: what stands there, and replacing one as a whole.
 
 A folder is replaced by staging its successor beside it and swapping the two. Whoever looks sees the old
 folder or the new one. Files that are not ours move along untouched (as hard links, so they keep their

@@ -1,4 +1,4 @@
-"""JSON pointers (RFC 6901) into documents. Floor: sources."""
+"""JSON pointers (RFC 6901) into documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means to Kubernetes. Floor: sources.
+"""What a plain YAML scalar means to Kubernetes.
 
 Kubernetes reads YAML with a fork of go-yaml v2 and turns the result into JSON. That is neither YAML 1.1
 nor YAML 1.2: `y` is a boolean, `0o777` and `0777` are numbers, `1e3` is one thousand, `12:30` and dates are

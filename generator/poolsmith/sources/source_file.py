@@ -1,4 +1,4 @@
-"""One file that a user wrote, and the way from its data back to its lines. Floor: sources."""
+"""One file that a user wrote, and the way from its data back to its lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places in a file of many documents, composed once for all of them. Floor: sources."""
+"""Places in a file of many documents, composed once for all of them."""
 
 from __future__ import annotations
 

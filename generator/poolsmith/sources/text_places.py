@@ -1,4 +1,4 @@
-"""Places inside the text of one YAML scalar. Floor: sources."""
+"""Places inside the text of one YAML scalar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Change one value in a file that a person keeps, and nothing else in it. Floor: sources."""
+"""Change one value in a file that a person keeps, and nothing else in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a JSON pointer to a place in a YAML text. Floor: sources."""
+"""From a JSON pointer to a place in a YAML text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from poolsmith.diagnostics.span import Position
 from poolsmith.sources import pointer as pointers
-from poolsmith.sources.yaml_reader import (
-    YamlProblem,
-    compose,
-    is_merge_key,
-    mapping_key,
-    merge_sources,
-    position_of,
-)
+from poolsmith.sources.yaml_reader import YamlProblem, compose, is_merge_key, mapping_key, merge_sources, position_of
 
 if TYPE_CHECKING:
     from yaml import Mark

@@ -1,4 +1,4 @@
-"""YAML text to plain data, read as Kubernetes reads it. Floor: sources.
+"""YAML text to plain data, read as Kubernetes reads it.
 
 The C parser composes nodes; scalars are resolved and mappings built here, because no YAML library reads
 scalars as Kubernetes does. Marks are not kept: while all is well nobody asks for them, and when somebody

@@ -1,4 +1,4 @@
-"""Plain data to YAML text that no reader misreads. Floor: sources.
+"""Plain data to YAML text that no reader misreads.
 
 Every YAML library writes some strings that Kubernetes reads as something else (`y`, `1e3`, `0o7`). Here a
 string is plain only when YAML 1.1, YAML 1.2 and Kubernetes agree that it is one. Block style, two blanks,

@@ -1,4 +1,4 @@
-"""PSM9xx: what the users' own policies say. Floor: diagnostics."""
+"""PSM9xx: what the users' own policies say."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

@@ -1,4 +1,4 @@
-"""PSM2xx: what fits together. Floor: diagnostics."""
+"""PSM2xx: what fits together."""
 
 from poolsmith.diagnostics.codes.gpu_use import GPU_USE
 from poolsmith.diagnostics.diagnostic import Severity

@@ -1,4 +1,4 @@
-"""PSM218, PSM219, PSM234 to PSM239: where a pool's driver comes from, and whether it is there. Floor: diagnostics."""
+"""PSM218, PSM219, PSM234 to PSM239: where a pool's driver comes from, and whether it is there."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

@@ -1,4 +1,4 @@
-"""PSM230 to PSM241: what a pool's GPUs are used for, sandboxes, partitions and sharing. Floor: diagnostics."""
+"""PSM230 to PSM241: what a pool's GPUs are used for, sandboxes, partitions and sharing."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

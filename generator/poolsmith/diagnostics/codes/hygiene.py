@@ -1,4 +1,4 @@
-"""PSM5xx: the committed output. Floor: diagnostics."""
+"""PSM5xx: the committed output."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

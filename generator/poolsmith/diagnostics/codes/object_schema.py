@@ -1,4 +1,4 @@
-"""PSM31x: Kubernetes objects against the schemas of their kinds. Floor: diagnostics."""
+"""PSM31x: Kubernetes objects against the schemas of their kinds."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

@@ -1,4 +1,4 @@
-"""PSM6xx: policy files. Floor: diagnostics."""
+"""PSM6xx: policy files."""
 
 from poolsmith.diagnostics.codes.privilege_policy import (
     GRANTS_NOT_ENFORCED,

@@ -1,4 +1,4 @@
-"""PSM4xx, as far as no rule module holds the entry: privileges. Floor: diagnostics."""
+"""PSM4xx, as far as no rule module holds the entry: privileges."""
 
 from poolsmith.diagnostics.rule_info import RuleInfo
 

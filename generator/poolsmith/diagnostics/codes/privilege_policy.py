@@ -1,4 +1,4 @@
-"""PSM64x: grants as an admission policy. Floor: diagnostics."""
+"""PSM64x: grants as an admission policy."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

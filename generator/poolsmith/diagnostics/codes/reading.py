@@ -1,4 +1,4 @@
-"""PSM0xx: reading files. Floor: diagnostics."""
+"""PSM0xx: reading files."""
 
 from poolsmith.diagnostics.rule_info import RuleInfo
 

@@ -1,4 +1,4 @@
-"""PSM223 to PSM229: container runtimes and what configures them. Floor: diagnostics."""
+"""PSM223 to PSM229: container runtimes and what configures them."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

@@ -1,4 +1,4 @@
-"""PSM243 to PSM249: taints of pools, and pools whose nodes come and go. Floor: diagnostics."""
+"""PSM243 to PSM249: taints of pools, and pools whose nodes come and go."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

@@ -1,4 +1,4 @@
-"""PSM3xx: Helm values and Kubernetes schemas. Floor: diagnostics."""
+"""PSM3xx: Helm values and Kubernetes schemas."""
 
 from poolsmith.diagnostics.codes.object_schema import OBJECT_SCHEMA
 from poolsmith.diagnostics.diagnostic import Severity

@@ -1,4 +1,4 @@
-"""PSM1xx: the shape of profiles. Floor: diagnostics."""
+"""PSM1xx: the shape of profiles."""
 
 from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo

@@ -1,1 +1,1 @@
-"""How a ClusterPolicy changes each operand that the operator creates. Floor: operands."""
+"""The operator's DaemonSets for a ClusterPolicy, a function for each component."""

@@ -1,7 +1,4 @@
-"""What the operator does to nearly every operand: image, pull policy and secrets, resources, arguments, variables.
-
-Floor: operands.
-"""
+"""What the operator does to nearly every operand: image, pull policy and secrets, resources, arguments, variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files out of ConfigMaps and Secrets that users bring for drivers. Floor: operands."""
+"""Files out of ConfigMaps and Secrets that users bring for drivers."""
 
 from __future__ import annotations
 

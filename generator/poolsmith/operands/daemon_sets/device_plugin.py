@@ -1,4 +1,4 @@
-"""The device plugin, its MPS daemon, and GPU feature discovery, which share an image. Floor: operands."""
+"""The device plugin, its MPS daemon, and GPU feature discovery, which share an image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The driver of a ClusterPolicy. Floor: operands."""
+"""The driver of a ClusterPolicy."""
 
 from __future__ import annotations
 

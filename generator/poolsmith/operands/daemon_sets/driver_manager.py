@@ -1,4 +1,4 @@
-"""The init container that clears a node of the old driver. Floor: operands."""
+"""The init container that clears a node of the old driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The containers beside the driver: peer memory for RDMA, GPUDirect Storage, GDRCopy. Floor: operands."""
+"""The containers beside the driver: peer memory for RDMA, GPUDirect Storage, GDRCopy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every DaemonSet of a ClusterPolicy gets, whatever it runs. Floor: operands."""
+"""What every DaemonSet of a ClusterPolicy gets, whatever it runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the operating system decides about a driver container: folders for packages and certificates, subscriptions.
-
-Floor: operands.
-"""
+"""What the operating system decides about a driver container: folders for packages and certificates, subscriptions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The operands that set up what a node's GPUs are used for: MIG, passthrough, vGPU, Kata, confidential mode.
-
-Floor: operands.
-"""
+"""The operands that set up what a node's GPUs are used for: MIG, passthrough, vGPU, Kata, confidential mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A device plugin configuration that the user brings, and the containers that hand it out. Floor: operands."""
+"""A device plugin configuration that the user brings, and the containers that hand it out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The container runtime's own files and sockets, mounted into what configures it. Floor: operands."""
+"""The container runtime's own files and sockets, mounted into what configures it."""
 
 from __future__ import annotations
 

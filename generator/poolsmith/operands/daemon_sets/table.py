@@ -1,4 +1,4 @@
-"""Which change belongs to which DaemonSet. Floor: operands."""
+"""Which change belongs to which DaemonSet."""
 
 from __future__ import annotations
 

@@ -1,15 +1,10 @@
-"""DCGM and its exporter. Floor: operands."""
+"""DCGM and its exporter."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.daemon_sets.component import (
-    inject_devices,
-    set_component,
-    set_own_env,
-    use_runtime_class,
-)
+from poolsmith.operands.daemon_sets.component import inject_devices, set_component, set_own_env, use_runtime_class
 from poolsmith.operands.daemon_sets.validation import set_validation_containers
 from poolsmith.operands.go_path import joined
 from poolsmith.operands.kube import (

@@ -1,4 +1,4 @@
-"""The container toolkit, which teaches the node's runtime about GPUs. Floor: operands."""
+"""The container toolkit, which teaches the node's runtime about GPUs."""
 
 from __future__ import annotations
 

@@ -1,15 +1,10 @@
-"""The containers that wait until something on the node is ready. Floor: operands."""
+"""The containers that wait until something on the node is ready."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.daemon_sets.component import (
-    inject_devices,
-    set_component,
-    set_own_env,
-    use_runtime_class,
-)
+from poolsmith.operands.daemon_sets.component import inject_devices, set_component, set_own_env, use_runtime_class
 from poolsmith.operands.kube import (
     Container,
     Pod,

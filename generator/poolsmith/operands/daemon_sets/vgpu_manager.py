@@ -1,4 +1,4 @@
-"""The vGPU host driver. Floor: operands."""
+"""The vGPU host driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operands that hold a claim on GPUs: the validator and the DCGM engine. Floor: operands.
+"""The operands that hold a claim on GPUs: the validator and the DCGM engine.
 
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/{configurable_state,dra_validation,dcgm}.go, their templates.
 """

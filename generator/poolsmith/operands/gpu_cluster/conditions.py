@@ -1,4 +1,4 @@
-"""The status that the operator writes on a GPUCluster. Floor: operands.
+"""The status that the operator writes on a GPUCluster.
 
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/gpucluster_controller.go, internal/conditions/gpucluster.go.
 """
@@ -12,7 +12,7 @@ from poolsmith.operands import conditions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.model.expansion import ResourceCondition
+    from poolsmith.operands.expansion import ResourceCondition
 
 KIND = "GPUCluster"
 _RECONCILED = "All resources have been successfully reconciled"

@@ -1,6 +1,6 @@
 """The driver of dynamic resource allocation: the kubelet plugin and the controller of compute domains.
 
-Source: NVIDIA/gpu-operator@v26.7.0:internal/state/dra_driver.go, manifests/state-dra-driver/. Floor: operands.
+Source: NVIDIA/gpu-operator@v26.7.0:internal/state/dra_driver.go, manifests/state-dra-driver/.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a GPUCluster to everything that the operator creates for it. Floor: operands.
+"""From a GPUCluster to everything that the operator creates for it.
 
 Its controller returns no error: what keeps it from its work is in the conditions.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.gpu_clusters import GpuClusterEntry, GpuClusterState, read_gpu_cluster
-from poolsmith.model.expansion import KubernetesObject, ResourceCondition, in_order
+from poolsmith.operands.expansion import KubernetesObject, ResourceCondition, in_order
 from poolsmith.operands.gpu_cluster.claimants import dcgm, validator
 from poolsmith.operands.gpu_cluster.conditions import KIND, prerequisite_not_met, ready, state_failed
 from poolsmith.operands.gpu_cluster.dra_driver import dra_driver

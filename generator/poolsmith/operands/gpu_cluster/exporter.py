@@ -1,4 +1,4 @@
-"""The exporter of GPU metrics, its Service and its ServiceMonitor. Floor: operands.
+"""The exporter of GPU metrics, its Service and its ServiceMonitor.
 
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/dcgm_exporter.go, manifests/state-dcgm-exporter/.
 """

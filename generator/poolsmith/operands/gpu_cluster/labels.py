@@ -1,4 +1,4 @@
-"""The labels that the operator writes on nodes for a GPUCluster. Floor: operands.
+"""The labels that the operator writes on nodes for a GPUCluster.
 
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/nodelabeling_controller.go.
 """

@@ -1,4 +1,4 @@
-"""What the workloads of a GPUCluster have in common. Floor: operands."""
+"""What the workloads of a GPUCluster have in common."""
 
 from __future__ import annotations
 

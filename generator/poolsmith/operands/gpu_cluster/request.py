@@ -1,4 +1,4 @@
-"""What the operands of one GPUCluster are made from. Floor: operands."""
+"""What the operands of one GPUCluster are made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a cluster serves dynamic resource allocation, and in which version. Floor: operands.
+"""Whether a cluster serves dynamic resource allocation, and in which version.
 
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/gpucluster.go, controllers/clusterinfo/clusterinfo.go.
 """

@@ -1,4 +1,4 @@
-"""A GPUCluster as the operator reads it: with its own answers where a field is absent. Floor: operands.
+"""A GPUCluster as the operator reads it: with its own answers where a field is absent.
 
 Source: NVIDIA/gpu-operator@v26.7.0:api/nvidia/v1alpha1, internal/state.
 """

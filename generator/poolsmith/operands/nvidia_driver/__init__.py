@@ -1,4 +1,4 @@
-"""What the operator creates for NVIDIADriver objects, and which node each of them serves. Floor: operands."""
+"""What the operator creates for NVIDIADriver objects, and which node each of them serves."""
 
 from poolsmith.operands.nvidia_driver.expand import DriverExpansion, expand_drivers
 from poolsmith.operands.nvidia_driver.owners import assign_owners

@@ -1,4 +1,4 @@
-"""What the operator refuses about an NVIDIADriver before it looks for nodes. Floor: operands.
+"""What the operator refuses about an NVIDIADriver before it looks for nodes.
 
 Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go.
 """

@@ -1,4 +1,4 @@
-"""Node selectors of several NVIDIADriver objects that exclude each other. Floor: operands.
+"""Node selectors of several NVIDIADriver objects that exclude each other.
 
 Source: NVIDIA/gpu-operator:internal/validator/validator.go and, from v26.7.0, internal/nvidiadriver/nvidiadriver.go.
 """
@@ -15,7 +15,7 @@ from poolsmith.operands.node_labels import DRIVER_OWNER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from poolsmith.model.expansion import Node
+    from poolsmith.operands.expansion import Node
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 

@@ -1,4 +1,4 @@
-"""The containers of a driver pod: images, arguments, variables, resources, probes. Floor: operands."""
+"""The containers of a driver pod: images, arguments, variables, resources, probes."""
 
 from __future__ import annotations
 

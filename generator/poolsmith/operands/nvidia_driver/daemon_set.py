@@ -1,4 +1,4 @@
-"""The DaemonSet of one node pool: metadata and pod. Floor: operands.
+"""The DaemonSet of one node pool: metadata and pod.
 
 Source: NVIDIA/gpu-operator:manifests/state-driver and internal/state/driver.go. Not here: the annotation with a hash
 over the whole object, which the operator compares on its next visit.
@@ -17,7 +17,7 @@ from poolsmith.operands.os_tag import KERNEL
 
 if TYPE_CHECKING:
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
-    from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.operands.kube import Pod
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.images import Images

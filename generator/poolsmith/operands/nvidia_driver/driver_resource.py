@@ -1,4 +1,4 @@
-"""An NVIDIADriver as the operator reads it. Floor: operands."""
+"""An NVIDIADriver as the operator reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release's operator makes of all NVIDIADriver objects of a cluster. Floor: operands.
+"""What a release's operator makes of all NVIDIADriver objects of a cluster.
 
 Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go and internal/state.
 """
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
-from poolsmith.model.expansion import KubernetesObject, ResourceCondition, in_order, object_order
 from poolsmith.operands.conditions import not_ready, ready
+from poolsmith.operands.expansion import KubernetesObject, ResourceCondition, in_order, object_order
 from poolsmith.operands.kube import NotModelled, OperatorError
 from poolsmith.operands.nvidia_driver.checks import check
 from poolsmith.operands.nvidia_driver.conflicts import Conflicts, SeveralDefaultsError, check_selector

@@ -1,4 +1,4 @@
-"""Image references as the operator's parser takes them. Floor: operands.
+"""Image references as the operator's parser takes them.
 
 Source: regclient/regclient:types/ref, with the repeated separators written so that none is empty.
 """

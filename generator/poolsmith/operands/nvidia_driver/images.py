@@ -1,4 +1,4 @@
-"""The images of a driver pod. Floor: operands.
+"""The images of a driver pod.
 
 Source: NVIDIA/gpu-operator:api/nvidia/v1alpha1/nvidiadriver_types.go, internal/image, internal/state/driver.go.
 """

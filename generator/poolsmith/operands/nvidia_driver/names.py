@@ -1,4 +1,4 @@
-"""Names of what is created for an NVIDIADriver. Floor: operands.
+"""Names of what is created for an NVIDIADriver.
 
 Source: NVIDIA/gpu-operator:internal/state/driver.go and internal/utils.
 """

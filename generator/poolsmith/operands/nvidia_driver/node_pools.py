@@ -1,4 +1,4 @@
-"""Nodes that share one DaemonSet: of one operating system and, for precompiled drivers, one kernel. Floor: operands.
+"""Nodes that share one DaemonSet: of one operating system and, for precompiled drivers, one kernel.
 
 Source: NVIDIA/gpu-operator:internal/state/nodepool.go.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
-    from poolsmith.model.expansion import Node
+    from poolsmith.operands.expansion import Node
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 _NUMBER = re.compile(r"[+-]?\d+", re.ASCII)

@@ -1,4 +1,4 @@
-"""Everything that the operator creates for one node pool of an NVIDIADriver. Floor: operands."""
+"""Everything that the operator creates for one node pool of an NVIDIADriver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
-    from poolsmith.model.expansion import KubernetesObject
+    from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.node_pools import NodePool
     from poolsmith.operands.nvidia_driver.request import Request

@@ -1,4 +1,4 @@
-"""Which NVIDIADriver serves a node, where nodes carry its name. Floor: operands.
+"""Which NVIDIADriver serves a node, where nodes carry its name.
 
 Source: NVIDIA/gpu-operator@v26.7.0:internal/nvidiadriver/nvidiadriver.go.
 """
@@ -14,7 +14,7 @@ from poolsmith.operands.nvidia_driver.driver_resource import in_name_order
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from poolsmith.model.expansion import Node
+    from poolsmith.operands.expansion import Node
 
 
 def assign_owners(drivers: Sequence[Mapping[str, Any]], nodes: Sequence[Node]) -> dict[str, str | None]:

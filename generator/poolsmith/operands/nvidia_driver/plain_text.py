@@ -1,4 +1,4 @@
-"""Texts that the operator writes into its manifests without quotes. Floor: operands."""
+"""Texts that the operator writes into its manifests without quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all NVIDIADriver objects of a cluster are expanded with. Floor: operands."""
+"""What all NVIDIADriver objects of a cluster are expanded with."""
 
 from __future__ import annotations
 

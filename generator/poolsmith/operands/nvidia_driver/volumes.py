@@ -1,4 +1,4 @@
-"""Files that an NVIDIADriver brings into its pods. Floor: operands.
+"""Files that an NVIDIADriver brings into its pods.
 
 Source: NVIDIA/gpu-operator:internal/state/driver_volumes.go.
 """

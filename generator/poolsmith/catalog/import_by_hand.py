@@ -1,0 +1,61 @@
+"""What an imported release still needs from people.
+
+A release counts as read by people once `chart_workloads/gpu_operator.yaml` lists it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.pack_crd_schemas import FAMILIES
+from poolsmith.sources.nested import value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.catalog.catalog_data import CatalogData
+
+_OPERATOR = "chart_workloads/gpu_operator.yaml"
+_DISCOVERY = "chart_workloads/node_feature_discovery.yaml"
+_DISCOVERY_CHART = "node-feature-discovery"
+
+
+def by_hand(release: str, behaviours: Mapping[str, int], chart: Mapping[str, Any], data: CatalogData) -> list[str]:
+    """`behaviours` counts those of each overlay, `chart` is the Chart.yaml of the operator's chart."""
+    if release in _versions(data, _OPERATOR):
+        return []
+    discovery = _discovery_version(chart)
+    lines = [
+        f"{kind}/overlay.yaml: nobody has read yet whether {release} keeps to the rules that cover it "
+        f"({count} behaviours); where it does not, end one with `before: {release}` and begin another"
+        for kind, count in behaviours.items()
+        if count
+    ]
+    if discovery and discovery not in _versions(data, _DISCOVERY):
+        lines.append(f"{_DISCOVERY}: under `versions` {discovery} is missing, and what is new in it")
+    lines.append(f"{_OPERATOR}: under `versions`, when all this is done: {_version_line(release, discovery)}")
+    lines += [
+        f"{path}: not made from these files; without it values are not expanded, custom resources are"
+        for path in (f"charts/gpu-operator/{release}.json", f"projection/{release}.json")
+        if not data.has(path)
+    ]
+    if not any(release in family.files for family in FAMILIES):
+        lines.append("catalog/pack_crd_schemas.py: the tag in FAMILIES, for whoever makes all packs anew")
+    return lines
+
+
+def _versions(data: CatalogData, path: str) -> Mapping[str, Any]:
+    found = value_at(data.mapping(path), ("versions",))
+    return found if isinstance(found, dict) else {}
+
+
+def _discovery_version(chart: Mapping[str, Any]) -> str | None:
+    dependencies = chart.get("dependencies")
+    for item in dependencies if isinstance(dependencies, list) else ():
+        if isinstance(item, dict) and item.get("name") == _DISCOVERY_CHART:
+            return str(item.get("version")).removeprefix("v")
+    return None
+
+
+def _version_line(release: str, discovery: str | None) -> str:
+    return f"`{release}: {{appVersion: {release}, nodeFeatureDiscovery: {discovery or 'see Chart.yaml'}}}`"

@@ -1,0 +1,1 @@
+"""The functions of Kubernetes that the engine lacks, over plain values."""

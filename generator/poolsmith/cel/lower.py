@@ -1,0 +1,396 @@
+"""Checked expressions to text that the engine reads as the API server would: its gaps are closed by other words.
+
+Calls of Kubernetes' functions become calls of ours, optional access and `has` on values that are no maps become what
+cel-go makes of them, variables become lazy bindings around the expression.
+
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.cel.functions.registry import NAMES
+from poolsmith.cel.macros import TWO_VARIABLES
+from poolsmith.cel.natives import AUTHORIZER, CONVERSIONS, KEYS, LIST_INDEX, NATIVE, RETURNED, WITH_OWN_EQUALITY
+from poolsmith.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select, StructOf, walk
+from poolsmith.cel.trees import (
+    PREFIX,
+    UNKNOWN,
+    Gap,
+    call,
+    failing,
+    is_kept,
+    is_key,
+    is_kind,
+    is_optional_source,
+    is_path,
+    literal,
+    no_value,
+    of_key,
+    or_no_value,
+    parts_of,
+    variable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.cel.cel_types import Type
+    from poolsmith.cel.checker import Checked
+
+
+class Lowerer:
+    """One expression; optional: the policy's variables that are optionals, holding: those that hold some inside."""
+
+    def __init__(self, checked: Checked, optional: frozenset[str], holding: frozenset[str]) -> None:
+        self.checked = checked
+        self.optional = optional
+        self.holding = holding
+        self.count = 0
+        self.guarded = bool(optional or holding)
+
+    def whole(self, node: Node) -> Node:
+        """Raises Gap."""
+        if any(isinstance(one, Ident) and one.name.startswith(PREFIX) for one in walk(node)):
+            raise Gap(f"a name that starts with {PREFIX}")
+        if any(name.startswith("net.") for name in self.checked.type_names):
+            raise Gap("the type of an address as a value")
+        self.guarded = self.guarded or any(map(is_optional_source, walk(node)))
+        return self.lower(node)
+
+    def type_of(self, node: Node) -> Type:
+        return self.checked.types[id(node)]
+
+    def is_optional(self, node: Node) -> bool:
+        """Also where the checker says dyn: `a[?b]` always is one, and so is what is selected from one."""
+        if isinstance(node, Call) and node.function == "or" and node.target is not None:
+            return self.is_optional(node.target)
+        if self.type_of(node).name == "optional_type":
+            return True
+        if isinstance(node, Call) and node.function == "_[?_]":
+            return True
+        if isinstance(node, Select):
+            return node.optional or self.is_optional(node.operand)
+        return isinstance(node, Call) and node.function == "_[_]" and self.is_optional(node.args[0])
+
+    def ends_optional(self, node: Node) -> bool:
+        """Whether the whole expression is an optional, to the checker or not."""
+        while isinstance(node, Call) and node.function == "dyn" and node.target is None and node.args:
+            node = node.args[0]
+        return self.is_optional(node)
+
+    def is_optional_variable(self, node: Node) -> bool:
+        """To the API server an optional in a variable is a value without fields: only its methods reach inside."""
+        if not isinstance(node, Select) or self.type_of(node.operand).name != "kubernetes.variables":
+            return False
+        return node.field in self.optional
+
+    def bound(self, value: Node, body: Callable[[Node], Node]) -> Node:
+        """body with a value that is computed once; a name needs no binding."""
+        if isinstance(value, Ident) or is_path(value):
+            return body(value)
+        self.count += 1
+        name = Ident(f"{PREFIX}{self.count}", 0)
+        return call("bind", name, value, body(name), target=Ident("cel", 0))
+
+    def lower(self, node: Node) -> Node:
+        if self.type_of(node).name.startswith(AUTHORIZER):
+            return call(UNKNOWN)
+        if isinstance(node, Literal | Ident):
+            return node
+        if isinstance(node, Select):
+            return self.select(node)
+        if isinstance(node, ListOf):
+            return replace(node, elements=tuple(map(self.lower, node.elements)))
+        if isinstance(node, MapOf):
+            entries = tuple((self.lower(key), self.lower(value), optional) for key, value, optional in node.entries)
+            return replace(node, entries=entries)
+        if isinstance(node, StructOf):
+            raise Gap("a message literal")
+        return self.call(node)
+
+    def select(self, node: Select) -> Node:
+        name = self.checked.functions.get(id(node))
+        if name is not None:
+            return node
+        if self.type_of(node.operand).name == "kubernetes.variables":
+            return variable(node.field)
+        operand = self.lower(node.operand)
+        self.plain(node.operand)
+        if node.optional or self.is_optional(node.operand):
+            return self.optional_select(operand, node.field, optional=self.is_optional(node.operand))
+        if self.is_optional_variable(node.operand):
+            return failing(f"no such key: {node.field}")
+        return replace(node, operand=operand)
+
+    def optional_select(self, operand: Node, name: str, *, optional: bool) -> Node:
+        def plain(held: Node, given: Node) -> Node:
+            other = call("_?_:_", is_kind(held, "list"), failing(LIST_INDEX), no_value())
+            return call("_?_:_", is_kind(held, "map"), Select(given, name, 0, optional=True), other)
+
+        if not optional:
+            return self.bound(operand, lambda held: plain(held, held))
+
+        def inside(held: Node) -> Node:
+            value = call("value", target=held)
+            return call("_?_:_", call("hasValue", target=held), plain(value, held), no_value())
+
+        return self.bound(operand, inside)
+
+    def presence(self, node: Select) -> Node:
+        """has(): false for anything that is no map, an error for a list and for a variable that fails."""
+        if self.type_of(node.operand).name == "kubernetes.variables":
+            kind = call("type", variable(node.field))
+            return call("_==_", kind, kind)
+        if self.is_optional(node.operand):
+            found = self.optional_select(self.lower(node.operand), node.field, optional=True)
+            return call("hasValue", target=found)
+
+        def tested(held: Node) -> Node:
+            other = call("_?_:_", is_kind(held, "list"), failing(LIST_INDEX), literal(value=False))
+            return call("_?_:_", is_kind(held, "map"), call("has", Select(held, node.field, 0)), other)
+
+        self.plain(node.operand)
+        operand = self.lower(node.operand)
+        if self.type_of(node.operand).name == "map":
+            return call("has", Select(operand, node.field, 0))
+        return self.bound(operand, tested)
+
+    def call(self, node: Call) -> Node:
+        name = self.checked.functions.get(id(node), node.function)
+        if name == "has":
+            inside = node.args[0]
+            assert isinstance(inside, Select)
+            return self.presence(inside)
+        if id(node) not in self.checked.chosen and node.target is not None:
+            return self.macro(node)
+        if name == "_[?_]":
+            return self.optional_index(node)
+        if name == "_[_]" and self.is_optional_variable(node.args[0]):
+            return failing("no such key")
+        if name == "_[_]" and self.is_optional(node.args[0]):
+            return self.optional_index(node)
+        if name == "@in" and isinstance(node.args[1], ListOf) and not node.args[1].elements:
+            return literal(value=False)
+        if name == "@in":
+            return self.membership(node)
+        if name in ("_==_", "_!=_") and self.type_of(node.args[0]).name in WITH_OWN_EQUALITY:
+            return call("k_same" if name == "_==_" else "k_differs", *map(self.handed, node.args))
+        if name in ("orValue", "or"):
+            return self.alternative(node)
+        if name.startswith(("_", "@", "!", "-")):
+            return replace(node, args=tuple(map(self.lower, node.args)))
+        return self.function(node, name)
+
+    def optional_index(self, node: Call) -> Node:
+        self.plain(node.args[0])
+        if self.type_of(node.args[1]).name == "double":
+            raise Gap("a double as an optional index")
+        operand, index = self.lower(node.args[0]), self.lower(node.args[1])
+        certain = self.type_of(node.args[1]).name in KEYS
+
+        def plain(held: Node, given: Node) -> Node:
+            known = call("_||_", is_kind(held, "map"), is_kind(held, "list"))
+
+            def found(key: Node) -> Node:
+                return call("_?_:_", known, call("_[?_]", given, key), no_value())
+
+            return found(index) if certain else self.bound(index, lambda key: of_key(key, found(key)))
+
+        if not self.is_optional(node.args[0]):
+            return self.bound(operand, lambda held: plain(held, held))
+
+        def inside(held: Node) -> Node:
+            value = call("value", target=held)
+            return call("_?_:_", call("hasValue", target=held), plain(value, held), no_value())
+
+        return self.bound(operand, inside)
+
+    def membership(self, node: Call) -> Node:
+        """What cannot be the key of a map is in none."""
+        wanted, held = map(self.lower, node.args)
+        kinds = [self.type_of(one).name for one in node.args]
+        if kinds[0] in KEYS or kinds[1] == "list":
+            return replace(node, args=(wanted, held))
+
+        def tested(one: Node, many: Node) -> Node:
+            odd = call("_&&_", is_kind(many, "map"), call("!_", is_key(one)))
+            return call("_?_:_", odd, literal(value=False), replace(node, args=(one, many)))
+
+        return self.bound(wanted, lambda one: self.bound(held, lambda many: tested(one, many)))
+
+    def alternative(self, node: Call) -> Node:
+        """orValue and or: what is no optional stays as it is."""
+        assert node.target is not None
+        target, arguments = self.lower(node.target), tuple(map(self.lower, node.args))
+        if self.is_optional(node.target):
+            return replace(node, target=target, args=arguments)
+
+        def either(held: Node) -> Node:
+            return call("_?_:_", is_kind(held, "optional_type"), replace(node, target=held, args=arguments), held)
+
+        return self.bound(target, either)
+
+    def function(self, node: Call, name: str) -> Node:
+        qualified = id(node) in self.checked.functions
+        receiver = () if node.target is None or qualified else (node.target,)
+        given = (*receiver, *node.args)
+        kinds = [self.type_of(one).name for one in given]
+        if any(one.arguments and one.arguments[0].name.startswith(AUTHORIZER) for one in self.checked.chosen[id(node)]):
+            return call(UNKNOWN)
+        if name in ("first", "last"):
+            return self.end_of(given[0], last=name == "last")
+        if name in CONVERSIONS:
+            native = kinds[0] in CONVERSIONS[name] or (
+                name in ("int", "double", "uint") and kinds[0] not in ("string", "dyn")
+            )
+            if native and name == "int" and kinds[0] == "google.protobuf.Duration":
+                native = False
+            return self.converted(node, name, native=native)
+        if name == "getMilliseconds" and kinds == ["google.protobuf.Duration"]:
+            return call("k_milliseconds", self.lower(given[0]))
+        if name == "duration":
+            return self.duration(node, kinds[0])
+        if name == "type" and kinds[0].startswith(("kubernetes.", "net.")):
+            raise Gap(f"type() of a {kinds[0]}")
+        if name in NATIVE:
+            target = None if node.target is None else (node.target if qualified else self.lower(node.target))
+            return replace(node, target=target, args=tuple(map(self.lower, node.args)))
+        return self.ours(node, name, given)
+
+    def converted(self, node: Call, name: str, *, native: bool) -> Node:
+        kind = self.type_of(node.args[0]).name
+        argument = self.lower(node.args[0]) if native else self.handed(node.args[0])
+        if kind != "dyn" and not self.certain(node.args[0]):
+            return self.bound(argument, lambda held: self.exactly(held, kind, name, native=native))
+        if native:
+            return replace(node, args=(argument,))
+        if name == "string" and self.type_of(node.args[0]).name == "google.protobuf.Timestamp":
+            raise Gap("the text of a timestamp: it forgets the time zone")
+        return call(f"k_{name}", argument)
+
+    def exactly(self, held: Node, kind: str, name: str, *, native: bool) -> Node:
+        """A conversion from what the checker took the value for: the API server refuses any other."""
+        done = call(name if native else f"k_{name}", held)
+        refused = call("k_refused", literal(value=name), held)
+        return call("_?_:_", is_kind(held, kind), done, refused)
+
+    def certain(self, node: Node) -> bool:
+        """Whether the type cannot be a guess of the checker's: guesses come out of dyn values."""
+        if isinstance(node, Literal):
+            return True
+        chosen = self.checked.chosen.get(id(node), ())
+        return bool(chosen) and all(not any(part.is_parameter for part in parts_of(one.result)) for one in chosen)
+
+    def duration(self, node: Call, kind: str) -> Node:
+        if kind == "google.protobuf.Duration":
+            return self.lower(node.args[0])
+        argument = self.handed(node.args[0])
+        if isinstance(argument, Literal) and kind == "string":
+            return replace(node, args=(argument,))
+        return call("k_duration", argument)
+
+    def end_of(self, given: Node, *, last: bool) -> Node:
+        refused = "no such overload: last(map)" if last else "no such overload: first(map)"
+
+        def picked(held: Node) -> Node:
+            size = call("size", target=held)
+            index = call("_-_", size, literal(value=1)) if last else literal(value=0)
+            empty = call("_==_", size, literal(value=0))
+            found = call("_?_:_", empty, no_value(), call("_[?_]", held, index))
+            return call("_?_:_", is_kind(held, "map"), failing(refused), found)
+
+        return self.bound(self.lower(given), picked)
+
+    def ours(self, node: Call, name: str, given: tuple[Node, ...]) -> Node:
+        ours = "k_" + name.replace(".", "_")
+        if ours not in NAMES:
+            raise Gap(f"{name}(), of which only the signature is known")
+        arguments = tuple(map(self.handed, given))
+        result = self.type_of(node)
+        if name == "sum" and result.name in ("int", "double", "dyn"):
+            chosen = self.checked.chosen[id(node)]
+            return call(f"k_sum_{chosen[0].result.name}" if len(chosen) == 1 else "k_sum", *arguments)
+        if name in ("indexOf", "lastIndexOf") and self.type_of(given[0]).name in ("string", "list"):
+            return self.bound(
+                arguments[0],
+                lambda held: call(
+                    "_?_:_",
+                    is_kind(held, self.type_of(given[0]).name),
+                    call(ours, held, *arguments[1:]),
+                    call("k_refused", literal(value=name), held),
+                ),
+            )
+        if result.name == "optional_type":
+            return self.bound(call(ours, *arguments), or_no_value)
+        ending = RETURNED.get(result.name)
+        if ending is None and result.name == "list" and is_kept(result):
+            raise Gap(f"a {result} out of {name}()")
+        return call(f"{ours}_{ending}" if ending else ours, *arguments)
+
+    def handed(self, node: Node) -> Node:
+        """An argument of one of our functions; optionals cannot be handed over, and nothing of ours takes them."""
+        found = self.type_of(node)
+        if any(one.name in ("optional_type", "type") for one in parts_of(found)):
+            raise Gap(f"a value of type {found} as an argument")
+        if self.is_optional(node):
+            return failing("no such overload")
+        self.plain(node)
+        argument = self.lower(node)
+        if not self.guarded or found.name not in ("dyn", "list", "map"):
+            return argument
+        if found.name != "dyn":
+            if any(isinstance(one, ListOf | MapOf) and self.holds_optional(one) for one in walk(node)):
+                raise Gap("a list or map of optionals as an argument")
+            return argument
+        return self.bound(
+            argument, lambda held: call("_?_:_", is_kind(held, "optional_type"), failing("no such overload"), held)
+        )
+
+    def holds_optional(self, node: ListOf | MapOf) -> bool:
+        parts = node.elements if isinstance(node, ListOf) else [value for _, value, _ in node.entries]
+        return any(
+            self.is_optional(one) or (self.type_of(one).name == "dyn" and is_optional_source(one)) for one in parts
+        )
+
+    def plain(self, node: Node) -> None:
+        """A variable that is dyn to the checker may hold optionals."""
+        of_policy = isinstance(node, Select) and self.type_of(node.operand).name == "kubernetes.variables"
+        if of_policy and isinstance(node, Select) and node.field in self.holding:
+            raise Gap(f"variables.{node.field}, which holds optionals, as a plain value")
+
+    def macro(self, node: Call) -> Node:
+        assert node.target is not None
+        name, count = node.function, len(node.args)
+        target = self.lower(node.target)
+        if name in ("optMap", "optFlatMap"):
+            return replace(node, target=target, args=(node.args[0], self.lower(node.args[1])))
+        two = count >= TWO_VARIABLES and (name, count) != ("map", 3)
+        variables, parts = (node.args[:2], node.args[2:]) if two else (node.args[:1], node.args[1:])
+        bodies = tuple(map(self.lower, parts))
+        if name in ("transformMap", "transformMapEntry"):
+            return self.transformed(node, target, variables, bodies)
+        if name == "sortBy":
+            self.sortable(node)
+            keys = call("map", *variables, *bodies, target=target)
+            return self.bound(target, lambda held: call("k_sortBy", held, replace(keys, target=held)))
+        word = "existsOne" if two and name == "exists_one" else name
+        return replace(node, function=word, target=target, args=(*variables, *bodies))
+
+    def sortable(self, node: Call) -> None:
+        assert node.target is not None
+        found = self.type_of(node)
+        if is_kept(found) or any(one.name == "optional_type" for one in parts_of(self.type_of(node.args[1]))):
+            raise Gap(f"a {found} out of sortBy()")
+
+    def transformed(self, node: Call, target: Node, variables: tuple[Node, ...], bodies: tuple[Node, ...]) -> Node:
+        """Maps are built from lists of pairs: the engine has no way to insert."""
+        if is_kept(self.type_of(node)):
+            raise Gap(f"a {self.type_of(node)} out of {node.function}()")
+        entry = bodies[-1]
+        if node.function == "transformMap":
+            entry = ListOf((variables[0], entry), 0)
+        made = call("transformList", *variables, *bodies[:-1], entry, target=target)
+        return call("k_pairs" if node.function == "transformMap" else "k_entries", made)

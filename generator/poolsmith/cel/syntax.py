@@ -1,0 +1,131 @@
+"""The tree of a CEL expression: what the parser makes and every later step reads.
+
+Operators are calls with cel-go's names (`_+_`, `!_`, `_?_:_`), macros are calls as written. Offsets count code points.
+
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from poolsmith.diagnostics.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """kind: bool, int, uint, double, string, bytes, null_type."""
+
+    value: bool | int | float | str | bytes | None
+    kind: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ident:
+    name: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`operand.field`, or `operand.?field` when optional; quoted when written in backquotes."""
+
+    operand: Node
+    field: str
+    offset: int
+    optional: bool = False
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function, method (with target), operator or macro."""
+
+    function: str
+    args: tuple[Node, ...]
+    offset: int
+    target: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """optional: the positions of elements that are written `?x`."""
+
+    elements: tuple[Node, ...]
+    offset: int
+    optional: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """entries: key, value, whether the key is written `?key`."""
+
+    entries: tuple[tuple[Node, Node, bool], ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class StructOf:
+    """`Name{field: value}`."""
+
+    name: str
+    entries: tuple[tuple[str, Node, bool], ...]
+    offset: int
+
+
+Node: TypeAlias = Literal | Ident | Select | Call | ListOf | MapOf | StructOf
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The direct parts of a node, in the order of the source."""
+    if isinstance(node, Select):
+        return (node.operand,)
+    if isinstance(node, Call):
+        return node.args if node.target is None else (node.target, *node.args)
+    if isinstance(node, ListOf):
+        return node.elements
+    if isinstance(node, MapOf):
+        return tuple(part for key, value, _ in node.entries for part in (key, value))
+    if isinstance(node, StructOf):
+        return tuple(value for _, value, _ in node.entries)
+    return ()
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(children(one))
+
+
+@dataclass(frozen=True, slots=True)
+class CompileIssue:
+    """One thing that is wrong with an expression; line and column count from 1."""
+
+    message: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.message}"
+
+
+class CelCompileError(Exception):
+    """The API server would not accept the expression."""
+
+    def __init__(self, *messages: CompileIssue) -> None:
+        super().__init__("; ".join(str(one) for one in messages))
+        self.messages = messages
+
+
+def issue_at(source: str, offset: int, message: str) -> CompileIssue:
+    """The issue with line and column of an offset."""
+    before = source[:offset]
+    return CompileIssue(printable(message), before.count("\n") + 1, offset - before.rfind("\n"))

@@ -1,1 +1,0 @@
-"""Check: rules over any tree of manifests."""

@@ -1,4 +1,0 @@
-"""The functions of Kubernetes that the engine lacks, over plain values.
-
-Floor: check.
-"""

@@ -1,1 +1,0 @@
-"""Rules over privilege grants and the ledger lines that they allow. Nothing here reads files."""

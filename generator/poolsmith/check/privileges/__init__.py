@@ -1,1 +1,0 @@
-"""Rules over the privileges that a cluster's profiles come to. Nothing here reads files."""

@@ -1,1 +1,0 @@
-"""Manifest rules, one file each; `registry` lists them."""

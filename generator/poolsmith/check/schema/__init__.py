@@ -1,1 +1,0 @@
-"""Schema validation: structural schemas compiled to closures, and what they say about objects."""

@@ -1,1 +1,0 @@
-"""Rules over Helm values of the gpu-operator chart, judged by a release of it."""

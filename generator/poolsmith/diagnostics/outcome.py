@@ -1,0 +1,52 @@
+"""What a run did, in the form that every report format takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics import Diagnostic, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that a run did not look at, and why."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Diagnostics, sorted, and counts. A green run over nothing shows as zero checked.
+
+    `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    checked: dict[str, int] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    not_evaluated: int = 0
+    facts: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that nobody has waived."""
+        return tuple(item for item in self.diagnostics if not item.is_waived)
+
+    @property
+    def waived(self) -> int:
+        return sum(item.is_waived for item in self.diagnostics)
+
+    def count(self, severity: Severity) -> int:
+        return sum(1 for item in self.open if item.severity is severity)
+
+    def fails(self, threshold: Severity) -> bool:
+        """Whether a diagnostic is at least as bad as `threshold`, and not waived."""
+        return any(item.severity.rank <= threshold.rank for item in self.open)
+
+    @property
+    def skipped_for_errors(self) -> bool:
+        """Whether something was left out because the input has errors."""
+        return any(item.what == "generation" for item in self.skipped)

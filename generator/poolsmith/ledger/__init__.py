@@ -1,0 +1,1 @@
+"""Ledger: what may each workload do, why, and who granted it?"""

@@ -1,0 +1,1 @@
+"""Claims: what a pod is and wants, as texts that the privilege policy compares."""

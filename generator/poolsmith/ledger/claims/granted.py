@@ -1,0 +1,65 @@
+"""The claims that grants allow what is predicted for a cluster, found once for all that are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from poolsmith.ledger.claims.table import claim_table
+from poolsmith.ledger.grants.grant import repository_of
+from poolsmith.ledger.ledger import NO_KNOWN_NODE, LedgerLine
+from poolsmith.ledger.reach import Reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.app.prediction import Prediction, Shared
+    from poolsmith.ledger.claims.table import ClaimTable
+    from poolsmith.ledger.grants.matching import GrantBook
+    from poolsmith.ledger.privilege import Privilege
+
+_REMEMBERED = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What a table follows from; installation and grants are the same when they are the same objects."""
+
+    shared: Shared
+    book: GrantBook
+    given: frozenset[int]
+    scripts: tuple[str, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and (
+            self.shared is other.shared
+            and self.book is other.book
+            and (self.given, self.scripts) == (other.given, other.scripts)
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.shared), id(self.book), self.given, self.scripts))
+
+
+def granted_claims(prediction: Prediction, book: GrantBook, scripts: Iterable[str] = ()) -> ClaimTable:
+    """What the grants allow the predicted workloads of a cluster, on any of the pools that each lands on."""
+    return _table(_Asked(prediction.shared, book, book.of_cluster(prediction.plan.name), tuple(scripts)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _table(asked: _Asked) -> ClaimTable:
+    landing = asked.shared.ledger.landing
+
+    def granted(key: str, container: str, image: str, privilege: Privilege) -> bool:
+        namespace, _, workload = key.partition("/")
+        return any(
+            asked.book.granting(
+                LedgerLine(pool, workload, container, privilege, Reach.NONE, (), namespace),
+                repository_of(image),
+                asked.given,
+            )
+            for pool in landing.get(key) or (NO_KNOWN_NODE,)
+        )
+
+    return claim_table(asked.shared.installation.objects, granted, asked.scripts)

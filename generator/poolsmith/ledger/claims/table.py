@@ -1,0 +1,122 @@
+"""Which claims the containers of a cluster's pods may make: the data of the privilege policy."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.ledger.claims.pod import claims_of
+from poolsmith.sources.pod_template import pod_template_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from poolsmith.ledger.claims.pod import ContainerClaims
+    from poolsmith.ledger.privilege import Privilege
+    from poolsmith.operands.expansion import KubernetesObject
+
+    Granted = Callable[[str, str, str, Privilege], bool]
+    """Whether some grant gives a privilege: namespace/Kind/name of the workload, container, image, privilege.
+
+    The container is empty for what the pod holds as a whole.
+    """
+
+_SCRIPT = re.compile(r"<script ([0-9]{1,9}) chars>")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimTable:
+    """`identities` map the key of a container to the texts that it may have, sorted.
+
+    `namespaces` are those in which something wants a privilege; `unknown` containers whose command is not known in
+    full, as workload and container: their pods are refused.
+    """
+
+    identities: Mapping[str, tuple[str, ...]]
+    accounts: tuple[str, ...]
+    repositories: tuple[str, ...]
+    namespaces: tuple[str, ...]
+    unknown: tuple[tuple[str, str], ...] = ()
+
+    def __hash__(self) -> int:
+        return hash((self.accounts, self.namespaces, len(self.identities)))
+
+    def __or__(self, other: ClaimTable) -> ClaimTable:
+        """What either allows: for as long as the pods of both may start."""
+        keys = {*self.identities, *other.identities}
+        return ClaimTable(
+            {key: _merged(self.identities.get(key, ()), other.identities.get(key, ())) for key in sorted(keys)},
+            _merged(self.accounts, other.accounts),
+            _merged(self.repositories, other.repositories),
+            _merged(self.namespaces, other.namespaces),
+            tuple(sorted({*self.unknown, *other.unknown})),
+        )
+
+    def holding(self, namespaces: tuple[str, ...]) -> ClaimTable:
+        """The same, for these namespaces only."""
+        return replace(self, namespaces=namespaces)
+
+
+def claim_table(objects: Iterable[KubernetesObject], granted: Granted, scripts: Iterable[str] = ()) -> ClaimTable:
+    """Of predicted objects. `scripts` are texts for what the catalog knows by its length only."""
+    known_scripts = tuple(scripts)
+    identities: dict[str, set[str]] = {}
+    accounts: set[str] = set()
+    repositories: set[str] = set()
+    privileged: set[str] = set()
+    unknown: set[tuple[str, str]] = set()
+    for item in objects:
+        template = pod_template_of(item)
+        if template is None:
+            continue
+        namespace = item["metadata"].get("namespace") or "default"
+        workload = f"{namespace}/{item['kind']}/{item['metadata'].get('name', '')}"
+        for claims in claims_of(template, namespace):
+            accounts.add(claims.account)
+            repositories.add(claims.repository)
+            if claims.wants:
+                privileged.add(namespace)
+            forms = _with_scripts(claims, known_scripts)
+            if not forms or any(_SCRIPT.search(text) for text in claims.has):
+                unknown.add((workload, claims.name))
+            for form in forms:
+                identities.setdefault(form.key, set()).update(_allowed(form, workload, granted))
+    return ClaimTable(
+        {key: tuple(sorted(identities[key])) for key in sorted(identities)},
+        tuple(sorted(accounts)),
+        tuple(sorted(repositories)),
+        tuple(sorted(privileged)),
+        tuple(sorted(unknown)),
+    )
+
+
+def _allowed(claims: ContainerClaims, workload: str, granted: Granted) -> Iterable[str]:
+    yield from claims.has
+    for want in claims.wants:
+        container = "" if want.whole else claims.name
+        if want.privilege is None or granted(workload, container, claims.image, want.privilege):
+            yield want.text
+
+
+def _with_scripts(claims: ContainerClaims, scripts: tuple[str, ...]) -> tuple[ContainerClaims, ...]:
+    """The container with each script of the right length in the place of a marker; none where there is none."""
+    forms = [claims]
+    for field in ("command", "args"):
+        texts: tuple[str, ...] = getattr(claims, field)
+        for index, text in enumerate(texts):
+            found = _SCRIPT.fullmatch(text)
+            if found is not None:
+                fitting = [script for script in scripts if len(script) == int(found[1])]
+                forms = [_replaced(form, field, index, script) for form in forms for script in fitting]
+    return tuple(forms)
+
+
+def _replaced(claims: ContainerClaims, field: str, index: int, text: str) -> ContainerClaims:
+    texts = list(getattr(claims, field))
+    texts[index] = text
+    return replace(claims, command=tuple(texts)) if field == "command" else replace(claims, args=tuple(texts))
+
+
+def _merged(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*one, *other}))

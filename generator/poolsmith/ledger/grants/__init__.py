@@ -1,0 +1,1 @@
+"""Grants: reviewed permissions, and what the ledgers need of them."""

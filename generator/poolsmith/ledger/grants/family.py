@@ -1,0 +1,35 @@
+"""Workloads that one grant is written for: those whose names differ in generated parts only."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poolsmith.operands.installation import Made
+
+_OF_DRIVER_RESOURCE = "NVIDIADriver/"
+_HASHED = re.compile(r"(nvidia-[a-z-]+?-driver)-.*-[bcdfghjklmnpqrstvwxz2456789]{1,10}")
+"""What the operator calls the DaemonSet of an NVIDIADriver: type, operating system, hash."""
+_LONGEST_LABEL = 63
+
+
+def family_of(made: Made) -> str:
+    """A pattern of names: the workload's own name unless the name carries a hash.
+
+    What has a name of its own for each pod stands with a star in the place of the generated part already.
+    """
+    return _pattern(made.name, made.through)
+
+
+@lru_cache(maxsize=1 << 12)
+def _pattern(name: str, through: str) -> str:
+    match = _HASHED.fullmatch(name) if through.startswith(_OF_DRIVER_RESOURCE) else None
+    return f"{match[1]}-*" if match else name
+
+
+def label_of(*parts: str) -> str:
+    """A DNS label that tells what the parts tell, as far as it is long enough."""
+    words = (re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") for part in parts)
+    return "-".join(word for word in words if word)[:_LONGEST_LABEL].strip("-") or "grant"

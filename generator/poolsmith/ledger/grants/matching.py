@@ -1,0 +1,211 @@
+"""Which grants allow which lines of a ledger.
+
+A pattern matches the whole name. In `Kind/name` both sides match on their own: `*` and `?` stand for no `/`. A pattern
+without `/` is one of names, whatever the kind. A workload that is tied to no pool is matched by `*` alone.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from poolsmith.ledger.grants.grant import repository_of
+from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
+from poolsmith.ledger.widening import covers
+from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from poolsmith.ledger.grants.grant import PrivilegeGrant
+    from poolsmith.ledger.ledger import Ledger, LedgerLine
+    from poolsmith.ledger.privilege import Privilege
+    from poolsmith.operands.installation import Made
+
+Repositories = dict[tuple[str, str, str], str]
+"""The image repository of each container, by namespace, Kind/name and container."""
+
+_REMEMBERED = 1 << 16
+
+
+class GrantingToken(NamedTuple):
+    """A token of a grant, by their places among the grants and among the grant's tokens, and whether it says just
+    what the line says."""
+
+    grant: int
+    token: int
+    exact: bool
+
+
+Granted = tuple[GrantingToken, ...]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def glob_matches(pattern: str, text: str) -> bool:
+    """Whether a pattern with `*` (any letters) and `?` (one letter) matches all of a text."""
+    if pattern == text:
+        return True
+    at = seen = 0
+    star = back = -1
+    while seen < len(text):
+        if at < len(pattern) and pattern[at] == "*":
+            star, back = at, seen
+            at += 1
+        elif at < len(pattern) and pattern[at] in ("?", text[seen]):
+            at += 1
+            seen += 1
+        elif star >= 0:
+            at, back = star + 1, back + 1
+            seen = back
+        else:
+            return False
+    return not pattern[at:].strip("*")
+
+
+def workload_matches(pattern: str, workload: str) -> bool:
+    """Of a workload given as Kind/name."""
+    kind, _, name = workload.partition("/")
+    wanted_kind, slash, wanted = pattern.rpartition("/")
+    return glob_matches(wanted, name) and (not slash or glob_matches(wanted_kind, kind))
+
+
+def pool_matches(pattern: str, pool: str) -> bool:
+    if pool in (ANY_NODE, NO_KNOWN_NODE):
+        return not pattern.strip("*") or pattern == pool
+    return glob_matches(pattern, pool)
+
+
+def repositories_of(made: Iterable[Made]) -> Repositories:
+    """Of all containers of workloads."""
+    found: Repositories = {}
+    for item in made:
+        template = pod_template_of(item.body)
+        if template is not None:
+            namespace = word(mapping(item.body.get("metadata")).get("namespace"))
+            for container in containers_of(mapping(template.get("spec"))):
+                key = (namespace, item.workload, word(container.get("name")))
+                found[key] = repository_of(word(container.get("image")))
+    return found
+
+
+class GrantBook:
+    """Grants in their order, with what has been found out about them."""
+
+    def __init__(self, grants: Sequence[PrivilegeGrant]) -> None:
+        self.grants = tuple(grants)
+        self._by_cluster: dict[str, frozenset[int]] = {}
+        self._by_workload: dict[str, tuple[int, ...]] = {}
+        self._tokens: dict[tuple[str, str, str, Privilege], Granted] = {}
+        self._named = [_by_key(grant) for grant in self.grants]
+        self._any_pool = frozenset(
+            index for index, grant in enumerate(self.grants) if any(pool == ANY_NODE for pool in grant.spec.pools)
+        )
+
+    def of_cluster(self, cluster: str) -> frozenset[int]:
+        """The places of the grants that are given in a cluster."""
+        if cluster not in self._by_cluster:
+            self._by_cluster[cluster] = frozenset(
+                index
+                for index, grant in enumerate(self.grants)
+                if any(glob_matches(item, cluster) for item in grant.spec.clusters)
+            )
+        return self._by_cluster[cluster]
+
+    def cluster_patterns(self, grant: int, cluster: str) -> tuple[str, ...]:
+        """Those of a grant's patterns that match a cluster."""
+        return tuple(item for item in self.grants[grant].spec.clusters if glob_matches(item, cluster))
+
+    def of_workload(self, workload: str) -> tuple[int, ...]:
+        """The places of the grants that are given to a workload (Kind/name), wherever."""
+        if workload not in self._by_workload:
+            if len(self._by_workload) >= _REMEMBERED:
+                self._by_workload.clear()
+            self._by_workload[workload] = tuple(
+                index for index, grant in enumerate(self.grants) if workload_matches(grant.spec.workload, workload)
+            )
+        return self._by_workload[workload]
+
+    def granting(self, line: LedgerLine, repository: str, given: frozenset[int]) -> Granted:
+        """What allows a line, of the grants at the places `given`. `repository` is that of the container's image."""
+        found = self._anywhere(line, repository)
+        for item in found:
+            if item.grant not in given or not self.in_pool(item.grant, line.pool):
+                return tuple(item for item in found if item.grant in given and self.in_pool(item.grant, line.pool))
+        return found
+
+    def needed(self, line: LedgerLine, repository: str, given: frozenset[int]) -> GrantingToken | None:
+        """Of what allows a line the first that says just what it says and names the container, or none for what the
+        pod holds as a whole; else the nearest to that. None where nothing allows it."""
+        allowing = (
+            item
+            for item in self._anywhere(line, repository)
+            if item.grant in given and self.in_pool(item.grant, line.pool)
+        )
+        return max(allowing, key=lambda item: (item.exact, self._names(item.grant, line.container)), default=None)
+
+    def _names(self, grant: int, container: str) -> bool:
+        named = self.grants[grant].spec.containers
+        return container in named if container else not named
+
+    def _anywhere(self, line: LedgerLine, repository: str) -> Granted:
+        """What would allow the line in some cluster and pool."""
+        key = (line.workload, line.container, repository, line.privilege)
+        found = self._tokens.get(key)
+        if found is None:
+            if len(self._tokens) >= _REMEMBERED:
+                self._tokens.clear()
+            found = self._tokens[key] = tuple(self._granting(line, repository))
+        return found
+
+    def in_pool(self, grant: int, pool: str) -> bool:
+        return grant in self._any_pool or any(pool_matches(item, pool) for item in self.grants[grant].spec.pools)
+
+    def _granting(self, line: LedgerLine, repository: str) -> Iterator[GrantingToken]:
+        keys = _keys(line.privilege)
+        for index in self.of_workload(line.workload):
+            grant = self.grants[index]
+            if line.container and not is_meant(grant, line.container, repository):
+                continue
+            named = self._named[index]
+            for key in keys:
+                for token, privilege in named.get(key, ()):
+                    if covers(privilege, line.privilege):
+                        yield GrantingToken(index, token, privilege == line.privilege)
+
+
+_Key = tuple[str, ...]
+
+
+def _keys(privilege: Privilege) -> tuple[_Key, ...]:
+    """Under which keys the tokens stand that may cover a privilege: those of one resource, and those of many."""
+    return (
+        ((privilege.name,), (privilege.name, *privilege.arguments[:2]))
+        if privilege.name == "rbac"
+        else ((privilege.name,),)
+    )
+
+
+def _by_key(grant: PrivilegeGrant) -> dict[_Key, list[tuple[int, Privilege]]]:
+    found: dict[_Key, list[tuple[int, Privilege]]] = {}
+    for token, (_, privilege) in enumerate(grant.tokens):
+        of_many = privilege.name != "rbac" or any("*" in item for item in privilege.arguments[:2])
+        key = (privilege.name,) if of_many else (privilege.name, *privilege.arguments[:2])
+        found.setdefault(key, []).append((token, privilege))
+    return found
+
+
+def is_meant(grant: PrivilegeGrant, container: str, repository: str) -> bool:
+    """Whether a grant is for a container with an image of that repository."""
+    spec = grant.spec
+    return (not spec.containers or container in spec.containers) and (not spec.images or repository in spec.images)
+
+
+def granted_lines(
+    ledger: Ledger, repositories: Mapping[tuple[str, str, str], str], book: GrantBook, cluster: str
+) -> dict[LedgerLine, Granted]:
+    """For each line of a cluster's ledger what allows it, in the order of the grants; nothing: it is not granted."""
+    given = book.of_cluster(cluster)
+    return {
+        line: book.granting(line, repositories.get((line.namespace, line.workload, line.container), ""), given)
+        for line in ledger.lines
+    }

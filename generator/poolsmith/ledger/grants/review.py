@@ -1,0 +1,94 @@
+"""What rules on grants see: one cluster's lines that are not granted, or all grants with what they are used for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.ledger.grants.proposal import proposals
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Callable, Iterable, Iterator
+
+    from poolsmith.diagnostics import Location
+    from poolsmith.ledger.grants.load import LoadedGrant
+    from poolsmith.ledger.grants.needs import ClusterNeeds
+    from poolsmith.ledger.grants.proposal import Proposal
+    from poolsmith.ledger.grants.use import FleetUse
+    from poolsmith.ledger.ledger import LedgerLine
+    from poolsmith.ledger.view import PrivilegeView
+
+_LOOKED_AT = 24
+"""Lines of one workload whose origins are asked for; those of the others stand at the same places."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantFinding:
+    """At a place, about a grant or about a workload of a cluster."""
+
+    message: str
+    place: Location
+    subject: str
+    help: str | None = None
+    related: tuple[Location, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UngrantedView:
+    """One cluster; `needs` are its lines that no grant allows. `origins_of` tells what brings a line about.
+
+    `known` are the grants that would allow what is missing, by family; alike clusters share them.
+    """
+
+    privileges: PrivilegeView
+    needs: ClusterNeeds
+    origins_of: Callable[[LedgerLine], tuple[str, ...]]
+    known: dict[str, tuple[Proposal, ...]] = field(default_factory=dict)
+
+    @property
+    def cluster(self) -> str:
+        return self.needs.cluster
+
+    def proposed(self, family: str, needs: ClusterNeeds) -> tuple[Proposal, ...]:
+        """The smallest grants for what a family of workloads holds here without one."""
+        if family not in self.known:
+            self.known[family] = proposals([needs])
+        return tuple(replace(item, clusters=(self.cluster,)) for item in self.known[family])
+
+    def profile_lines(self, lines: Iterable[LedgerLine]) -> tuple[tuple[str, LedgerLine], ...]:
+        """The lines of profiles that bring these about, the one behind most of them first, each with one of them."""
+        first: dict[str, LedgerLine] = {}
+        times: Counter[str] = Counter()
+        for line in _some(lines):
+            found = self.privileges.profile_lines(self.origins_of(line))
+            origin = found[0] if found else self.privileges.stack_line
+            times[origin] += 1
+            first.setdefault(origin, line)
+        return tuple((origin, first[origin]) for origin, _ in times.most_common())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantReview:
+    """All grants. Only a `complete` run, over all clusters, can tell what nobody needs.
+
+    `are_kept` says whether there is a folder for grants at all; `use` is what was looked at.
+    """
+
+    grants: tuple[LoadedGrant, ...]
+    use: FleetUse
+    today: dt.date
+    complete: bool
+    expiring_days: int
+    are_kept: bool = True
+
+    def numbered(self) -> Iterator[tuple[int, LoadedGrant]]:
+        return iter(enumerate(self.grants))
+
+
+def _some(lines: Iterable[LedgerLine]) -> Iterator[LedgerLine]:
+    """Not more than a few, from all over."""
+    known = list(lines)
+    step = len(known) // _LOOKED_AT + 1
+    return iter(known[::step])

@@ -1,0 +1,268 @@
+"""Why a privilege is there: the profile line or the chart default that switches it on.
+
+An origin is `<file>#<pointer>` for a line of a profile, `chart default <path>: <value>` for a value that nobody set,
+or the name of an object through which the privilege came: a chart, a custom resource, a workload.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.operands import read_operands
+from poolsmith.catalog.switches import read_switches
+from poolsmith.ledger.privilege import normal_path
+from poolsmith.operands.installation import Maker
+from poolsmith.plan.origin import FromProfile, profile_inputs
+from poolsmith.sources.nested import MISSING, value_at
+from poolsmith.sources.pod_template import mapping, mappings, pod_template_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+
+    from poolsmith.catalog.charts import Chart
+    from poolsmith.catalog.switches import Switch, Switches, ValuePath
+    from poolsmith.ledger.privilege import Privilege
+    from poolsmith.ledger.value_effects import Effects
+    from poolsmith.operands.installation import Made
+    from poolsmith.plan.origin import Origin
+    from poolsmith.plan.plan import ClusterPlan, ValueSetting
+
+    Locate = Callable[[str, str], FromProfile | None]
+    """A pool's line at a pointer: in its profile or in one of its bases; None where nobody wrote it."""
+
+_SOURCE = "/spec/driver/source"
+_VALUES = "/spec/stack/values/"
+_OPERATOR_SWITCH = "/spec/stack/release"
+_SPECIAL = {"no-nri": ("cdi", "nriPluginEnabled")}
+
+
+@dataclass(slots=True)
+class Origins:
+    """Looks origins up for one cluster; `chart` is the operator's, None where there is no operator."""
+
+    plan: ClusterPlan
+    chart: Chart | None
+    made: Mapping[str, Made]
+    """By their keys."""
+    locate: Locate
+    effects: Effects = field(default_factory=dict)
+    """Of the values that users set: the lines that are gone without each."""
+    switches: Switches = field(default_factory=read_switches)
+    _workloads: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _host_paths: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    _values_known: dict[ValuePath, Any] = field(default_factory=dict)
+
+    def signature(self) -> Hashable:
+        """All that the answers depend on, besides what was made: the lines, with the cluster's own folder left out."""
+        own = self.plan.cluster.path.rpartition("/")[0] + "/"
+
+        def lines(origin: Origin) -> tuple[str, ...]:
+            return tuple(str(line).removeprefix(own) for line in profile_inputs(origin)) or (str(origin),)
+
+        return (
+            self.plan.cluster.path.removeprefix(own),
+            tuple(lines(setting.origin) for setting in self.plan.values),
+            tuple(lines(item.origin) for item in self.plan.driver_objects),
+            tuple(lines(item.origin) for unit in self.plan.units for item in unit.objects),
+            tuple(lines(item.origin) for item in self.plan.toolkit_overlays),
+            tuple(
+                tuple(line.removeprefix(own) for line in self._lines(pool.name, (_SOURCE, *self.switches.pointers)))
+                for pool in self.plan.pools
+            ),
+        )
+
+    def of_workload(self, key: str) -> tuple[str, ...]:
+        """Why a workload exists at all, then through what."""
+        if key not in self._workloads:
+            self._workloads[key] = tuple(dict.fromkeys(self._of_workload(self.made[key])))
+        return self._workloads[key]
+
+    def of_pool(self, key: str, pool: str) -> tuple[str, ...]:
+        """What in the pool's own profile gets the workload there."""
+        made = self.made[key]
+        pod = mapping(mapping(pod_template_of(made.body)).get("spec"))
+        pointers = [
+            *self.switches.of_workload(made.name).pool,
+            *(item for label in mapping(pod.get("nodeSelector")) for item in self.switches.labels.get(label, ())),
+        ]
+        return self._lines(pool, pointers)
+
+    def of_container(self, container: str, pool: str) -> tuple[str, ...]:
+        """What brings the container into a workload that would be there without it."""
+        switch = self.switches.containers.get(container)
+        if switch is None:
+            return ()
+        return self._lines(pool, switch.pool) or tuple(self._values(switch.values[:1]))
+
+    def of_privilege(self, key: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
+        """What sets this one privilege, where it is a value's doing or that of a line of the pools."""
+        if privilege.name == "host-path":
+            ours = self.made[key].maker is Maker.POOLSMITH
+            names = self._volumes_at(key, privilege.arguments[0])
+            found = (self._of_volume(name, pools, ours=ours) for name in names)
+            return tuple(dict.fromkeys(origin for origins in found for origin in origins))
+        name = self.switches.privileges.get(privilege.name)
+        network = None if name is None else self.switches.network_of(self.made[key].name)
+        if network is None or name is None:
+            return ()
+        path = (*network[:-1], name)
+        return tuple(self._values([path])) if self.value(path) is True else ()
+
+    def of_values(self, key: str, container: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
+        """The user's values without which a privilege would not be there."""
+        if not self.effects:
+            return ()
+        namespace, _, workload = key.partition("/")
+        lines = {(pool, namespace, workload, container, privilege.name, privilege.arguments) for pool in pools}
+        paths = [path for path, brought in self.effects.items() if not brought.isdisjoint(lines)]
+        return tuple(dict.fromkeys(self._values(paths)))
+
+    def of_line(self, key: str, container: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
+        """All of them, what is nearest to the privilege first."""
+        found = (
+            *self.of_values(key, container, privilege, (pool,)),
+            *self.of_privilege(key, privilege, (pool,)),
+            *self.of_container(container, pool),
+            *self.of_pool(key, pool),
+            *self.of_workload(key),
+        )
+        return tuple(dict.fromkeys(found))
+
+    def _of_workload(self, made: Made) -> Iterator[str]:
+        match made.maker:
+            case Maker.POOLSMITH:
+                yield from self._of_unit(made)
+            case Maker.OPERAND:
+                yield from self.of_workload(made.through)
+            case Maker.CHART | Maker.HOOK:
+                yield from self._of_chart(self.switches.of_workload(made.name))
+            case Maker.OPERATOR:
+                yield from self._of_operand(made)
+        yield self.made[made.through].workload if made.maker is Maker.OPERAND else made.through
+
+    def _of_chart(self, switch: Switch) -> list[str]:
+        lines = [f"{self.plan.cluster.path}#{pointer}" for pointer in switch.cluster if self.chart is None]
+        if switch.values and self.chart is not None:
+            lines.extend(self._values(switch.values[:1]))
+        return lines or [self._stack()]
+
+    def _of_unit(self, made: Made) -> Iterator[str]:
+        for unit in self.plan.units:
+            for item in unit.objects:
+                if item.body is made.body or item.body == made.body:
+                    yield from map(str, profile_inputs(item.origin))
+        for overlay in self.plan.toolkit_overlays:
+            if made.name in (overlay.name, overlay.entrypoint):
+                yield from map(str, profile_inputs(overlay.origin))
+
+    def _of_operand(self, made: Made) -> Iterator[str]:
+        if made.through.startswith("NVIDIADriver/"):
+            name = made.through.partition("/")[2]
+            for item in self.plan.driver_objects:
+                if item.name == name:
+                    yield from self._lines(item.pool, (_SOURCE,))
+                    yield from map(str, profile_inputs(item.origin))
+            yield from self._values(self.switches.of_workload(made.name).values)
+            return
+        paths = [path for word in self._rule(made) if (path := _path(word)) is not None]
+        yield from self._values(paths) if paths else [self._stack()]
+
+    def _stack(self) -> str:
+        return f"{self.plan.cluster.path}#{_OPERATOR_SWITCH}"
+
+    def _rule(self, made: Made) -> tuple[str, ...]:
+        """The words of the operator's step that creates the object."""
+        entry = read_operands(self.plan.cluster.spec.stack.release)
+        for state in entry.states if entry is not None else ():
+            for item in state.objects:
+                if item["kind"] == made.body["kind"] and item["name"] and made.name.startswith(item["name"]):
+                    exact = made.name == item["name"]
+                    if exact or item["name"] == "nvidia-driver-daemonset":
+                        return state.enabled
+        return ()
+
+    def _volumes(self, key: str) -> dict[str, tuple[str, ...]]:
+        """The volumes of a workload by their host paths, as the ledger writes these."""
+        if key not in self._host_paths:
+            pod = mapping(mapping(pod_template_of(self.made[key].body)).get("spec"))
+            found: dict[str, tuple[str, ...]] = {}
+            for volume in mappings(pod.get("volumes")):
+                if isinstance(volume.get("hostPath"), dict):
+                    path = normal_path(word(volume["hostPath"].get("path")))
+                    found[path] = (*found.get(path, ()), word(volume.get("name")))
+            self._host_paths[key] = found
+        return self._host_paths[key]
+
+    def _volumes_at(self, key: str, path: str) -> tuple[str, ...]:
+        """The volumes at a path, or at the nearest folder above it: a container may mount a part of one."""
+        volumes = self._volumes(key)
+        while path not in volumes and path not in ("", "/"):
+            path = path.rpartition("/")[0] or "/"
+        return volumes.get(path, ())
+
+    def _of_volume(self, name: str, pools: Iterable[str], *, ours: bool) -> tuple[str, ...]:
+        """Values that somebody set, else lines of the pools, else the chart's default where it brings it about.
+
+        In a workload of ours, what a pool decides is not the doing of the operator's values.
+        """
+        switch = self.switches.volumes.get(name)
+        if switch is None:
+            return ()
+        derived = [item for item in self.plan.values if not (self.effects and is_users(item))]
+        for path in () if ours and switch.pool else switch.values:
+            if any(_is_same_branch(setting.path, path) for setting in derived):
+                return tuple(self._values([path]))
+        lines = tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, switch.pool)))
+        return lines or (tuple(self._values(switch.values[:1])) if switch.by_default else ())
+
+    def _values(self, paths: Iterable[ValuePath]) -> Iterator[str]:
+        """For each value the profile lines that set it, or the chart's default."""
+        for path in paths:
+            settings = [item for item in self.plan.values if _is_same_branch(item.path, path)]
+            lines = [str(line) for setting in settings for line in profile_inputs(setting.origin)]
+            if lines:
+                yield from lines
+            elif settings:
+                yield from (str(setting.origin) for setting in settings)
+            else:
+                default = self.chart.default(path) if self.chart is not None else None
+                yield f"chart default {'.'.join(path)}: {json.dumps(default)}"
+
+    def value(self, path: ValuePath) -> Any:
+        """What the operator's chart is given at a path, its default included."""
+        if path not in self._values_known:
+            self._values_known[path] = self._find_value(path)
+        return self._values_known[path]
+
+    def _find_value(self, path: ValuePath) -> Any:
+        for setting in self.plan.values:
+            if path[: len(setting.path)] == setting.path:
+                found = value_at(setting.value, path[len(setting.path) :], MISSING)
+                if found is not MISSING:
+                    return found
+        return self.chart.default(path) if self.chart is not None else None
+
+    def _lines(self, pool: str, pointers: Iterable[str]) -> tuple[str, ...]:
+        found = (self.locate(pool, pointer) for pointer in pointers)
+        return tuple(dict.fromkeys(str(line) for line in found if line is not None))
+
+
+def is_users(setting: ValueSetting) -> bool:
+    """Whether the cluster's profile sets the value itself; what such a one brings about is found by taking it away."""
+    return isinstance(setting.origin, FromProfile) and setting.origin.pointer.startswith(_VALUES)
+
+
+def _path(word: str) -> ValuePath | None:
+    """The value behind a word of a step's rule."""
+    if word in ("always", "never"):
+        return None
+    if word.startswith("mode="):
+        return ("sandboxWorkloads", "mode")
+    return _SPECIAL.get(word, (word, "enabled"))
+
+
+def _is_same_branch(one: ValuePath, other: ValuePath) -> bool:
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]

@@ -1,0 +1,81 @@
+"""The rules over privileges on what a cluster's profiles come to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.ledger.engine import run_privilege_rules
+from poolsmith.ledger.registry import PRIVILEGE_RULES
+from poolsmith.ledger.view import PrivilegeView, SeenWorkload
+from poolsmith.sources.pod_template import account_of, pod_template_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from poolsmith.app.prediction import Prediction
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.ledger.ledger import LedgerLine
+    from poolsmith.profiles.load_cluster import LoadedCluster
+
+_FEW = 3
+
+
+def judge_privileges(view: PrivilegeView) -> tuple[Diagnostic, ...]:
+    return run_privilege_rules(PRIVILEGE_RULES, view)
+
+
+def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeView:
+    origins = prediction.origins
+    own = [loaded.file] if loaded.file is not None else []
+    files = [*own, *(file for pool in loaded.pools for file in pool.layers.files)]
+
+    def reasons(workload: SeenWorkload, pool: str) -> tuple[str, ...]:
+        key = f"{workload.namespace}/{workload.workload}"
+        return (*origins.of_pool(key, pool), *origins.of_workload(key))
+
+    return PrivilegeView(
+        plan=prediction.plan,
+        workloads=tuple(_seen(prediction)),
+        files={file.path: file for file in files},
+        reasons=reasons,
+    )
+
+
+def _seen(prediction: Prediction) -> Iterator[SeenWorkload]:
+    """In the order of the ledger's lines."""
+    lines: dict[tuple[str, str], dict[str, list[LedgerLine]]] = {}
+    for line in prediction.ledger.lines:
+        lines.setdefault((line.namespace, line.workload), {}).setdefault(line.pool, []).append(line)
+    for (namespace, workload), by_pool in sorted(lines.items()):
+        item = prediction.shared.made[f"{namespace}/{workload}"]
+        yield SeenWorkload(
+            namespace=namespace,
+            workload=workload,
+            account=account_of(pod_template_of(item.body)),
+            maker=item.maker.value,
+            through=item.through,
+            pools=tuple(by_pool),
+            lines=tuple(next(iter(by_pool.values()))),
+        )
+
+
+def not_expanded(unknown: Mapping[str, tuple[str, ...]]) -> tuple[Skipped, ...]:
+    """What the predictions of clusters leave unknown; clusters that lack the same stand together."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for cluster in sorted(unknown):
+        if unknown[cluster]:
+            alike.setdefault(unknown[cluster], []).append(cluster)
+    return tuple(
+        Skipped(
+            f"operand expansion of cluster{'s' if len(clusters) > 1 else ''} {_few(clusters, ', ')}",
+            f"not known: {_few(items, '; ')}",
+        )
+        for items, clusters in alike.items()
+    )
+
+
+def _few(words: Iterable[str], between: str) -> str:
+    shown = list(words)
+    rest = len(shown) - _FEW
+    return between.join(shown[:_FEW]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,1 @@
+"""Rules over ledgers and grants, one file each."""

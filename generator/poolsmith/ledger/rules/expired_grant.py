@@ -1,0 +1,38 @@
+"""A grant whose last day is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.ledger.grants.review import GrantFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.ledger.grants.review import GrantReview
+
+RULE = RuleInfo(
+    code="PSM412",
+    name="expired-grant",
+    severity=Severity.ERROR,
+    applies_to="policy",
+    what="The last day on which a grant holds is over. The files that are generated do not change by it: what the "
+    "grant allows is allowed until somebody decides.",
+    why="Somebody wanted it looked at again by that day, and nobody did.",
+    fix="review it: delete the grant, or give it a new day in `expires`",
+    bad='expires: "2020-06-30"\n',
+    good='expires: "2027-06-30"\n',
+    references=("docs/grants.md",),
+)
+
+
+def check(review: GrantReview) -> Iterator[GrantFinding]:
+    for loaded in review.grants:
+        last_day = loaded.grant.last_day
+        if last_day is not None and review.today > last_day:
+            yield GrantFinding(
+                message=f"grant `{loaded.grant.name}` held until {last_day}",
+                place=loaded.file.locate("/spec/expires"),
+                subject=loaded.grant.name,
+            )

@@ -1,0 +1,44 @@
+"""A grant whose last day is near."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.ledger.grants.review import GrantFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.ledger.grants.review import GrantReview
+
+DAYS = "days"
+RULE = RuleInfo(
+    code="PSM413",
+    name="expiring-grant",
+    severity=Severity.WARNING,
+    applies_to="policy",
+    what="A grant holds for at most 30 days more; the number is the rule's parameter `days`.",
+    why="The day after, each check of the project fails, whatever the pull request is about.",
+    fix="review it: delete the grant, or give it a new day in `expires`",
+    references=("docs/grants.md",),
+    parameters=((DAYS, 30),),
+)
+
+
+def check(review: GrantReview) -> Iterator[GrantFinding]:
+    for loaded in review.grants:
+        last_day = loaded.grant.last_day
+        if last_day is None:
+            continue
+        left = (last_day - review.today).days
+        if 0 <= left <= review.expiring_days:
+            yield GrantFinding(
+                message=f"grant `{loaded.grant.name}` holds {_until(left)}, {last_day}",
+                place=loaded.file.locate("/spec/expires"),
+                subject=loaded.grant.name,
+            )
+
+
+def _until(days: int) -> str:
+    return {0: "until today", 1: "until tomorrow"}.get(days, f"for {days} days more")

@@ -1,0 +1,51 @@
+"""Service accounts on the nodes of pools that may change nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.ledger.engine import PrivilegeFinding
+from poolsmith.ledger.privilege import rbac
+from poolsmith.ledger.shown import FEW, few, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.ledger.view import PrivilegeView, SeenWorkload
+
+RULE = RuleInfo(
+    code="PSM404",
+    name="node-agent-patches-nodes",
+    severity=Severity.NOTE,
+    what="A service account of pods that run on the nodes of pools may change each node object of the cluster. Named "
+    "are the accounts, and the workloads where several share one.",
+    why="Root on one node reads the account's token there, and with it takes labels and taints off other nodes, or "
+    "puts them on: one node then decides for all what is scheduled where.",
+    fix="nothing to do, if you accept that; admission policies can hold each agent to its own node and its own labels",
+    references=("NVIDIA/gpu-operator:assets at its tags", "kubernetes-sigs/node-feature-discovery:deployment/helm"),
+)
+MAY_CHANGE = (rbac("", "nodes", "patch"), rbac("", "nodes", "update"))
+
+
+def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
+    accounts: dict[tuple[str, str], list[SeenWorkload]] = {}
+    for workload in view.workloads:
+        if workload.held(*MAY_CHANGE):
+            accounts.setdefault((workload.namespace, workload.account), []).append(workload)
+    found = [(key[1], users) for key, users in accounts.items() if any(map(view.is_on_nodes, users))]
+    if not found:
+        return
+    found.sort(key=lambda item: (-len(item[1]), item[0]))
+    count = "an account" if len(found) == 1 else f"{len(found)} accounts"
+    yield PrivilegeFinding(
+        message=f"{count} of pods on the nodes of `{view.cluster}` may patch any node: "
+        + some([_shown(account, users) for account, users in found]),
+        line=view.nearest_line(found[0][1][0]),
+        related=tuple((view.nearest_line(users[0]), f"brings `{account}`") for account, users in found[:FEW]),
+    )
+
+
+def _shown(account: str, users: list[SeenWorkload]) -> str:
+    shared = f" (shared by {few([user.name for user in users])})" if len(users) > 1 else ""
+    return f"`{account}`{shared}"

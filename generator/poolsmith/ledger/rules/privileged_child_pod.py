@@ -1,0 +1,41 @@
+"""Privileged pods that operands start by themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.ledger.engine import PrivilegeFinding
+from poolsmith.ledger.privilege import privilege
+from poolsmith.ledger.shown import FEW, named, some
+from poolsmith.operands.installation import Maker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.ledger.view import PrivilegeView
+
+RULE = RuleInfo(
+    code="PSM402",
+    name="privileged-child-pod",
+    severity=Severity.NOTE,
+    what="An operand starts privileged pods itself, through the API server: the validator its CUDA pod on each node, "
+    "the device plugin of Kata one for GPU feature discovery.",
+    why="No chart and no manifest of the operator shows them, so nobody reviewed them; an admission policy that knows "
+    "workloads by their manifests refuses them, and the node never gets ready.",
+    fix="nothing to do, if admission policies of the namespace let these pods through",
+    references=("NVIDIA/gpu-operator:cmd/nvidia-validator/main.go", "NVIDIA/sandbox-device-plugin:pkg/device_plugin"),
+)
+PRIVILEGED = privilege("privileged")
+
+
+def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
+    children = [item for item in view.workloads if item.maker == Maker.OPERAND and item.held(PRIVILEGED)]
+    if not children:
+        return
+    pods = [f"{named(item)}, by `{item.through.rpartition('/')[2]}`" for item in children]
+    yield PrivilegeFinding(
+        message=f"operands of `{view.cluster}` start privileged pods that no manifest shows: {some(pods)}",
+        line=view.nearest_line(children[0]),
+        related=tuple((view.nearest_line(item), f"brings {named(item)}") for item in children[:FEW]),
+    )

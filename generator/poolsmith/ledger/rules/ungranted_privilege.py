@@ -1,0 +1,70 @@
+"""A privilege that no grant allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.ledger.grants.proposal_text import named_proposals, snippet
+from poolsmith.ledger.grants.review import GrantFinding
+from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
+from poolsmith.ledger.shown import FEW, few
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from poolsmith.ledger.grants.needs import ClusterNeeds
+    from poolsmith.ledger.grants.review import UngrantedView
+    from poolsmith.ledger.ledger import LedgerLine
+
+RULE = RuleInfo(
+    code="PSM410",
+    name="ungranted-privilege",
+    severity=Severity.ERROR,
+    what="A workload of a cluster holds privileges that no grant in `policies/privileges/` allows: those of one "
+    "workload stand together, over all its pools and containers.",
+    why="Nobody has said that this pod may have this on these nodes. It is how a line of values, a new release or a "
+    "new pool brings root on a node without anybody having looked at it.",
+    fix="take away what brings it about, or have the grant reviewed that the finding shows; "
+    "`poolsmith grants --write` writes all that are missing",
+    bad="# cluster.yaml, and no grant names host-network\n"
+    "stack: {release: v26.3.3, values: {dcgmExporter: {hostNetwork: true}}}\n",
+    good="# cluster.yaml\nstack: {release: v26.3.3}\n",
+    references=("docs/grants.md", "docs/ledger.md"),
+)
+
+
+def check(view: UngrantedView) -> Iterator[GrantFinding]:
+    for family, needs in view.needs.by_family():
+        yield _finding(view, family, needs)
+
+
+def _finding(view: UngrantedView, family: str, needs: ClusterNeeds) -> GrantFinding:
+    lines = sorted(needs.lines, key=lambda line: line.reach)
+    places = view.profile_lines(lines)
+    found = named_proposals(view.proposed(family, needs))
+    first = lines[0]
+    return GrantFinding(
+        message=f"`{family}` of `{view.cluster}` holds {_held(lines)} {_where(lines)}, and no grant allows it",
+        place=view.privileges.locate(places[0][0]),
+        subject=f"{view.cluster}/{first.namespace}/{first.workload.partition('/')[0]}/{family}",
+        help="once it is reviewed, this in `policies/privileges/` allows it:\n"
+        + snippet(found, f"poolsmith grants --cluster {view.cluster}"),
+        related=tuple(
+            view.privileges.locate(origin, f"brings `{line.privilege}`") for origin, line in places[1 : FEW + 1]
+        ),
+    )
+
+
+def _held(lines: Sequence[LedgerLine]) -> str:
+    """The worst first."""
+    return few(list(dict.fromkeys(str(line.privilege) for line in lines)))
+
+
+def _where(lines: Sequence[LedgerLine]) -> str:
+    containers = sorted({line.container for line in lines} - {""})
+    pools = sorted({line.pool for line in lines} - {ANY_NODE, NO_KNOWN_NODE})
+    inside = f"in {'container' if len(containers) == 1 else 'containers'} {few(containers)} " if containers else ""
+    if pools:
+        return f"{inside}on {'pool' if len(pools) == 1 else 'pools'} {few(pools)}"
+    return inside + ("on any node" if any(line.pool == ANY_NODE for line in lines) else "wherever it will run")

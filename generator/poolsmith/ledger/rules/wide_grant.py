@@ -1,0 +1,49 @@
+"""A granted privilege that says more than anything needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.suggest import listed
+from poolsmith.ledger.grants.grant import written_privileges
+from poolsmith.ledger.grants.review import GrantFinding
+from poolsmith.ledger.shown import FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.ledger.grants.review import GrantReview
+
+RULE = RuleInfo(
+    code="PSM414",
+    name="wide-grant",
+    severity=Severity.WARNING,
+    applies_to="policy",
+    what="A privilege of a grant covers lines of a ledger, and each of them says less: a path further down, ro instead "
+    "of rw, less propagation, single verbs instead of `*`, a namespace instead of the cluster.",
+    why="The difference is allowed, and nobody needs it. A workload may grow into it without anybody looking.",
+    fix="grant what is needed",
+    bad='privileges: ["host-path:/run:rw:bidirectional"]   # and the container mounts /run/nvidia, read-only\n',
+    good='privileges: ["host-path:/run/nvidia:ro:none"]\n',
+    references=("docs/grants.md", "docs/ledger.md"),
+)
+
+
+def check(review: GrantReview) -> Iterator[GrantFinding]:
+    if not review.complete:
+        return
+    use = review.use.use
+    for index, loaded in review.numbered():
+        for token, (entry, privilege) in enumerate(loaded.grant.tokens):
+            needed = use.wider.get((index, token))
+            if needed is None or (index, token) in use.exact:
+                continue
+            narrower = written_privileges(needed)
+            yield GrantFinding(
+                message=f"grant `{loaded.grant.name}` allows `{privilege}`, and all that is needed of it is "
+                + listed(narrower, FEW),
+                place=loaded.file.locate(f"/spec/privileges/{entry}"),
+                subject=loaded.grant.name,
+                help=f"write {listed(narrower, FEW)} instead",
+            )

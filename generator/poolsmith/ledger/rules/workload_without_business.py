@@ -1,0 +1,102 @@
+"""A privileged workload on a pool whose profile has nothing for it to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.switches import read_switches
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.ledger.engine import PrivilegeFinding
+from poolsmith.ledger.reach import Reach
+from poolsmith.ledger.shown import as_values, dotted, few, named
+from poolsmith.ledger.view import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from poolsmith.catalog.switches import Business
+    from poolsmith.ledger.view import PrivilegeView, SeenWorkload
+    from poolsmith.plan.plan import PoolPlan, ValuePath
+
+RULE = RuleInfo(
+    code="PSM401",
+    name="workload-without-business",
+    severity=Severity.WARNING,
+    what="An operand runs with privileges on the nodes of a pool whose profile asks for nothing that it does: the MIG "
+    "manager where GPUs are not partitioned, a manager of sandboxes or of confidential computing beside containers.",
+    why="The operator goes by what the hardware could do, or by one default for all nodes. Whoever takes over such a "
+    "pod takes over the node, and nobody would miss the pod. A label like `nvidia.com/gpu.deploy.mig-manager: 'false'` "
+    "keeps it off single nodes, but a profile can't set it.",
+    fix="say in the pool's profile what the operand is for, or switch the operand off in `stack.values`",
+    bad="# cluster.yaml\nstack: {release: v26.3.3}\n# the only pool\ngpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}\n",
+    good="# cluster.yaml\nstack: {release: v26.3.3, values: {migManager: {enabled: false}}}\n"
+    "# the only pool\ngpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}\n",
+    references=("NVIDIA/gpu-operator:controllers/state_manager.go at its tags: which nodes get which operand",),
+)
+
+
+def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
+    switches = read_switches()
+    for workload in view.workloads:
+        business = switches.business_of(workload.name)
+        if business is None or workload.reach is Reach.NONE:
+            continue
+        pools = view.pools_of(workload)
+        idle = [pool for pool in pools if not _asks(pool, business)]
+        if idle:
+            yield _finding(view, workload, business, idle, [pool for pool in pools if pool not in idle])
+
+
+def _asks(pool: PoolPlan, business: Business) -> bool:
+    for pointer, words in business.asked:
+        value = said(pool, pointer)
+        if value is not None and (not words or value in words):
+            return True
+    return False
+
+
+def _finding(
+    view: PrivilegeView, workload: SeenWorkload, business: Business, idle: Sequence[PoolPlan], busy: Sequence[PoolPlan]
+) -> PrivilegeFinding:
+    undo = {path: line for path in business.unset if (line := view.value_line(path)) is not None}
+    if business.switch is not None and not busy and (line := view.value_line(business.switch)) is not None:
+        undo[business.switch] = line
+    lines = [*_undone(undo), *_lines(view, workload, idle)] or [(view.stack_line, "")]
+    where, profile = ("pools", "their profiles") if len(idle) > 1 else ("pool", "its profile")
+    return PrivilegeFinding(
+        message=f"{named(workload)} runs with {workload.reach} on {where} {few([pool.name for pool in idle])} "
+        f"of `{view.cluster}`, and nothing in {profile} asks for it",
+        line=lines[0][0],
+        related=tuple(lines),
+        help=_help(view, business, busy, tuple(undo)),
+        about=workload,
+    )
+
+
+def _undone(undo: Mapping[ValuePath, str]) -> Iterator[tuple[str, str]]:
+    for path, line in undo.items():
+        yield line, f"sets {dotted(path)}"
+
+
+def _lines(view: PrivilegeView, workload: SeenWorkload, idle: Sequence[PoolPlan]) -> Iterator[tuple[str, str]]:
+    """What gets the workload to these pools, first what is said of each pool itself."""
+    by_pool = {pool.name: view.profile_lines(view.reasons(workload, pool.name)) for pool in idle}
+    shared = set.intersection(*map(set, by_pool.values()))
+    for pool, lines in by_pool.items():
+        yield from ((line, f"of pool `{pool}`") for line in lines if line not in shared or len(idle) == 1)
+    yield from ((line, f"brings {named(workload)}") for lines in by_pool.values() for line in lines if line in shared)
+
+
+def _help(view: PrivilegeView, business: Business, busy: Sequence[PoolPlan], undo: Sequence[ValuePath]) -> str | None:
+    """What a user can really write, and what ends the finding."""
+    if undo:
+        return f"remove {' and '.join(map(dotted, undo))} from `stack.values`"
+    if business.switch is not None and not busy and view.plan.setting(*business.switch) is None:
+        return f"no pool needs it: write `{as_values(business.switch, 'false')}` in the cluster's profile"
+    if business.declare:
+        why = f"pool `{busy[0].name}` needs it" if busy else "profiles decide on it"
+        return (
+            f"{why}, so it can't be switched off: where it is to keep the nodes as they are, "
+            f"write `{business.declare}` in the pool's profile"
+        )
+    return None

@@ -1,0 +1,130 @@
+"""What rules on privileges see of one cluster: its plan, its workloads with what they hold, and its profiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.ledger.ledger import ANY_NODE
+from poolsmith.ledger.reach import Reach
+from poolsmith.ledger.widening import covers
+from poolsmith.plan.origin import FromProfile
+from poolsmith.shape.field import camel_case
+from poolsmith.sources.pointer import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from poolsmith.diagnostics import Location
+    from poolsmith.ledger.ledger import LedgerLine
+    from poolsmith.ledger.privilege import Privilege
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan, ValuePath
+    from poolsmith.sources.source_file import SourceFile
+
+VALUES = "/spec/stack/values"
+_STACK = "/spec/stack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenWorkload:
+    """A workload (`Kind/name`) and what it holds; `lines` are those of its first pool, for all pools are alike.
+
+    `maker` creates it, `through` names what it is created through; `account` is its service account.
+    """
+
+    namespace: str
+    workload: str
+    account: str
+    maker: str
+    through: str
+    pools: tuple[str, ...]
+    lines: tuple[LedgerLine, ...]
+
+    @property
+    def key(self) -> str:
+        """Namespace, kind and name."""
+        return f"{self.namespace}/{self.workload}"
+
+    @property
+    def kind(self) -> str:
+        return self.workload.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        return self.workload.partition("/")[2]
+
+    @property
+    def reach(self) -> Reach:
+        return min((line.reach for line in self.lines), default=Reach.NONE)
+
+    def held(self, *wanted: Privilege) -> tuple[LedgerLine, ...]:
+        """The lines of what it holds of these privileges, or of what includes one of them."""
+        return tuple(line for line in self.lines if any(covers(line.privilege, item) for item in wanted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivilegeView:
+    """One cluster. `files` are its profiles by path, bases included.
+
+    `reasons` tells what gets a workload to a pool, as origins, nearest first.
+    """
+
+    plan: ClusterPlan
+    workloads: tuple[SeenWorkload, ...]
+    files: Mapping[str, SourceFile]
+    reasons: Callable[[SeenWorkload, str], tuple[str, ...]]
+
+    @property
+    def cluster(self) -> str:
+        return self.plan.name
+
+    @property
+    def stack_line(self) -> str:
+        """Where defaults of the chart come from, as an origin."""
+        return f"{self.plan.cluster.path}#{_STACK}"
+
+    def pools_of(self, workload: SeenWorkload) -> tuple[PoolPlan, ...]:
+        """The pools that it is tied to; none where it may run anywhere, or runs nowhere."""
+        return tuple(pool for pool in self.plan.pools if pool.name in workload.pools)
+
+    def is_on_nodes(self, workload: SeenWorkload) -> bool:
+        """Whether it surely runs on nodes of pools: tied to them, or on each node that there is."""
+        return bool(self.pools_of(workload)) or (ANY_NODE in workload.pools and workload.kind == "DaemonSet")
+
+    def profile_lines(self, origins: Iterable[str]) -> tuple[str, ...]:
+        """Those of the origins that stand in a profile, each once."""
+        return tuple(dict.fromkeys(origin for origin in origins if origin.partition("#/")[0] in self.files))
+
+    def lines_of(self, workload: SeenWorkload) -> tuple[str, ...]:
+        """The lines of profiles that bring a workload about, on any of its pools."""
+        return self.profile_lines(line for pool in workload.pools for line in self.reasons(workload, pool))
+
+    def nearest_line(self, workload: SeenWorkload) -> str:
+        """The first line of a profile that brings a workload about; the stack's where only defaults of a chart do."""
+        lines = self.profile_lines(self.reasons(workload, workload.pools[0]))
+        return lines[0] if lines else self.stack_line
+
+    def value_line(self, path: ValuePath) -> str | None:
+        """Where stack.values sets a value; None where it doesn't."""
+        setting = self.plan.setting(*path)
+        origin = setting.origin if setting is not None else None
+        is_users = isinstance(origin, FromProfile) and origin.pointer.startswith(f"{VALUES}/")
+        return str(origin) if is_users else None
+
+    def locate(self, line: str, note: str | None = None) -> Location:
+        """A line of a profile, given as an origin."""
+        path, _, pointer = line.partition("#")
+        return self.files[path].locate(pointer, note)
+
+
+def said(pool: PoolPlan, pointer: str) -> Any:
+    """What a pool's profile says at a pointer, its bases and the defaults of fields included; None for nothing.
+
+    Raises KeyError for a pointer that no profile can have.
+    """
+    node: Any = pool.profile
+    for step in split(pointer):
+        if node is None:
+            return None
+        node = getattr(node, {camel_case(item.name): item.name for item in fields(node)}[step])
+    return node

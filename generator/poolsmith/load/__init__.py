@@ -1,1 +1,0 @@
-"""Load: files to the typed model, with every mistake at its line."""

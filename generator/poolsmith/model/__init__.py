@@ -1,1 +1,0 @@
-"""Model: frozen data that every floor above passes along."""

@@ -1,0 +1,1 @@
+"""What the operator's chart makes of values: custom resources, ConfigMaps, workloads."""

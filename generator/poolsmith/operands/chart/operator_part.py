@@ -1,0 +1,90 @@
+"""What the operator's chart brings, whatever the nodes: custom resources, workloads, ConfigMaps."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.crds import read_crds
+from poolsmith.catalog.projections import read_projection
+from poolsmith.operands.chart.admission import admit
+from poolsmith.operands.chart.config_maps import chart_config_maps
+from poolsmith.operands.chart.project import HelmRelease, project
+from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.operands.chart.workloads.operator_chart import operator_chart_objects
+from poolsmith.operands.installation import Made, Maker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.catalog.charts import Chart
+    from poolsmith.operands.expansion import KubernetesObject
+
+_REMEMBERED = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartPart:
+    """`resources` are as the API server stores them, `existing` what the operator then finds. Never changed."""
+
+    resources: tuple[KubernetesObject, ...] = ()
+    existing: tuple[KubernetesObject, ...] = ()
+    made: tuple[Made, ...] = ()
+    errors: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class ChartParts:
+    """Remembers the last ones: clusters of unlike nodes often have the same values."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, ChartPart] = OrderedDict()
+
+    def of(self, chart: Chart, values: dict[str, Any], namespace: str) -> ChartPart:
+        key = repr((chart.name, chart.release, namespace, values))
+        if key not in self._known:
+            self._known[key] = _chart_part(chart, values, namespace)
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return self._known[key]
+
+
+def stored(release: str, resources: Iterable[KubernetesObject]) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:
+    """The custom resources of the operator as the API server stores them, and why it refuses others."""
+    definitions = read_crds(release)
+    taken: list[KubernetesObject] = []
+    refused: list[str] = []
+    for resource in resources:
+        if resource["kind"] in definitions:
+            admitted = admit(resource, definitions[resource["kind"]])
+            name = f"{resource['kind']}/{resource['metadata']['name']}"
+            refused.extend(f"the API server refuses {name}: {violation}" for violation in admitted.violations)
+            if not admitted.violations:
+                taken.append(admitted.resource)
+    return tuple(taken), tuple(refused)
+
+
+def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPart:
+    release = chart.release
+    projection = read_projection(release)
+    if projection is None:
+        return ChartPart(unknown=(f"the custom resources that the chart of release {release} renders",))
+    projected = project(projection, chart.defaults, values, HelmRelease(name=chart.name))
+    if projected.errors:
+        return ChartPart(errors=tuple(f"the chart renders nothing: {error}" for error in projected.errors))
+    resources, refused = stored(release, projected.objects)
+    merged = merge_over_defaults(chart.defaults, values)
+    workloads = operator_chart_objects(release, merged, namespace, chart.name)
+    through = f"{chart.name} {release}"
+    return ChartPart(
+        resources=resources,
+        existing=(*chart_config_maps(release, merged, namespace), *workloads.objects),
+        made=(
+            *(Made(item, Maker.CHART, through) for item in workloads.objects),
+            *(Made(item, Maker.HOOK, through) for item in workloads.hooks),
+        ),
+        errors=refused,
+        unknown=workloads.unknown,
+    )

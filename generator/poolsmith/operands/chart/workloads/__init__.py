@@ -1,0 +1,1 @@
+"""What Helm charts install besides custom resources, as Helm would render it."""

@@ -1,0 +1,117 @@
+"""From a chart's entry and values to the objects that Helm would install."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.chart_workloads import read_chart_workloads
+from poolsmith.operands.chart.go_template import TemplateError
+from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.operands.chart.workloads.fill import fill, value_of
+from poolsmith.operands.chart.workloads.names import chart_name, full_name
+from poolsmith.operands.chart.workloads.scope import Scope
+from poolsmith.operands.chart.workloads.unfold import unfold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.catalog.chart_workloads import ChartEntry
+    from poolsmith.operands.expansion import KubernetesObject
+
+_HOOK = "helm.sh/hook"
+
+
+@dataclass(frozen=True, slots=True)
+class ChartWorkloads:
+    """What a chart installs besides custom resources and their definitions.
+
+    `hooks` exist only while Helm installs, upgrades or deletes. `unknown` says what is not modelled, or why the chart
+    would not render at all.
+    """
+
+    objects: tuple[KubernetesObject, ...] = ()
+    hooks: tuple[KubernetesObject, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def with_more(self, other: ChartWorkloads) -> ChartWorkloads:
+        return ChartWorkloads(self.objects + other.objects, self.hooks + other.hooks, self.unknown + other.unknown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where Helm puts a chart. `name` is the chart's own name, or its alias as part of another chart."""
+
+    helm_release: str
+    namespace: str
+    name: str
+
+
+def render(
+    entry: ChartEntry, values: dict[str, Any], place: Place, variables: Mapping[str, Any] | None = None
+) -> ChartWorkloads:
+    """The objects of one chart and of the charts that it brings; `values` as templates see them."""
+    try:
+        scope = _scope(entry, values, place, variables or {})
+        refused = fill(entry.refuse, scope)
+        if refused:
+            return _stopped(entry, refused[0])
+        own = _objects(entry, scope, place)
+        subcharts = fill(entry.subcharts, scope)
+    except TemplateError as error:
+        return _stopped(entry, str(error))
+    except (AttributeError, TypeError, ValueError):
+        return _stopped(entry, "a value is of another type than its place in an object")
+    for subchart in subcharts:
+        own = own.with_more(_subchart(subchart, values, place))
+    return own
+
+
+def over_defaults(entry: ChartEntry, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as the chart's templates see them."""
+    return merge_over_defaults(entry.defaults or {}, dict(values))
+
+
+def _scope(entry: ChartEntry, values: dict[str, Any], place: Place, variables: Mapping[str, Any]) -> Scope:
+    return Scope(
+        values=values,
+        define=entry.define,
+        variables={
+            **entry.facts,
+            "chart": place.name,
+            "version": entry.version,
+            "helmRelease": place.helm_release,
+            "namespace": place.namespace,
+            "name": chart_name(place.name, values),
+            "fullname": full_name(place.name, values, place.helm_release),
+            **variables,
+        },
+    )
+
+
+def _objects(entry: ChartEntry, scope: Scope, place: Place) -> ChartWorkloads:
+    own_namespace = value_of("@ownNamespace", scope) if "ownNamespace" in entry.define else None
+    items = [unfold(item, own_namespace or place.namespace) for item in fill(entry.objects, scope)]
+    hooks = tuple(item for item in items if _HOOK in item["metadata"].get("annotations", {}))
+    return ChartWorkloads(
+        objects=tuple(item for item in items if item not in hooks),
+        hooks=hooks,
+        unknown=tuple(f"{entry.chart} {entry.version}: {text}" for text in fill(entry.unknown, scope)),
+    )
+
+
+def _subchart(subchart: dict[str, str], values: dict[str, Any], place: Place) -> ChartWorkloads:
+    entry = read_chart_workloads(subchart["chart"], subchart["version"])
+    if entry is None:
+        return ChartWorkloads(unknown=(f"workloads of {subchart['chart']} {subchart['version']} are not known",))
+    own = values.get(subchart["values"])
+    merged = over_defaults(entry, own if isinstance(own, dict) else {})
+    return render(
+        entry,
+        merged,
+        Place(helm_release=place.helm_release, namespace=place.namespace, name=subchart["name"]),
+    )
+
+
+def _stopped(entry: ChartEntry, reason: str) -> ChartWorkloads:
+    return ChartWorkloads(unknown=(f"{entry.chart} {entry.version} does not render: {reason}",))

@@ -1,0 +1,79 @@
+"""Whole Kubernetes objects out of filled entries.
+
+Deployments and Jobs are written like DaemonSets. `extraInit`, `extraVolumes`, and a container's `extraEnv` and
+`extraMounts`, hold what values bring in Kubernetes' own form; `spec` is laid over the workload's specification,
+`namespace` replaces that of the release.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from poolsmith.catalog.operands import whole
+from poolsmith.operands.chart.go_template import printed
+from poolsmith.operands.kube import init_containers_of, pod_of
+
+_API = {"DaemonSet": "apps/v1", "Deployment": "apps/v1", "Job": "batch/v1"}
+_EMPTY: dict[str, Any] = {"selector": {}, "volumes": {}, "init": [], "containers": []}
+_EXTRA = {"extraEnv": "env", "extraMounts": "volumeMounts"}
+
+
+def unfold(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The object of a filled entry, in `namespace` unless it names its own."""
+    form = {key: value for key, value in compact.items() if key != "namespace"}
+    place = compact.get("namespace", namespace)
+    if form["kind"] in _API:
+        return _workload(form, place)
+    if form["kind"] == "ConfigMap":
+        return whole({**form, "keys": {}}, place) | {"data": form.get("data", {})}
+    return whole(form, place)
+
+
+def _workload(form: dict[str, Any], namespace: str) -> dict[str, Any]:
+    kind = form["kind"]
+    containers = {key: [_plain_text(item) for item in form.get(key, ())] for key in ("init", "containers")}
+    own = {key: value for key, value in form.items() if key not in ("spec", "extraInit", "extraVolumes")}
+    item = whole({**_EMPTY, **own, **containers, "kind": "DaemonSet"}, namespace)
+    item |= {"apiVersion": _API[kind], "kind": kind}
+    if kind == "Job":
+        del item["spec"]["selector"]
+    item["spec"] |= form.get("spec", {})
+    pod = pod_of(item)
+    for container in (*init_containers_of(pod), *pod["containers"]):
+        _tidy(container)
+    init_containers_of(pod).extend(form.get("extraInit", ()))
+    pod["volumes"].extend(form.get("extraVolumes", ()))
+    for key in ("initContainers", "volumes"):
+        if not pod[key]:
+            del pod[key]
+    return item
+
+
+def unfold_pod(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """A pod that is nobody's template. `name` may end in *, which the API server completes."""
+    owners = {key: compact[key] for key in ("ownerReferences",) if key in compact}
+    form = {key: value for key, value in compact.items() if key not in owners}
+    made = unfold({**form, "kind": "DaemonSet"}, namespace)
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {**made["metadata"], **owners}, "spec": pod_of(made)}
+
+
+def _plain_text(container: dict[str, Any]) -> dict[str, Any]:
+    """A container whose variables are texts, as a chart's quotes make them."""
+    if "env" not in container:
+        return container
+    return {**container, "env": [[_as_text(word) for word in words] for words in container["env"]]}
+
+
+def _as_text(word: Any) -> Any:
+    return word if isinstance(word, dict) else printed(word)
+
+
+def _tidy(container: dict[str, Any]) -> None:
+    """Join what values bring, and drop empty lists."""
+    for key, target in _EXTRA.items():
+        more = container.pop(key, None)
+        if more:
+            container.setdefault(target, []).extend(more)
+    for key in ("args", "env", "volumeMounts"):
+        if not container.get(key, True):
+            del container[key]

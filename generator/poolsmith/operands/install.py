@@ -1,0 +1,194 @@
+"""From a cluster's plan to all that will stand in the cluster.
+
+Committed by poolsmith, rendered by charts, created by the operator, started by operands: each with who makes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.operands.chart.operator_part import ChartParts, stored
+from poolsmith.operands.chart.workloads.stack import stack_objects
+from poolsmith.operands.child_pods import children, unknown_children
+from poolsmith.operands.expand_on_pools import expand_on_pools
+from poolsmith.operands.expansion import ClusterState
+from poolsmith.operands.installation import Installation, Made, Maker, in_made_order
+from poolsmith.operands.toolkit_overlay import overlay_objects
+from poolsmith.plan.origin import Derived
+from poolsmith.plan.plan import values_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.catalog.charts import Chart
+    from poolsmith.operands.expansion import Expansion, KubernetesObject, Node
+    from poolsmith.plan.plan import ClusterPlan, UnitPlan
+    from poolsmith.plan.toolkit_overlay import ToolkitOverlay
+
+_NOWHERE = Derived("installation", "the same, wherever it was written")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallationInput:
+    """All that an installation follows from; two clusters with the same input have the same one.
+
+    `values` are what differs from the defaults of `chart`, the operator's; without it there is no operator.
+    """
+
+    release: str
+    namespace: str
+    nodes: tuple[Node, ...]
+    values: dict[str, Any] = field(default_factory=dict)
+    resources: tuple[KubernetesObject, ...] = ()
+    units: tuple[UnitPlan, ...] = ()
+    chart: Chart | None = None
+    committed: tuple[KubernetesObject, ...] = ()
+    overlays: tuple[ToolkitOverlay, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The same for two inputs that are equal, wherever their values were written."""
+        parts = (
+            self.release,
+            self.namespace,
+            self.nodes,
+            self.values,
+            self.resources,
+            self.chart and (self.chart.name, self.chart.release),
+            self.committed,
+            [_unit_key(unit) for unit in self.units],
+            [replace(overlay, origin=_NOWHERE) for overlay in self.overlays],
+        )
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart | None) -> InstallationInput:
+    """`chart` is the catalog's entry of the chart that the plan installs."""
+    return InstallationInput(
+        release=plan.cluster.spec.stack.release,
+        namespace=plan.namespace,
+        nodes=nodes,
+        values=values_tree(plan.values),
+        resources=tuple(item.body for item in plan.driver_objects),
+        units=plan.units,
+        chart=chart,
+        committed=tuple(item.body for item in plan.config_maps),
+        overlays=plan.toolkit_overlays,
+    )
+
+
+def install(given: InstallationInput, charts: ChartParts | None = None) -> Installation:
+    """The steady state. Raises nothing: what can't be evaluated is in `unknown`. `charts` remembers between calls."""
+    building = _Building(given)
+    if given.chart is not None:
+        building.add_operator(given.chart, charts or ChartParts())
+    for unit in given.units:
+        building.add_unit(unit)
+    building.add_children()
+    return building.installation()
+
+
+class _Building:
+    """Collects what the steps bring."""
+
+    def __init__(self, given: InstallationInput) -> None:
+        self.given = given
+        self.made: list[Made] = []
+        self.errors: list[str] = []
+        self.unknown: list[str] = []
+        self.notes: list[str] = []
+        self.node_labels: dict[str, Any] = {node.name: node.labels for node in given.nodes}
+        self.overlays: dict[str, tuple[KubernetesObject, ...]] = {}
+
+    def add_operator(self, chart: Chart, charts: ChartParts) -> None:
+        given = self.given
+        part = charts.of(chart, given.values, given.namespace)
+        self.made.extend(part.made)
+        self.errors.extend(part.errors)
+        self.unknown.extend(part.unknown)
+        if part.resources:
+            drivers, refused = stored(given.release, given.resources)
+            self.errors.extend(refused)
+            self._add_expansion((*part.existing, *given.committed), (*part.resources, *drivers))
+            for overlay in given.overlays:
+                self._add_overlay(overlay, part.resources)
+
+    def _add_overlay(self, overlay: ToolkitOverlay, resources: tuple[KubernetesObject, ...]) -> None:
+        given = self.given
+        found = overlay_objects(given.release, resources, given.nodes, overlay, given.namespace)
+        self.overlays[overlay.pool] = found.objects
+        through = f"container toolkit for {overlay.runtime}"
+        self.made.extend(Made(item, Maker.POOLSMITH, through) for item in found.objects)
+        self.errors.extend([found.error] if found.error is not None else [])
+        self.unknown.extend([found.unknown] if found.unknown is not None else [])
+
+    def _add_expansion(self, existing: tuple[KubernetesObject, ...], resources: tuple[KubernetesObject, ...]) -> None:
+        given = self.given
+        state = ClusterState(
+            nodes=given.nodes,
+            resources=resources,
+            objects=existing,
+            namespace=given.namespace,
+            service_monitors=True,
+        )
+        expansion = expand_on_pools(given.release, state)
+        self.made.extend(Made(item, Maker.OPERATOR, _owner(item)) for item in expansion.objects)
+        self.errors.extend((*expansion.errors, *_failures(expansion)))
+        self.unknown.extend(expansion.unknown)
+        self.notes.extend(expansion.notes)
+        self.node_labels |= {name: labels for name, labels in expansion.node_labels.items() if name in self.node_labels}
+
+    def add_unit(self, unit: UnitPlan) -> None:
+        self.made.extend(Made(item.body, Maker.POOLSMITH, unit.title) for item in unit.objects)
+        if unit.source is not None:
+            self.unknown.append(f"what {unit.source.repository} at {unit.source.revision} brings, for {unit.title}")
+        if unit.chart is not None:
+            through = f"{unit.chart.name} {unit.chart.version}"
+            found = stack_objects(unit.chart.name, unit.chart.version, values_tree(unit.values), unit.namespace)
+            self.made.extend(Made(item, Maker.CHART, through) for item in found.objects)
+            self.made.extend(Made(item, Maker.HOOK, through) for item in found.hooks)
+            self.unknown.extend(found.unknown)
+
+    def add_children(self) -> None:
+        """Pods that an operand starts itself, through the API server."""
+        objects = [item.body for item in self.made]
+        keys = {item.workload: item.key for item in self.made}
+        for child in children(self.given.release, objects):
+            self.made.append(Made(child.pod, Maker.OPERAND, keys[child.parent]))
+        self.unknown.extend(unknown_children(self.given.release, objects))
+
+    def installation(self) -> Installation:
+        given = self.given
+        nodes = tuple(replace(node, labels=self.node_labels[node.name]) for node in given.nodes)
+        return Installation(
+            release=given.release,
+            nodes=nodes,
+            made=in_made_order(self.made),
+            errors=tuple(dict.fromkeys(self.errors)),
+            unknown=tuple(dict.fromkeys(self.unknown)),
+            notes=tuple(dict.fromkeys(self.notes)),
+            toolkit_overlays=tuple(sorted(self.overlays.items())),
+        )
+
+
+def _unit_key(unit: UnitPlan) -> tuple[Any, ...]:
+    values = [(setting.path, setting.value) for setting in unit.values]
+    return unit.name, unit.namespace, unit.title, [item.body for item in unit.objects], values, unit.chart, unit.source
+
+
+def _failures(expansion: Expansion) -> Iterator[str]:
+    """What stands in conditions only; of a resource that the errors name, the condition says the same again."""
+    for condition in expansion.conditions:
+        name = f"{condition.kind}/{condition.name}: "
+        message = next((item["message"] for item in condition.conditions if item["message"]), "")
+        if condition.state != "ready" and message and not any(error.startswith(name) for error in expansion.errors):
+            yield name + message
+
+
+def _owner(item: KubernetesObject) -> str:
+    """The custom resource for which the operator makes an object."""
+    for owner in item["metadata"].get("ownerReferences", ()):
+        return f"{owner['kind']}/{owner['name']}"
+    return "operator"

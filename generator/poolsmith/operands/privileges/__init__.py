@@ -1,1 +1,0 @@
-"""The privileges of workloads, read from Kubernetes objects. Floor: operands."""

@@ -1,0 +1,1 @@
+"""Output: which files, and are they in place?"""

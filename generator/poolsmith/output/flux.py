@@ -1,0 +1,153 @@
+"""Flux: sources, a Kustomization per unit, a HelmRelease per chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.operands.manifest import Manifest
+from poolsmith.output.platform_unit import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
+
+if TYPE_CHECKING:
+    from poolsmith.plan.plan import ClusterPlan, HelmChart
+    from poolsmith.output.delivery_unit import DeliveryUnit
+
+_KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
+_SOURCE = "source.toolkit.fluxcd.io/v1"
+_HELM = "helm.toolkit.fluxcd.io/v2"
+
+
+def render_flux(
+    plan: ClusterPlan, units: tuple[DeliveryUnit, ...], folder: str, header: tuple[str, ...]
+) -> list[Manifest]:
+    """Kustomizations depend on the one before; a chart's values unit waits for its HelmRelease."""
+    namespace = delivery_namespace(plan)
+    manifests = []
+    sources = _sources(plan, units, namespace)
+    if sources:
+        manifests.append(Manifest(path=f"{folder}/sources.yaml", documents=tuple(sources), header=header))
+    previous: str | None = None
+    releases = {unit.values_folder: unit for unit in units if unit.chart is not None}
+    for unit in units:
+        if unit.chart is not None:
+            body = _helm_release(plan, unit, unit.chart, namespace)
+        else:
+            body = _kustomization(plan, unit, namespace, previous, releases.get(unit.folder))
+            previous = body["metadata"]["name"]
+        lines = (*header, "", f"{unit.title}.")
+        manifests.append(Manifest(path=f"{folder}/{unit.name}.yaml", documents=(body,), header=lines))
+    return manifests
+
+
+def _name(plan: ClusterPlan, unit: DeliveryUnit) -> str:
+    return f"{plan.name}-{unit.name}"
+
+
+def _sources(plan: ClusterPlan, units: tuple[DeliveryUnit, ...], namespace: str) -> list[dict[str, Any]]:
+    delivery = plan.cluster.spec.delivery
+    found = []
+    if delivery.source_ref is None:
+        found.append(_git_repository(_repository_name(plan), namespace, delivery.repo_url, delivery.revision))
+    for unit in units:
+        if unit.source is not None:
+            found.append(_git_repository(_name(plan, unit), namespace, unit.source.repository, unit.source.revision))
+        if unit.chart is not None:
+            found.append(_helm_repository(_name(plan, unit), namespace, unit.chart))
+    return found
+
+
+def _repository_name(plan: ClusterPlan) -> str:
+    return f"{plan.name}-poolsmith"
+
+
+def _git_repository(name: str, namespace: str, url: str, revision: str) -> dict[str, Any]:
+    reference = {"name": revision} if revision.startswith("refs/") else {"commit": revision}
+    return {
+        "apiVersion": _SOURCE,
+        "kind": "GitRepository",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"interval": "10m", "url": url, "ref": reference},
+    }
+
+
+def _helm_repository(name: str, namespace: str, chart: HelmChart) -> dict[str, Any]:
+    spec: dict[str, Any] = {"interval": "24h", "url": chart.repository}
+    if chart.repository.startswith("oci://"):
+        spec["type"] = "oci"
+    return {
+        "apiVersion": _SOURCE,
+        "kind": "HelmRepository",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def _kustomization(
+    plan: ClusterPlan, unit: DeliveryUnit, namespace: str, previous: str | None, release: DeliveryUnit | None
+) -> dict[str, Any]:
+    delivery = plan.cluster.spec.delivery
+    spec: dict[str, Any] = {"interval": "1h", "retryInterval": "2m", "timeout": "30m", "prune": True}
+    if unit.source is not None:
+        spec["path"] = f"./{unit.source.path}"
+        spec["sourceRef"] = {"kind": "GitRepository", "name": _name(plan, unit)}
+        spec["patches"] = [namespace_patch(unit.source.level)]
+    else:
+        spec["path"] = f"./{delivery.path}/clusters/{plan.name}/{unit.folder}"
+        spec["sourceRef"] = _source_ref(plan)
+    if release is None:
+        spec["wait"] = True
+    else:  # the release takes its values from this unit, and what depends on the unit needs the release
+        spec["healthChecks"] = [
+            {"apiVersion": _HELM, "kind": "HelmRelease", "name": _name(plan, release), "namespace": namespace}
+        ]
+    if previous is not None:
+        spec["dependsOn"] = [{"name": previous}]
+    return {
+        "apiVersion": _KUSTOMIZE,
+        "kind": "Kustomization",
+        "metadata": {"name": _name(plan, unit), "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def _source_ref(plan: ClusterPlan) -> dict[str, str]:
+    given = plan.cluster.spec.delivery.source_ref
+    if given is None:
+        return {"kind": "GitRepository", "name": _repository_name(plan)}
+    reference = {"kind": given.kind, "name": given.name}
+    if given.namespace is not None:
+        reference["namespace"] = given.namespace
+    return reference
+
+
+def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, namespace: str) -> dict[str, Any]:
+    action = {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure"}}
+    drift: dict[str, Any] = {"mode": "enabled"}
+    if unit.is_operator and plan.ignore_differences:
+        drift["ignore"] = [
+            {"paths": item["jsonPointers"], "target": {"group": item["group"], "kind": item["kind"]}}
+            for item in plan.ignore_differences
+        ]
+    return {
+        "apiVersion": _HELM,
+        "kind": "HelmRelease",
+        "metadata": {"name": _name(plan, unit), "namespace": namespace},
+        "spec": {
+            "interval": "1h",
+            "timeout": "30m",
+            "releaseName": chart.name,
+            "targetNamespace": unit.namespace,
+            "storageNamespace": unit.namespace,
+            "chart": {
+                "spec": {
+                    "chart": chart.name,
+                    "version": chart.version,
+                    "interval": "24h",
+                    "sourceRef": {"kind": "HelmRepository", "name": _name(plan, unit)},
+                }
+            },
+            "install": action,
+            "upgrade": action,
+            "driftDetection": drift,
+            "valuesFrom": [{"kind": "ConfigMap", "name": values_config_map(plan, chart), "valuesKey": VALUES_KEY}],
+        },
+    }

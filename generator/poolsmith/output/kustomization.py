@@ -1,0 +1,119 @@
+"""Kustomizations: written so that each builds alone, and read back as kustomize would."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.operands.manifest import Manifest, ManifestTree
+from poolsmith.output.shared_parts import patched
+from poolsmith.sources.nested import copied, value_at
+from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.sources.yaml_writer import emit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE = "kustomization.yaml"
+API_VERSION = "kustomize.config.k8s.io/v1beta1"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The objects of a base under names of their own; `patches` are JSON patches by kind and name in the base."""
+
+    suffix: str
+    patches: dict[tuple[str, str], list[dict[str, Any]]]
+
+
+def kustomization(
+    folder: str,
+    resources: list[str],
+    header: tuple[str, ...],
+    generator: dict[str, Any] | None = None,
+    variant: Variant | None = None,
+) -> Manifest:
+    """A kustomization over files and folders, written from `folder`. Namespaces stand in the objects, always."""
+    body: dict[str, Any] = {"apiVersion": API_VERSION, "kind": "Kustomization"}
+    if resources:
+        body["resources"] = sorted(resources)
+    if variant is not None:
+        body["nameSuffix"] = variant.suffix
+        body["patches"] = [
+            {"target": {"kind": kind, "name": name}, "patch": emit(operations)}
+            for (kind, name), operations in variant.patches.items()
+        ]
+    if generator is not None:
+        body["configMapGenerator"] = [generator]
+    return Manifest(path=f"{folder}/{FILE}", documents=(body,), header=header, applied=False)
+
+
+def config_map_from_file(*, name: str, namespace: str, key: str, file: str, labels: dict[str, str]) -> dict[str, Any]:
+    """A generator that keeps the name as it is: what refers to it is no object that kustomize knows."""
+    return {
+        "name": name,
+        "namespace": namespace,
+        "files": [f"{key}={file}"],
+        "options": {"disableNameSuffixHash": True, "labels": labels},
+    }
+
+
+def build(tree: ManifestTree, files: Mapping[str, bytes], folder: str) -> list[dict[str, Any]]:
+    """The objects that `kustomize build <folder>` yields, from what is in memory.
+
+    `files` are the tree's bytes by path; a generator reads them.
+    """
+    by_path = {manifest.path: manifest for manifest in tree.manifests}
+    body = by_path[f"{folder}/{FILE}"].documents[0]
+    objects: list[dict[str, Any]] = []
+    for resource in body.get("resources", ()):
+        path = posixpath.normpath(f"{folder}/{resource}")
+        if path in by_path:
+            objects.extend(by_path[path].documents)
+        else:
+            objects.extend(build(tree, files, path))
+    objects.extend(_generated(generator, files, folder) for generator in body.get("configMapGenerator", ()))
+    for patch in body.get("patches", ()):
+        target, operations = patch["target"], read_documents(patch["patch"])[0]
+        objects = [
+            patched(item, operations)
+            if (item["kind"], item["metadata"]["name"]) == (target["kind"], target["name"])
+            else item
+            for item in objects
+        ]
+    return renamed(objects, body["nameSuffix"]) if "nameSuffix" in body else objects
+
+
+def renamed(objects: list[dict[str, Any]], suffix: str) -> list[dict[str, Any]]:
+    """With a suffix to every name, and to what refers to one: of accounts, roles and ConfigMaps of pods."""
+    names = {(item["kind"], item["metadata"]["name"]) for item in objects}
+
+    def follow(holder: dict[str, Any] | None, key: str, kind: str) -> None:
+        if holder is not None and (kind, holder.get(key)) in names:
+            holder[key] += suffix
+
+    found = copied(objects)
+    for item in found:
+        item["metadata"]["name"] += suffix
+        follow(item.get("roleRef"), "name", "Role")
+        for subject in item.get("subjects", ()):
+            follow(subject, "name", "ServiceAccount")
+        pod = value_at(item, ("spec", "template", "spec"))
+        follow(pod, "serviceAccountName", "ServiceAccount")
+        for volume in value_at(pod, ("volumes",), ()):
+            follow(volume.get("configMap"), "name", "ConfigMap")
+    return list(found)
+
+
+def _generated(generator: dict[str, Any], files: Mapping[str, bytes], folder: str) -> dict[str, Any]:
+    data = {}
+    for entry in generator["files"]:
+        key, _, file = entry.partition("=")
+        data[key] = files[posixpath.normpath(f"{folder}/{file}")].decode()
+    metadata = {
+        "name": generator["name"],
+        "namespace": generator["namespace"],
+        "labels": generator["options"]["labels"],
+    }
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}

@@ -1,0 +1,69 @@
+"""What a pool's nodes must carry, and how to say it to whoever makes the nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.operands.manifest import Manifest
+from poolsmith.plan.origin import Derived, FromProfile
+from poolsmith.plan.plan import NFD, PROVISIONER
+from poolsmith.output.provisioners import NodeMarks, snippet
+from poolsmith.sources.pointer import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.plan.origin import Origin
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
+
+
+def render_node_labels(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
+    """expected/node-labels/<pool>.yaml, to read and to compare with; never applied."""
+    return [
+        Manifest(
+            path=f"expected/node-labels/{pool.name}.yaml",
+            documents=(_expected(plan, pool),),
+            header=(
+                *header,
+                "",
+                "What whoever makes the nodes must set, before the operator finds their GPUs.",
+            ),
+            applied=False,
+        )
+        for pool in plan.pools
+    ]
+
+
+def _expected(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
+    marks = NodeMarks(
+        pool=pool.name,
+        labels=_labels(pool, lambda writer: writer == PROVISIONER),
+        taints=pool.taints,
+        startup=pool.profile.spec.nodes.startup_taints,
+    )
+    provisioner: dict[str, Any] = {"labels": marks.labels, "taints": [taint.body for taint in marks.taints]}
+    if marks.startup:
+        provisioner["startupTaints"] = [taint.body for taint in marks.startup]
+    if pool.profile.spec.kernel.args:
+        provisioner["kernelArguments"] = list(pool.profile.spec.kernel.args)
+    body: dict[str, Any] = {"cluster": plan.name, "pool": pool.name, "provisioner": provisioner}
+    if pool.autoscaler_flags:
+        body["clusterAutoscaler"] = {"flags": list(pool.autoscaler_flags)}
+    if discovered := _labels(pool, lambda writer: writer == NFD):
+        body["nodeFeatureDiscovery"] = {"labels": discovered}
+    if with_the_node := _labels(pool, lambda writer: writer not in (PROVISIONER, NFD)):
+        body["setWithTheNode"] = {"labels": with_the_node}
+    body["because"] = {label.key: _because(label.origin) for label in sorted(pool.labels, key=lambda item: item.key)}
+    if marks.labels or marks.all_taints:
+        body["snippets"] = {name: snippet(name, marks) for name in plan.provisioners}
+    return body
+
+
+def _labels(pool: PoolPlan, by: Callable[[str], bool]) -> dict[str, str]:
+    return dict(sorted((label.key, label.value) for label in pool.labels if by(label.writer)))
+
+
+def _because(origin: Origin) -> str:
+    if isinstance(origin, FromProfile):
+        return f"{origin.path}: {'.'.join(split(origin.pointer))}"
+    return origin.because if isinstance(origin, Derived) else str(origin)

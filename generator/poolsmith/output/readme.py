@@ -1,0 +1,111 @@
+"""README.md of a cluster: pools, what runs where, and why."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics.printable import printable
+from poolsmith.profiles.cluster import Engine, StackKind
+from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
+from poolsmith.operands.manifest import Manifest
+from poolsmith.plan.origin import profile_inputs
+from poolsmith.sources.pointer import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.ledger.workload_ledger import ClusterLedger
+    from poolsmith.output.prediction import Predicted
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+_PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "none that is known"}
+
+
+class _Markdown(str):
+    """Text that is Markdown already."""
+
+    __slots__ = ()
+
+
+def workload_table(ledger: ClusterLedger) -> str:
+    """Rows of Markdown: what will run, worst first."""
+    return "\n".join(
+        f"| {_code(item.workload)} in {_escape(item.namespace)} | {_escape(item.maker)} | {_escape(item.reach)} "
+        f"| {_escape(', '.join(_PLACES.get(pool, pool) for pool in item.pools))} |"
+        for item in sorted(ledger.workloads, key=lambda item: item.reach)
+    )
+
+
+def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
+    text = _template("cluster-readme.md")(
+        plan=plan,
+        predicted=predicted,
+        summary=_Markdown(predicted.summary),
+        spec=plan.cluster.spec,
+        operator_runtime=next((item.value for item in plan.singletons if item.name == "container runtime"), ""),
+        operator=plan.cluster.spec.stack.kind is StackKind.OPERATOR,
+        argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,
+        driver_of=_driver,
+        layout_of=_layout,
+        labelled_by=lambda pool: "NodeFeatureRule" if pool.node_names else "provisioner",
+        lines_of=lambda setting: [
+            f"{line.path}: {'.'.join(split(line.pointer))}" for line in profile_inputs(setting.origin)
+        ],
+        because=lambda setting: getattr(setting.origin, "because", ""),
+        code=_code,
+    )
+    return Manifest(path="README.md", text=text, applied=False)
+
+
+@cache
+def _template(name: str) -> Callable[..., str]:
+    """Templates are for prose only; what goes in is escaped, and an unknown name is an error."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701 - Markdown, not HTML: `finalize` escapes it
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_escape,
+    )
+    return environment.from_string((_TEMPLATES / f"{name}.j2").read_text("utf-8")).render
+
+
+def _code(value: object) -> _Markdown:
+    """A code span; backticks and pipes would end it or its table cell."""
+    return _Markdown("`" + printable(str(value)).replace("`", "'").replace("|", "/") + "`")
+
+
+def _escape(value: Any) -> str:
+    if isinstance(value, _Markdown):
+        return value
+    return _MARKDOWN.sub(r"\\\1", printable(str(value).replace("\n", " ")))
+
+
+def _driver(pool: PoolPlan) -> str:
+    if pool.driver is None:
+        return "none on the host"
+    version = pool.driver.version or "version not declared"
+    guest = ", vGPU guest" if pool.driver.vgpu is not None else ""
+    return f"{pool.driver.source}, {version}{guest}"
+
+
+def _layout(pool: PoolPlan) -> str:
+    spec = pool.profile.spec
+    parts = []
+    if spec.gpu.mig is not None:
+        parts.append(f"MIG {spec.gpu.mig.layout}")
+    if spec.sharing.time_slicing is not None:
+        parts.append(f"time slicing x{spec.sharing.time_slicing.replicas}")
+    if spec.sharing.mps is not None:
+        parts.append(f"MPS x{spec.sharing.mps.replicas}")
+    return ", ".join(parts) or "whole GPUs"

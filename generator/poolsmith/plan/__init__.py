@@ -1,0 +1,1 @@
+"""Plan: what follows from the profiles? A visible tuple of passes."""

@@ -1,0 +1,140 @@
+"""Kernel modules and driver version against the GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.versions import precedes
+from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes.driver import DRIVER_TOO_OLD
+from poolsmith.profiles.driver import KernelModuleType
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.gpus import Architecture
+    from poolsmith.plan.facts import Facts
+    from poolsmith.plan.plan import DriverPlan, PoolPlan
+
+MODULES = "/spec/driver/kernelModuleType"
+_VERSION = "/spec/driver/version"
+_PRODUCT = "/spec/gpu/product"
+_MIG_OFF = "all-disabled"
+
+
+def check_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """What a guest's driver is made of nobody can tell from its image's tag: only the kind of modules is judged."""
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
+    if architecture is not None:
+        _check_kind(pool, driver, architecture, facts)
+        _check_last_branch(pool, driver, architecture, facts)
+    if driver.branch is not None:
+        _check_first_version(pool, driver, facts)
+        _check_partly_partitioned(pool, driver, facts)
+        _check_auto(pool, driver, facts)
+
+
+def _check_kind(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, facts: Facts) -> None:
+    chosen = driver.kernel_module_type
+    product = pool.profile.spec.gpu.product
+    if driver.managed and architecture.open == "required" and not _will_be_open(driver, facts):
+        facts.report_pool(
+            codes.KERNEL_MODULE_TYPE,
+            pool,
+            MODULES if chosen else _PRODUCT,
+            f"{product} ({architecture.name}) needs the open kernel modules",
+            help="write `driver: {kernelModuleType: open}`",
+        )
+    if architecture.open == "unsupported" and chosen is KernelModuleType.OPEN:
+        facts.report_pool(
+            codes.KERNEL_MODULE_TYPE,
+            pool,
+            MODULES,
+            f"{product} ({architecture.name}) has no open kernel modules",
+            help="write `kernelModuleType: proprietary`, or leave it out",
+        )
+
+
+def _will_be_open(driver: DriverPlan, facts: Facts) -> bool:
+    """Whether the driver loads open modules on a GPU that recommends them."""
+    return facts.catalog.driver_images.loads_open_modules(
+        driver.kernel_module_type or "",
+        driver.version if driver.branch is not None else None,
+        may_choose=facts.need_release().driver_object.module_field == "kernelModuleType",
+    )
+
+
+def _check_auto(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    version = driver.version or ""
+    if (
+        driver.managed
+        and driver.kernel_module_type is KernelModuleType.AUTO
+        and not facts.catalog.driver_images.chooses_modules(version)
+    ):
+        facts.report_pool(
+            codes.KERNEL_MODULE_TYPE,
+            pool,
+            MODULES,
+            f"the container of driver {version} does not know `auto`, and loads the proprietary modules",
+            help="write `kernelModuleType: open` or `proprietary`",
+            severity=Severity.WARNING,
+        )
+
+
+def _check_last_branch(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, facts: Facts) -> None:
+    last = architecture.last_branch
+    if last is None or driver.branch is None or driver.branch <= last:
+        return
+    facts.report_pool(
+        codes.DRIVER_BRANCH_ENDED,
+        pool,
+        _place(pool),
+        f"driver {driver.version} no longer supports {pool.profile.spec.gpu.product} ({architecture.name}); "
+        f"the last branch is {last}",
+        help=f"write a `driver.version` of branch {last} or older",
+    )
+
+
+def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    spec = pool.profile.spec
+    entry = facts.catalog.gpus.find(spec.gpu.product)
+    if entry is None or driver.version is None:
+        return
+    partitioned = spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
+    needs = (
+        (entry.first_driver, entry.product),
+        (entry.first_mig_driver if partitioned else None, f"MIG on {entry.product}"),
+    )
+    for first, what in needs:
+        if first is not None and precedes(driver.version, first):
+            facts.report_pool(
+                DRIVER_TOO_OLD,
+                pool,
+                _place(pool),
+                f"{what} needs driver {first} or later, and the pool has {driver.version}",
+                help=f"write a `driver.version` from {first} on",
+            )
+            return
+
+
+def _check_partly_partitioned(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """MIG devices and whole GPUs on one node."""
+    images, gpu = facts.catalog.driver_images, pool.profile.spec.gpu
+    if driver.version not in images.partly_partitioned or gpu.mig is None or not gpu.mig.devices:
+        return
+    on = [group for group in gpu.mig.devices if group.mig_enabled]
+    if any(group.devices == "all" for group in on):
+        return
+    partitioned = {index for group in on if isinstance(group.devices, list) for index in group.devices}
+    if partitioned and len(partitioned) < gpu.count:
+        facts.report_pool(
+            DRIVER_TOO_OLD,
+            pool,
+            _place(pool),
+            f"with driver {driver.version} pods stay pending on nodes that have MIG devices beside whole GPUs",
+            help=f"write a `driver.version` from {images.partly_partitioned_instead} on, or partition all GPUs",
+            severity=Severity.WARNING,
+        )
+
+
+def _place(pool: PoolPlan) -> str:
+    return _VERSION if pool.profile.spec.driver.version else _PRODUCT

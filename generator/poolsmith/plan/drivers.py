@@ -1,0 +1,251 @@
+"""Pass: one driver source per pool."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes import gpu_use
+from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
+from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.plan.driver_features import check_features
+from poolsmith.plan.driver_modules import check_modules
+from poolsmith.plan.facts import map_pools
+from poolsmith.plan.listed_images import check_listed
+from poolsmith.plan.origin import Derived, FromCatalog, Origin
+from poolsmith.plan.plan import ClusterPlan, DriverPlan, LabelSetting, PoolPlan
+from poolsmith.plan.vgpu_guests import check_guest
+from poolsmith.profiles.driver import DriverSource
+from poolsmith.profiles.node_pool import Workload
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.platforms import OperatingSystemEntry
+    from poolsmith.plan.facts import Facts
+
+SOURCE = "/spec/driver/source"
+VERSION = "/spec/driver/version"
+INSTALL_DIR = "/spec/driver/installDir"
+MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
+_FULL_VERSION = re.compile(r"\d{3}\.\d+(\.\d+)?")
+_BRANCH = re.compile(r"\d{3}")
+_TOLD_VERSION = re.compile(r"\d{3}(\.\d+){0,3}")
+_NOT_IN_ROOT = ("declared", "unknown")
+
+
+def choose_drivers(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Decide per pool who supplies the driver; sandboxed pools have none on the host."""
+    return map_pools(plan, lambda pool: _choose(pool, facts))
+
+
+def _choose(pool: PoolPlan, facts: Facts) -> PoolPlan:
+    if pool.profile.spec.workload is not Workload.CONTAINER:
+        _refuse_driver(pool, facts)
+        return pool
+    source, origin = _source(pool, facts)
+    if source is None:
+        return pool
+    check_guest(pool, source, facts)
+    driver = _driver_plan(pool, source, origin, facts)
+    check_features(pool, driver, facts)
+    check_modules(pool, driver, facts)
+    check_listed(pool, driver, facts)
+    return replace(pool, driver=driver, labels=(*pool.labels, *_opt_outs(pool, source, origin, facts)))
+
+
+def os_tag(pool: PoolPlan, facts: Facts) -> str:
+    """The operating system's part of the driver image's tag, for any pool."""
+    os = pool.profile.spec.os
+    return os.image_tag or facts.need_release().os_tag(os.id, os.version)
+
+
+def check_told_version(pool: PoolPlan, facts: Facts) -> None:
+    """The version of a driver that is on the host already."""
+    version = pool.profile.spec.driver.version
+    if version is not None and not _TOLD_VERSION.fullmatch(version):
+        facts.report_pool(
+            codes.DRIVER_VERSION_FORM,
+            pool,
+            VERSION,
+            f"`{version}` is no version of a driver",
+            help="write a version like 550.90.07, or a branch like 550",
+        )
+
+
+def _refuse_driver(pool: PoolPlan, facts: Facts) -> None:
+    spec = pool.profile.spec
+    if spec.driver.source is not None:
+        facts.report_pool(
+            codes.DRIVER_CONTRADICTION,
+            pool,
+            SOURCE,
+            f"a pool of workload `{spec.workload}` has no NVIDIA driver on the host: its GPUs belong to the guests",
+            help="remove `driver.source`",
+        )
+    elif spec.driver != type(spec.driver)():
+        facts.report_pool(
+            codes.FIELD_WITHOUT_EFFECT,
+            pool,
+            "/spec/driver",
+            f"`driver` has no effect on a pool of workload `{spec.workload}`: its GPUs belong to the guests",
+            help="remove it",
+        )
+
+
+def _source(pool: PoolPlan, facts: Facts) -> tuple[DriverSource | None, Origin]:
+    spec = pool.profile.spec
+    entry = facts.catalog.operating_systems.get(spec.os.id)
+    given = spec.driver.source
+    origin = facts.at_pool(pool, SOURCE)
+    if entry is not None and entry.driver == "os":
+        if given in MANAGED:
+            facts.report_pool(
+                codes.DRIVER_CONTRADICTION,
+                pool,
+                SOURCE,
+                f"{spec.os.id} carries its driver itself, and no driver container exists for it",
+                help="write `driver: {source: preinstalled}`, or leave it out",
+            )
+            return None, origin
+        carried = Derived("drivers", f"{spec.os.id} carries its driver itself", (facts.at_pool(pool, "/spec/os/id"),))
+        return DriverSource.PREINSTALLED, origin if given else carried
+    if given is None:
+        facts.report_pool(
+            codes.DRIVER_SOURCE_MISSING,
+            pool,
+            "/spec/driver",
+            f"pool `{pool.name}` does not say where its driver comes from{_some_images_carry_it(entry)}",
+            help="write `driver: {source: container}`, `precompiled` or `preinstalled`",
+        )
+    return given, origin
+
+
+def _some_images_carry_it(entry: OperatingSystemEntry | None) -> str:
+    return f": some images of {entry.id} carry one" if entry is not None and entry.driver == "variant" else ""
+
+
+def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Facts) -> DriverPlan:
+    spec = pool.profile.spec
+    driver = spec.driver
+    chart = facts.need_chart()
+    version, version_origin = driver.version, facts.at_pool(pool, VERSION)
+    if version is None and source is DriverSource.CONTAINER:
+        version = str(chart.default(("driver", "version")))
+        version_origin = FromCatalog(f"charts/gpu-operator/{chart.release} driver.version", chart.source)
+    _check_version(pool, source, version, facts)
+    _check_kernel(pool, source, facts)
+    return DriverPlan(
+        source=source.value,
+        version=version,
+        repository=driver.repository or str(chart.default(("driver", "repository"))),
+        image=str(chart.default(("driver", "image"))),
+        os_tag=os_tag(pool, facts),
+        kernel_module_type=driver.kernel_module_type,
+        upgrade_policy=driver.upgrade_policy,
+        install_dir=_install_dir(pool, source, facts),
+        origin=origin,
+        version_origin=version_origin,
+        vgpu=driver.vgpu if source is DriverSource.CONTAINER else None,
+    )
+
+
+def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, facts: Facts) -> None:
+    if source is DriverSource.PREINSTALLED:
+        check_told_version(pool, facts)
+    elif source is DriverSource.PRECOMPILED:
+        if version is None or not _BRANCH.fullmatch(version):
+            said = f"`{version}` is none" if version else "none is given"
+            branch = version[:3] if version and _FULL_VERSION.fullmatch(version) else "535"
+            facts.report_pool(
+                codes.DRIVER_VERSION_FORM,
+                pool,
+                VERSION if version else SOURCE,
+                f"a precompiled driver takes the branch as driver.version; {said}",
+                help=f'write `version: "{branch}"`',
+            )
+    elif version is not None and pool.profile.spec.driver.vgpu is None and not _FULL_VERSION.fullmatch(version):
+        facts.report_pool(
+            codes.DRIVER_VERSION_FORM,
+            pool,
+            VERSION,
+            f"a driver container takes the full version; `{version}` is "
+            + ("a branch" if version.isdecimal() else "none"),
+            help="write a full version like 550.90.07, or `source: precompiled`",
+        )
+
+
+def _check_kernel(pool: PoolPlan, source: DriverSource, facts: Facts) -> None:
+    if source is DriverSource.PRECOMPILED and pool.profile.spec.kernel.release is None:
+        facts.report_pool(
+            codes.KERNEL_MISSING,
+            pool,
+            SOURCE,
+            "a precompiled driver's image is named by the kernel, and the pool declares none",
+            help="add `kernel: {release: ...}`, the output of `uname -r`",
+        )
+
+
+def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | None:
+    """Where a driver lies that the system carries: as declared, or as the catalog knows it."""
+    spec = pool.profile.spec
+    given = spec.driver.install_dir
+    entry = facts.catalog.operating_systems.get(spec.os.id)
+    known = entry.driver_folder if entry is not None else None
+    if source is not DriverSource.PREINSTALLED or known is None:
+        return given
+    if known not in _NOT_IN_ROOT:
+        if given not in (None, known):
+            facts.report_pool(
+                DRIVER_FOLDER,
+                pool,
+                INSTALL_DIR,
+                f"{spec.os.id} has its driver in `{known}`",
+                help="remove `installDir`: it follows from the operating system",
+            )
+        return known
+    if given is None:
+        facts.report_pool(
+            DRIVER_FOLDER,
+            pool,
+            SOURCE if spec.driver.source else "/spec/os/id",
+            f"where {spec.os.id} {spec.os.version} has its driver "
+            + ("depends on its version and flavour" if known == "declared" else "is unknown")
+            + "; the operator looks in the root file system",
+            help="declare it: `driver: {source: preinstalled, installDir: ...}`",
+            severity=Severity.ERROR if known == "declared" else Severity.WARNING,
+        )
+    return given
+
+
+def _opt_outs(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Facts) -> list[LabelSetting]:
+    """Labels that keep the operator's parts off nodes whose system has them."""
+    contract = facts.catalog.releases.labels
+    entry = facts.catalog.operating_systems.get(pool.profile.spec.os.id)
+    labels = []
+    if source is DriverSource.PREINSTALLED:
+        because = Derived("drivers", "the operator leaves nodes with this label without a driver pod", (origin,))
+        labels.append(LabelSetting(contract.deploy_driver, "pre-installed", "provisioner", because))
+    if entry is not None and entry.device_plugin == "os":
+        why = f"{entry.id} runs a device plugin itself, and two of them would advertise the same GPUs"
+        because = Derived("drivers", why, (facts.at_pool(pool, "/spec/os/id"),))
+        labels.append(LabelSetting(contract.deploy_device_plugin, "false", "provisioner", because))
+        _refuse_sharing(pool, facts)
+    if facts.distribution is not None:
+        at = facts.at_cluster("/spec/kubernetes/distribution")
+        for key, value, why in facts.distribution.node_labels:
+            labels.append(LabelSetting(key, value, "provisioner", Derived("drivers", why, (at,))))
+    return labels
+
+
+def _refuse_sharing(pool: PoolPlan, facts: Facts) -> None:
+    """The operator's configuration of sharing reaches its own device plugin only."""
+    sharing = pool.profile.spec.sharing
+    if sharing.time_slicing is not None or sharing.mps is not None:
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            "/spec/sharing",
+            f"{pool.profile.spec.os.id} runs a device plugin itself, and the operator's settings don't reach it",
+            help="remove `sharing`, and set it where the nodes are made",
+        )

@@ -1,0 +1,149 @@
+"""Pass: a field that would have no effect is a mistake, not a decoration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes import shape
+from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.plan.mixed_runtimes import ACKNOWLEDGEMENT
+from poolsmith.profiles.cluster import Engine, StackKind
+from poolsmith.profiles.driver import DriverSource
+from poolsmith.profiles.node_pool import Nic, ToolkitSource, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.plan.facts import Facts
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
+
+CLUSTER_FACTS = (ACKNOWLEDGEMENT,)
+_BY_ENGINE = {
+    Engine.ARGOCD: (("sourceRef", "Flux"),),
+    Engine.FLUX: (("destination", "Argo CD"), ("project", "Argo CD")),
+}
+
+
+def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Also acknowledgements of facts that nobody asks about: mostly misspelt ones."""
+    _check_delivery(plan, facts)
+    if plan.cluster.spec.stack.dcgm_exporter is not None and plan.cluster.spec.stack.kind is StackKind.OPERATOR:
+        facts.report_cluster(
+            codes.FIELD_WITHOUT_EFFECT,
+            "/spec/stack/dcgmExporter",
+            "`stack.dcgmExporter` has no effect: the operator brings its own dcgm-exporter",
+            help="remove it; the operator's exporter is set under `stack.values.dcgmExporter`",
+        )
+    _check_upgrade(plan, facts)
+    known = tuple(facts.catalog.sandbox["hostFacts"])
+    for index, item in enumerate(plan.cluster.spec.acknowledge):
+        if item.fact not in CLUSTER_FACTS:
+            facts.report_cluster(
+                shape.INVALID_VALUE,
+                f"/spec/acknowledge/{index}/fact",
+                f"nothing asks a cluster for the acknowledgement `{item.fact}`",
+                help=did_you_mean(item.fact, CLUSTER_FACTS),
+            )
+    for pool in plan.pools:
+        for pointer, message, help_text in _idle(pool):
+            facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, pointer, message, help=help_text)
+        for index, item in enumerate(pool.profile.spec.acknowledge):
+            if item.fact not in known:
+                facts.report_pool(
+                    shape.INVALID_VALUE,
+                    pool,
+                    f"/spec/acknowledge/{index}/fact",
+                    f"nothing asks a pool for the acknowledgement `{item.fact}`",
+                    help=f"write it in {plan.cluster.path}"
+                    if item.fact in CLUSTER_FACTS
+                    else did_you_mean(item.fact, known),
+                )
+    return plan
+
+
+def _check_upgrade(plan: ClusterPlan, facts: Facts) -> None:
+    stack = plan.cluster.spec.stack
+    if stack.upgrading_from is None or (
+        stack.kind is StackKind.OPERATOR
+        and stack.upgrading_from != stack.release
+        and stack.upgrading_from in facts.catalog.releases.by_tag
+    ):
+        return
+    pointer = "/spec/stack/upgradingFrom"
+    if stack.kind is not StackKind.OPERATOR:
+        message, advice = "`stack.upgradingFrom` has no effect: it is for releases of the gpu-operator", "remove it"
+    elif stack.upgrading_from == stack.release:
+        message, advice = f"{stack.release} is the release that is to run", "remove it, once that has rolled out"
+    else:
+        facts.report_cluster(
+            codes.UNKNOWN_RELEASE,
+            pointer,
+            f"the catalog does not know release `{stack.upgrading_from}` of the gpu-operator",
+            help=did_you_mean(stack.upgrading_from, facts.catalog.releases.by_tag),
+        )
+        return
+    facts.report_cluster(codes.FIELD_WITHOUT_EFFECT, pointer, message, help=advice)
+
+
+def _check_delivery(plan: ClusterPlan, facts: Facts) -> None:
+    delivery = plan.cluster.spec.delivery
+    for field, owner in _BY_ENGINE[delivery.engine]:
+        if facts.file.has(f"/spec/delivery/{field}"):
+            facts.report_cluster(
+                codes.FIELD_WITHOUT_EFFECT,
+                f"/spec/delivery/{field}",
+                f"`delivery.{field}` belongs to {owner}, and this cluster is delivered by {delivery.engine}",
+                help=f"remove it, or write `engine: {'flux' if owner == 'Flux' else 'argocd'}`",
+            )
+    destination = delivery.destination
+    if destination is not None and (destination.name is None) == (destination.server is None):
+        facts.report_cluster(
+            codes.FIELD_WITHOUT_EFFECT,
+            "/spec/delivery/destination",
+            "Argo CD takes a destination by `name` or by `server`: one of the two",
+            help="give one of them",
+        )
+
+
+def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
+    """Pointer, message and help for every field of a pool that nothing would use."""
+    spec = pool.profile.spec
+    driver, sandbox = spec.driver, spec.sandbox
+    given = {
+        "runtimeClass": sandbox.runtime_class,
+        "artifacts": sandbox.artifacts,
+        "tee": sandbox.tee,
+        "ccMode": sandbox.cc_mode,
+        "resourceAlias": sandbox.resource_alias,
+    }
+    if spec.workload is Workload.CONTAINER:
+        for field, value in given.items():
+            if value is not None:
+                message = f"`sandbox.{field}` has no effect on a pool that runs plain containers"
+                yield f"/spec/sandbox/{field}", message, "remove it, or set `workload`"
+    elif sandbox.resource_alias is not None:
+        message = "`sandbox.resourceAlias` needs the Kata device plugin of later releases"
+        yield "/spec/sandbox/resourceAlias", message, "remove it"
+    if driver.source is DriverSource.PREINSTALLED:
+        for field, asked in (
+            ("rdma", driver.rdma),
+            ("upgradePolicy", driver.upgrade_policy is not None),
+            ("kernelModuleType", driver.kernel_module_type is not None),
+            ("repository", driver.repository is not None),
+        ):
+            if asked:
+                message = f"`driver.{field}` has no effect: this pool's driver is not the operator's"
+                yield f"/spec/driver/{field}", message, "remove it"
+    elif driver.rdma and spec.nic is Nic.NONE:
+        message = "`driver.rdma` works with Mellanox adapters, and the pool declares none"
+        yield "/spec/driver/rdma", message, "write `nic: mellanox`, or remove `rdma`"
+    if driver.use_host_mofed and not driver.rdma:
+        yield (
+            "/spec/driver/useHostMofed",
+            "`driver.useHostMofed` has no effect without `driver.rdma`",
+            "add `rdma: true`",
+        )
+    if spec.toolkit.version is not None and spec.toolkit.source is not ToolkitSource.PREINSTALLED:
+        message = "`toolkit.version` tells the version of a pre-installed toolkit; the operator brings its own"
+        yield "/spec/toolkit/version", message, "remove it, or write `source: preinstalled`"

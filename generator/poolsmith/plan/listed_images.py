@@ -1,0 +1,76 @@
+"""A pool's driver image against what the documentation and the builds list.
+
+Images of a repository of one's own are nobody else's business.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.versions import version_key
+from poolsmith.diagnostics.codes import compatibility
+from poolsmith.diagnostics.codes.driver import DRIVER_IMAGE_NOT_LISTED
+from poolsmith.diagnostics.suggest import listed
+
+if TYPE_CHECKING:
+    from poolsmith.plan.facts import Facts
+    from poolsmith.plan.plan import DriverPlan, PoolPlan
+
+_KERNEL = "/spec/kernel/release"
+_VERSION = "/spec/driver/version"
+_MINOR = re.compile(r"\d+\.\d+")
+
+
+def check_listed(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """Warn where no list names the image: it may exist, but nobody says so."""
+    if not driver.managed or driver.vgpu is not None or pool.profile.spec.driver.repository is not None:
+        return
+    if driver.precompiled:
+        _check_precompiled(pool, driver, facts)
+    else:
+        _check_compiled(pool, driver, facts)
+
+
+def _check_precompiled(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    images, line = facts.catalog.driver_images, facts.need_release().line
+    kernel, tag, branch = pool.profile.spec.kernel.release, driver.os_tag or "", driver.branch
+    if line not in images.precompiled or kernel is None or branch is None:
+        return
+    if images.precompiled_rows(line, tag, kernel, branch):
+        return
+    near = map(str, images.nearest_rows(line, tag))
+    facts.report_pool(
+        DRIVER_IMAGE_NOT_LISTED,
+        pool,
+        _KERNEL,
+        f"the documentation of {line} lists no precompiled driver {branch} for {tag} with kernel {kernel}",
+        help=f"it lists {'; '.join(near)}; else write `source: container`, or name your own images "
+        "in `driver.repository`",
+    )
+
+
+def _check_compiled(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    spec, version = pool.profile.spec, driver.version or ""
+    known = facts.catalog.driver_images.compiled.get(driver.os_tag or "")
+    if known is None:
+        return
+    if known.leaves_out(driver.branch, version):
+        branches = f"of branch {listed(map(str, known.branches))}" if known.branches else "of an older build"
+        facts.report_pool(
+            DRIVER_IMAGE_NOT_LISTED,
+            pool,
+            _VERSION if spec.driver.version else "/spec/os/version",
+            f"no driver container {version} is built for {driver.os_tag}",
+            help=f"write a `driver.version` {branches}, or name your own image in `driver.repository`",
+        )
+    minor = _MINOR.match(spec.kernel.release or "")
+    if minor is not None and known.kernels and minor[0] not in known.kernels:
+        newest = max(known.kernels, key=version_key)
+        facts.report_pool(
+            compatibility.NO_SUPPORT_ROW,
+            pool,
+            _KERNEL,
+            f"the documentation names kernels {listed(known.kernels)} for drivers compiled on {driver.os_tag}",
+            help=f"nothing to do, if it works for you; the newest named one is {newest}",
+        )

@@ -1,0 +1,190 @@
+"""Pass: find the release, the distribution, and what each pool names, in the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.suggest import did_you_mean, listed
+from poolsmith.plan.facts import map_pools
+from poolsmith.profiles.cluster import StackKind
+from poolsmith.profiles.driver import DriverSource
+from poolsmith.profiles.node_pool import Workload
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.gpus import Gpus
+    from poolsmith.plan.facts import Facts
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
+
+RELEASE = "/spec/stack/release"
+_MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
+_WITHOUT_IMAGES = ("unknown", "variant")
+
+
+def look_up(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Everything unknown is reported in one run."""
+    _release(plan, facts)
+    _distribution(plan, facts)
+    for pool in plan.pools:
+        _operating_system(pool, facts)
+        _runtime(pool, facts)
+    plan = map_pools(plan, lambda pool: _gpu(pool, facts))
+    return replace(plan, line=facts.release.line) if facts.release else plan
+
+
+def _release(plan: ClusterPlan, facts: Facts) -> None:
+    stack = plan.cluster.spec.stack
+    if stack.kind is StackKind.DEVICE_PLUGIN:
+        known = facts.catalog.device_plugin["devicePlugin"]["releases"]
+        if stack.release not in known:
+            facts.report_cluster(
+                codes.UNKNOWN_RELEASE,
+                RELEASE,
+                f"the catalog does not know release `{stack.release}` of the device plugin",
+                help=did_you_mean(stack.release, known),
+            )
+        return
+    releases = facts.catalog.releases
+    release = releases.by_tag.get(stack.release)
+    chart = facts.catalog.chart(releases.chart_name, stack.release)
+    if release is None or chart is None:
+        facts.report_cluster(
+            codes.UNKNOWN_RELEASE,
+            RELEASE,
+            f"the catalog does not know release `{stack.release}` of the gpu-operator",
+            help="known: " + listed(releases.by_tag) + "; a new release is a new catalog entry (see `docs/catalog.md`)",
+        )
+        return
+    facts.release, facts.chart = release, chart
+
+
+def _distribution(plan: ClusterPlan, facts: Facts) -> None:
+    name = plan.cluster.spec.kubernetes.distribution
+    pointer = "/spec/kubernetes/distribution"
+    distribution = facts.catalog.distributions.get(name)
+    if distribution is None:
+        known = [item.name for item in facts.catalog.distributions.values() if item.refused is None]
+        facts.report_cluster(
+            codes.UNKNOWN_DISTRIBUTION,
+            pointer,
+            f"the catalog does not know the distribution `{name}`",
+            help=f"{did_you_mean(name, known)} Nodes of another one that are set up like kubeadm's: `kubeadm`",
+        )
+    elif distribution.refused is not None:
+        facts.report_cluster(codes.UNKNOWN_DISTRIBUTION, pointer, distribution.refused)
+    facts.distribution = distribution
+
+
+def _operating_system(pool: PoolPlan, facts: Facts) -> None:
+    """Decides the driver image's tag; where no driver is installed it decides nothing, and is only noted."""
+    spec = pool.profile.spec
+    os, managed = spec.os, spec.driver.source in _MANAGED and spec.workload is Workload.CONTAINER
+    known = facts.catalog.operating_systems
+    entry = known.get(os.id)
+    if os.image_tag is not None:
+        _declared_tag(pool, os.image_tag, facts)
+        return
+    declare = "declare another one with `os.imageTag`, what the operator makes of the nodes' ID and VERSION_ID"
+    severity = None if managed else Severity.NOTE
+    if entry is None:
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/id",
+            f"the catalog does not know the operating system `{os.id}`",
+            help=f"{did_you_mean(os.id, known)}; {declare}",
+            severity=severity,
+        )
+    elif not entry.knows(os.version):
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/version",
+            f"the catalog does not know `{os.id}` version `{os.version}`",
+            help=f"known: {listed(entry.known_versions())}; {declare}",
+            severity=severity,
+        )
+    elif managed and entry.driver in _WITHOUT_IMAGES and spec.driver.repository is None:
+        others = f"; drivers for it are published in {entry.repository}" if entry.repository else ""
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/id",
+            f"whether a driver image for {os.id} {os.version} exists is unknown",
+            help=f"name the repository that holds one in `driver.repository`, or pre-install the driver{others}",
+        )
+    if entry is not None and os.version in entry.unsupported:
+        facts.report_pool(
+            codes.NO_SUPPORT_ROW,
+            pool,
+            "/spec/os/version",
+            entry.unsupported[os.version],
+            help="use a system that the documentation lists",
+            severity=Severity.WARNING,
+        )
+
+
+def _declared_tag(pool: PoolPlan, tag: str, facts: Facts) -> None:
+    """The operator makes the suffix itself, from what the node says about its system, by the rules of its release."""
+    os = pool.profile.spec.os
+    if facts.release is not None:
+        possible: tuple[str, ...] = (facts.release.os_tag(os.id, os.version),)
+    else:
+        possible = tuple(dict.fromkeys((f"{os.id}{os.version}", f"{os.id}{os.version.split('.')[0]}")))
+    if tag not in possible:
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/imageTag",
+            f"on nodes of {os.id} {os.version} the operator asks for an image that ends in {listed(possible)}, "
+            f"never in `{tag}`",
+            help=f"write `imageTag: {possible[0]}`, and push the image under that name",
+        )
+
+
+def _runtime(pool: PoolPlan, facts: Facts) -> None:
+    name = pool.profile.spec.runtime.name
+    known = facts.catalog.runtimes.by_name
+    if name not in known:
+        facts.report_pool(
+            codes.UNKNOWN_RUNTIME,
+            pool,
+            "/spec/runtime/name",
+            f"the operator does not recognise the container runtime `{name}`",
+            help=f"{did_you_mean(name, known)}; the operator knows {listed(known)} and no way to declare another",
+        )
+
+
+def _gpu(pool: PoolPlan, facts: Facts) -> PoolPlan:
+    gpu = pool.profile.spec.gpu
+    gpus = facts.catalog.gpus
+    entry = gpus.find(gpu.product)
+    if gpu.architecture is not None and gpu.architecture not in gpus.architectures:
+        facts.report_pool(
+            codes.UNKNOWN_GPU,
+            pool,
+            "/spec/gpu/architecture",
+            f"the catalog does not know the architecture `{gpu.architecture}`",
+            help=did_you_mean(gpu.architecture, gpus.architectures),
+        )
+        return pool
+    if gpu.architecture is not None:
+        return replace(pool, architecture=gpu.architecture)
+    if entry is None:
+        facts.report_pool(
+            codes.UNKNOWN_GPU,
+            pool,
+            "/spec/gpu/product",
+            f"the catalog does not know the GPU `{gpu.product}`",
+            help=f"{_similar(gpu.product, gpus)}; declare another one with `gpu.architecture`: "
+            + listed(gpus.architectures),
+        )
+        return pool
+    return replace(pool, architecture=entry.architecture)
+
+
+def _similar(product: str, gpus: Gpus) -> str:
+    similar = gpus.similar(product)
+    return f"did you mean {listed(similar)}?" if similar else f"known: {listed(gpus.names())}"

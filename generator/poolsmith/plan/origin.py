@@ -1,0 +1,62 @@
+"""Where a generated value came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from poolsmith.sources.pointer import split
+
+
+@dataclass(frozen=True, slots=True)
+class FromProfile:
+    """Written by a user: file and JSON pointer."""
+
+    path: str
+    pointer: str
+
+    def __str__(self) -> str:
+        return f"{self.path}#{self.pointer}"
+
+
+@dataclass(frozen=True, slots=True)
+class FromCatalog:
+    """A fact of the catalog: its entry, and the public source of the fact."""
+
+    entry: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"catalog {self.entry}"
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Followed from other values, in the pass that is named, for the reason given in one sentence."""
+
+    derivation: str
+    because: str
+    inputs: tuple[Origin, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.derivation}: {self.because}"
+
+
+Origin = FromProfile | FromCatalog | Derived
+
+
+def profile_inputs(origin: Origin) -> tuple[FromProfile, ...]:
+    """The profile lines that an origin goes back to, each once, in order."""
+    if isinstance(origin, FromProfile):
+        return (origin,)
+    if isinstance(origin, Derived):
+        return tuple(dict.fromkeys(line for part in origin.inputs for line in profile_inputs(part)))
+    return ()
+
+
+def shown_origin(origin: str) -> str:
+    """The text of an origin for people: of a profile line the file and the dotted field.
+
+    No line number: it would change with every edit above it.
+    """
+    path, mark, pointer = origin.partition("#/")
+    return f"{path}: {'.'.join(split(f'/{pointer}'))}" if mark else origin

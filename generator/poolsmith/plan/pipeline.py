@@ -1,0 +1,120 @@
+"""Profiles and catalog to a ClusterPlan: a visible tuple of passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.plan.container_runtime import choose_runtime
+from poolsmith.plan.delivery import check_source, deliver_operator
+from poolsmith.plan.device_plugin_stack import (
+    check_hand_installed,
+    plan_dcgm_exporter,
+    plan_device_plugin,
+    plan_namespace,
+)
+from poolsmith.plan.driver_mode import choose_driver_mode
+from poolsmith.plan.drivers import choose_drivers
+from poolsmith.plan.effect import refuse_idle_fields
+from poolsmith.plan.facts import Facts
+from poolsmith.plan.identity import identify_pools
+from poolsmith.plan.lookups import look_up
+from poolsmith.plan.mig import partition_gpus
+from poolsmith.plan.mixed_runtimes import accept_mixture
+from poolsmith.plan.node_feature_discovery import note_external_discovery
+from poolsmith.plan.plan import ClusterPlan, PoolPlan
+from poolsmith.plan.priority_quota import allow_critical_pods
+from poolsmith.plan.registry import mirror_images
+from poolsmith.plan.sandbox import plan_sandboxes
+from poolsmith.plan.scheduling import tolerate_taints
+from poolsmith.plan.sharing import share_gpus
+from poolsmith.plan.smoke import plan_smoke_tests
+from poolsmith.plan.support import note_support
+from poolsmith.plan.taints import check_taints
+from poolsmith.plan.toolkit import choose_toolkits
+from poolsmith.plan.user_values import add_user_values
+from poolsmith.profiles.cluster import StackKind
+
+if TYPE_CHECKING:
+    from poolsmith.catalog import Catalog
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.plan.facts import JudgeValues
+    from poolsmith.profiles.load_cluster import LoadedCluster
+
+Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
+
+FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, refuse_idle_fields)
+"""Look-ups; when one fails, the passes below would only guess."""
+
+OPERATOR: tuple[Pass, ...] = (
+    note_support,
+    accept_mixture,
+    choose_toolkits,
+    choose_runtime,
+    choose_drivers,
+    choose_driver_mode,
+    partition_gpus,
+    share_gpus,
+    plan_sandboxes,
+    check_taints,
+    tolerate_taints,
+    deliver_operator,
+    note_external_discovery,
+    allow_critical_pods,
+    mirror_images,
+    plan_smoke_tests,
+    add_user_values,
+)
+
+DEVICE_PLUGIN: tuple[Pass, ...] = (
+    check_hand_installed,
+    check_taints,
+    plan_namespace,
+    allow_critical_pods,
+    plan_device_plugin,
+    plan_dcgm_exporter,
+    plan_smoke_tests,
+)
+
+_NAMESPACES = {StackKind.OPERATOR: "gpu-operator", StackKind.DEVICE_PLUGIN: "kube-system"}
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A plan, or None when a diagnostic of severity error says why there is none."""
+
+    plan: ClusterPlan | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def resolve_cluster(loaded: LoadedCluster, catalog: Catalog, judge_values: JudgeValues) -> Resolved:
+    """Run the passes over one cluster whose profiles loaded without errors."""
+    cluster, file = loaded.cluster, loaded.file
+    if cluster is None or file is None or not loaded.pools:
+        return Resolved(None, ())
+    facts = Facts.of(catalog, loaded, file, judge_values)
+    stack = cluster.spec.stack
+    plan = ClusterPlan(
+        cluster=cluster,
+        pools=tuple(PoolPlan(profile=item.pool) for item in loaded.pools),
+        namespace=stack.namespace or _NAMESPACES[stack.kind],
+        driver_mode=stack.driver_mode,
+    )
+    plan = _run(FIRST, plan, facts)
+    if not facts.failed:
+        plan = _run(OPERATOR if stack.kind is StackKind.OPERATOR else DEVICE_PLUGIN, plan, facts)
+    if facts.failed:
+        return Resolved(None, tuple(facts.found))
+    return Resolved(_finish(plan, facts), tuple(facts.found))
+
+
+def _run(passes: tuple[Pass, ...], plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    for step in passes:
+        plan = step(plan, facts)
+    return plan
+
+
+def _finish(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    provisioners = facts.distribution.provisioners if facts.distribution else ()
+    return replace(plan, values=tuple(sorted(plan.values, key=lambda setting: setting.path)), provisioners=provisioners)

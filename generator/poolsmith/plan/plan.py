@@ -1,0 +1,264 @@
+"""The resolved decisions for one cluster.
+
+`resolve` makes a plan in small passes; `render` turns it into files. Every value carries its origin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.profiles.cluster import Cluster, DriverMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.plan.origin import Origin
+    from poolsmith.plan.toolkit_overlay import ToolkitOverlay
+    from poolsmith.profiles.driver import KernelModuleType, UpgradePolicy, VgpuGuest
+    from poolsmith.profiles.node_pool import NodePool, Taint
+
+ValuePath = tuple[str, ...]
+PROVISIONER = "provisioner"
+NFD = "nfd"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSetting:
+    """One Helm value that differs from the chart's default."""
+
+    path: ValuePath
+    value: Any
+    origin: Origin
+
+    @property
+    def dotted(self) -> str:
+        return ".".join(self.path)
+
+
+def values_tree(settings: Iterable[ValueSetting]) -> dict[str, Any]:
+    """The settings as one mapping, keys in order."""
+    tree: dict[str, Any] = {}
+    for setting in sorted(settings, key=lambda item: item.path):
+        node = tree
+        for key in setting.path[:-1]:
+            node = node.setdefault(key, {})
+        node[setting.path[-1]] = setting.value
+    return tree
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSetting:
+    """A label that a pool's nodes must carry, and who writes it: provisioner, nfd, or the name of a cloud."""
+
+    key: str
+    value: str
+    writer: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverPlan:
+    """A pool's one driver source.
+
+    `version` is a branch when precompiled, None when pre-installed and untold. A guest's is the tag of its image, which
+    says nothing of the driver in it.
+    """
+
+    source: str
+    version: str | None
+    repository: str
+    image: str
+    os_tag: str | None
+    kernel_module_type: KernelModuleType | None
+    upgrade_policy: UpgradePolicy | None
+    install_dir: str | None
+    origin: Origin
+    version_origin: Origin
+    vgpu: VgpuGuest | None = None
+
+    @property
+    def managed(self) -> bool:
+        """Whether the operator installs it."""
+        return self.source in ("container", "precompiled")
+
+    @property
+    def precompiled(self) -> bool:
+        return self.source == "precompiled"
+
+    @property
+    def kind(self) -> str:
+        """The driverType of an NVIDIADriver."""
+        return "gpu" if self.vgpu is None else "vgpu"
+
+    @property
+    def branch(self) -> int | None:
+        """None where nobody can tell."""
+        if self.version is None or self.vgpu is not None:
+            return None
+        return int(self.version.split(".")[0].split("-")[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmokeTest:
+    """The job that proves a pool. `reason` says why there is none when `image` is None."""
+
+    image: str | None = None
+    resource: str = "nvidia.com/gpu"
+    runtime_class: str | None = None
+    annotations: tuple[tuple[str, str], ...] = ()
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolPlan:
+    """The decisions for one pool."""
+
+    profile: NodePool
+    architecture: str | None = None
+    driver: DriverPlan | None = None
+    toolkit: str = "operator"
+    labels: tuple[LabelSetting, ...] = ()
+    autoscaler_flags: tuple[str, ...] = ()
+    """What a cluster-autoscaler of one's own has to be started with."""
+    node_names: tuple[str, ...] = ()
+    mig_strategy: str | None = None
+    resources: tuple[str, ...] = ()
+    passthrough_resource: str | None = None
+    device_plugin_config: str | None = None
+    smoke: SmokeTest = SmokeTest(reason="not planned")
+
+    @property
+    def name(self) -> str:
+        return self.profile.metadata.name
+
+    @property
+    def label_value(self) -> str:
+        return self.profile.label_value
+
+    @property
+    def taints(self) -> tuple[Taint, ...]:
+        return self.profile.spec.nodes.taints
+
+    @property
+    def taints_of_new_nodes(self) -> tuple[Taint, ...]:
+        """What has to be tolerated by whatever prepares a node."""
+        return self.profile.spec.nodes.taints + self.profile.spec.nodes.startup_taints
+
+
+@dataclass(frozen=True, slots=True)
+class Singleton:
+    """Something that a cluster has once, with the pools that ask for it."""
+
+    name: str
+    value: str
+    asked_by: tuple[str, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesObject:
+    """An object that is generated as it is, into a named file of a unit."""
+
+    file: str
+    body: dict[str, Any]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelmChart:
+    """A chart that a unit installs."""
+
+    name: str
+    version: str
+    repository: str
+    values_file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitSource:
+    """A pinned kustomization in somebody else's repository.
+
+    It brings its namespace itself; `level` is the Pod Security level that its workloads need there, and
+    `image_hosts` are the registries that it names.
+    """
+
+    repository: str
+    revision: str
+    path: str
+    level: str
+    image_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitPlan:
+    """Something delivered on its own: a folder with a kustomization, maybe a chart, maybe a pinned source."""
+
+    name: str
+    folder: str
+    namespace: str
+    title: str
+    objects: tuple[KubernetesObject, ...] = ()
+    values: tuple[ValueSetting, ...] = ()
+    chart: HelmChart | None = None
+    catalog_release: str | None = None
+    source: GitSource | None = None
+    before_platform: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolDriverObject:
+    """An NVIDIADriver that selects one pool."""
+
+    pool: str
+    name: str
+    spec: dict[str, Any]
+    origin: Origin
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return {
+            "apiVersion": "nvidia.com/v1alpha1",
+            "kind": "NVIDIADriver",
+            "metadata": {"name": self.name},
+            "spec": self.spec,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespacePlan:
+    """A namespace that poolsmith creates, with its Pod Security level."""
+
+    name: str
+    level: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPlan:
+    """The decisions for one cluster; pools sorted by name."""
+
+    cluster: Cluster
+    pools: tuple[PoolPlan, ...]
+    namespace: str
+    line: str = ""
+    driver_mode: DriverMode = DriverMode.CLUSTER_POLICY
+    values: tuple[ValueSetting, ...] = ()
+    singletons: tuple[Singleton, ...] = ()
+    namespaces: tuple[NamespacePlan, ...] = ()
+    quotas: tuple[KubernetesObject, ...] = ()
+    config_maps: tuple[KubernetesObject, ...] = ()
+    driver_objects: tuple[PoolDriverObject, ...] = ()
+    toolkit_overlays: tuple[ToolkitOverlay, ...] = ()
+    units: tuple[UnitPlan, ...] = ()
+    chart: HelmChart | None = None
+    ignore_differences: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    provisioners: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.cluster.metadata.name
+
+    def setting(self, *path: str) -> ValueSetting | None:
+        return next((setting for setting in self.values if setting.path == path), None)

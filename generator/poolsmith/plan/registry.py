@@ -1,0 +1,133 @@
+"""Pass: images from mirrors, and the secrets to pull them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.plan.facts import with_values
+from poolsmith.plan.origin import Derived, FromCatalog, Origin
+from poolsmith.plan.plan import ClusterPlan, KubernetesObject, PoolDriverObject, ValueSetting
+from poolsmith.profiles.cluster import NfdProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.plan.facts import Facts
+
+MIRRORS = "/spec/registry/mirrors"
+SECRETS = "/spec/registry/pullSecrets"
+_SUBCHART = "node-feature-discovery"
+_NFD_HOST = "registry.k8s.io"
+
+
+def mirror_images(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """The host of every image reference is replaced, the rest is kept."""
+    registry = plan.cluster.spec.registry
+    if registry.mirrors:
+        plan = _mirror(plan, registry.mirrors, facts)
+    if registry.pull_secrets:
+        plan = _add_secrets(plan, list(registry.pull_secrets), facts)
+    return plan
+
+
+def mirrored(reference: str, mirrors: dict[str, str]) -> str:
+    """`nvcr.io/nvidia/driver` as `registry.example.com/nvcr/nvidia/driver`."""
+    host, separator, rest = reference.partition("/")
+    return f"{mirrors[host]}/{rest}" if separator and host in mirrors else reference
+
+
+def _mirror(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> ClusterPlan:
+    chart = facts.need_chart()
+    taken = {setting.path: setting for setting in plan.values}
+    settings = []
+    for path, value in _leaves(chart.defaults, "repository"):
+        current = taken[path].value if path in taken else value
+        replaced = mirrored(str(current), mirrors)
+        if replaced != current:
+            origin = Derived(
+                "registry", "pulled from the mirror of its host", (_at(str(current), facts), _known(facts))
+            )
+            settings.append(ValueSetting(path, replaced, origin))
+    changed = {setting.path for setting in settings}
+    plan = replace(plan, values=tuple(setting for setting in plan.values if setting.path not in changed))
+    plan = with_values(plan, *settings)
+    plan = replace(
+        plan,
+        driver_objects=tuple(_mirror_driver(item, mirrors) for item in plan.driver_objects),
+        units=tuple(
+            replace(unit, objects=tuple(_mirror_object(item, mirrors) for item in unit.objects)) for unit in plan.units
+        ),
+    )
+    _report_unreached(plan, mirrors, facts)
+    return plan
+
+
+def _report_unreached(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> None:
+    """Images that are pulled from a mirrored host all the same, because nothing generated names them."""
+    own_image = "image" in (plan.cluster.spec.stack.values.get(_SUBCHART) or {})
+    if plan.cluster.spec.nfd.provider is NfdProvider.OPERATOR and _NFD_HOST in mirrors and not own_image:
+        facts.report_cluster(
+            codes.MIRROR_INCOMPLETE,
+            f"{MIRRORS}/{_NFD_HOST}",
+            f"images of {_NFD_HOST} are named inside the subchart {_SUBCHART}, whose defaults are unknown",
+            help=f"set {_SUBCHART}.image.repository in stack.values",
+        )
+    for source in (unit.source for unit in plan.units if unit.source is not None):
+        for host in source.image_hosts:
+            if host in mirrors:
+                facts.report_cluster(
+                    codes.MIRROR_INCOMPLETE,
+                    f"{MIRRORS}/{host}",
+                    f"manifests are taken from {source.repository}, and name images of {host}",
+                    help="mirror that repository as well, or let the nodes' runtime know the mirror",
+                )
+
+
+def _at(reference: str, facts: Facts) -> Origin:
+    return facts.at_cluster(f"{MIRRORS}/{reference.partition('/')[0]}")
+
+
+def _known(facts: Facts) -> FromCatalog:
+    return FromCatalog(f"charts/gpu-operator/{facts.need_release().tag}", facts.need_chart().source)
+
+
+def _mirror_driver(item: PoolDriverObject, mirrors: dict[str, str]) -> PoolDriverObject:
+    spec = dict(item.spec)
+    spec["repository"] = mirrored(spec["repository"], mirrors)
+    for part in ("gds", "gdrcopy"):
+        if part in spec:
+            spec[part] = {**spec[part], "repository": mirrored(spec[part]["repository"], mirrors)}
+    return replace(item, spec=spec)
+
+
+def _mirror_object(item: KubernetesObject, mirrors: dict[str, str]) -> KubernetesObject:
+    def walk(node: Any, key: str = "") -> Any:
+        if isinstance(node, dict):
+            return {name: walk(value, name) for name, value in node.items()}
+        if isinstance(node, list):
+            return [walk(value) for value in node]
+        return mirrored(node, mirrors) if key in ("image", "payloadImage") and isinstance(node, str) else node
+
+    return replace(item, body=walk(item.body))
+
+
+def _add_secrets(plan: ClusterPlan, secrets: list[str], facts: Facts) -> ClusterPlan:
+    origin = facts.at_cluster(SECRETS)
+    read = [tuple(path.split(".")) for path in facts.need_chart().paths]
+    paths = [path for path in read if path[-1] == "imagePullSecrets" and path[0] != _SUBCHART]
+    settings = [ValueSetting(path, secrets, origin) for path in paths]
+    objects = tuple(replace(item, spec={**item.spec, "imagePullSecrets": secrets}) for item in plan.driver_objects)
+    return replace(with_values(plan, *settings), driver_objects=objects)
+
+
+def _leaves(tree: dict[str, Any], name: str, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every value called `name` in the chart's defaults, the subchart left out."""
+    for key, value in tree.items():
+        if not path and key == _SUBCHART:
+            continue
+        if key == name:
+            yield (*path, key), value
+        elif isinstance(value, dict):
+            yield from _leaves(value, name, (*path, key))

@@ -1,0 +1,61 @@
+"""Pass: the job that proves a pool works."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.plan.facts import map_pools
+from poolsmith.plan.plan import ClusterPlan, PoolPlan, SmokeTest
+from poolsmith.plan.registry import mirrored
+from poolsmith.profiles.node_pool import Workload
+
+if TYPE_CHECKING:
+    from poolsmith.plan.facts import Facts
+
+
+_UNKNOWN_RESOURCE = "what its MIG layout advertises is not known"
+
+
+def plan_smoke_tests(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """One vectoradd job per pool that can run one."""
+    return map_pools(plan, lambda pool: replace(pool, smoke=_smoke(plan, pool, facts)))
+
+
+def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeTest:
+    spec = pool.profile.spec
+    wanted = plan.cluster.spec.smoke_test.image
+    image = mirrored(wanted or _image_for(pool, facts), plan.cluster.spec.registry.mirrors)
+    if spec.workload is Workload.CONTAINER:
+        resource = _resource(pool)
+        return SmokeTest(image=image, resource=resource) if resource else SmokeTest(reason=_UNKNOWN_RESOURCE)
+    if spec.workload is not Workload.KATA or pool.passthrough_resource is None:
+        return SmokeTest(reason="virtual machines are proved by starting one, not by a pod")
+    era = facts.catalog.sandbox["eras"][facts.need_release().sandbox_era]
+    annotations = {**era["podAnnotations"], era["memoryAnnotation"]: str(spec.sandbox.default_memory)}
+    return SmokeTest(
+        image=image,
+        resource=pool.passthrough_resource,
+        runtime_class=spec.sandbox.runtime_class or era["runtimeClass"],
+        annotations=tuple(sorted(annotations.items())),
+    )
+
+
+def _image_for(pool: PoolPlan, facts: Facts) -> str:
+    """The newest sample image that the driver's branch can run; the oldest when the branch is not told."""
+    branch = pool.driver.branch if pool.driver is not None else None
+    images = facts.catalog.device_plugin["smokeTest"]["images"]
+    fitting = [item["image"] for item in images if branch is not None and branch >= item["fromBranch"]]
+    return str(fitting[0] if fitting else images[-1]["image"])
+
+
+def _resource(pool: PoolPlan) -> str | None:
+    slicing = pool.profile.spec.sharing.time_slicing
+    mps = pool.profile.spec.sharing.mps
+    if slicing is not None:
+        return slicing.resource + (".shared" if slicing.rename_by_default else "")
+    if mps is not None:
+        return "nvidia.com/gpu" + (".shared" if mps.rename_by_default else "")
+    if pool.profile.spec.gpu.mig is None:
+        return "nvidia.com/gpu"
+    return pool.resources[0] if pool.resources else None

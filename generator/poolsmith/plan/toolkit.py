@@ -1,0 +1,123 @@
+"""Pass: one container toolkit per pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.plan.device_injection import uses_cdi
+from poolsmith.plan.facts import map_pools, with_values
+from poolsmith.plan.mixed_runtimes import RUNTIME, operator_runtime
+from poolsmith.plan.origin import Derived
+from poolsmith.plan.plan import ClusterPlan, LabelSetting, PoolPlan, ValueSetting
+from poolsmith.profiles.node_pool import ToolkitSource, Workload
+
+if TYPE_CHECKING:
+    from poolsmith.plan.facts import Facts
+
+SOURCE = "/spec/toolkit/source"
+
+
+def choose_toolkits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Explicit and contradicted is an error; `auto` follows from operating system, workload and container runtime."""
+    operators = operator_runtime(plan.pools)
+    plan = map_pools(plan, lambda pool: replace(pool, toolkit=_choose(pool, operators, facts)))
+    _check_overlays(plan, operators, facts)
+    users = [pool for pool in plan.pools if pool.toolkit != "none"]
+    outside = [pool for pool in users if pool.toolkit == ToolkitSource.PREINSTALLED]
+    if outside and len(outside) == len(users):
+        because = "every pool that runs containers has its toolkit already"
+        origins = tuple(facts.at_pool(pool, SOURCE) for pool in outside)
+        return with_values(plan, ValueSetting(("toolkit", "enabled"), False, Derived("toolkit", because, origins)))
+    if outside and uses_cdi(plan, facts):
+        ours = next(pool for pool in users if pool.toolkit != ToolkitSource.PREINSTALLED)
+        facts.report_pool(
+            codes.TOOLKIT_CONTRADICTION,
+            outside[0],
+            SOURCE,
+            f"pool `{outside[0].name}` has its own toolkit, pool `{ours.name}` the operator's; "
+            f"under CDI ({plan.cluster.spec.stack.release}) that does not work",
+            help="use one toolkit source for all pools of the cluster",
+            related=((ours, SOURCE, "the operator's toolkit"),),
+        )
+        return plan
+    key = facts.catalog.releases.labels.deploy_toolkit
+    return map_pools(plan, lambda pool: _opt_out(pool, key, operators, facts))
+
+
+def _opt_out(pool: PoolPlan, key: str, operators: str, facts: Facts) -> PoolPlan:
+    if pool.toolkit == ToolkitSource.PREINSTALLED:
+        because = Derived(
+            "toolkit", "keeps the operator's toolkit off nodes that have one", (facts.at_pool(pool, SOURCE),)
+        )
+    elif pool.toolkit == ToolkitSource.OVERLAY:
+        because = Derived(
+            "toolkit",
+            f"keeps the operator's toolkit, which configures {operators}, off nodes that get one of their own",
+            (facts.at_pool(pool, RUNTIME),),
+        )
+    else:
+        return pool
+    return replace(pool, labels=(*pool.labels, LabelSetting(key, "false", "provisioner", because)))
+
+
+def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
+    spec = pool.profile.spec
+    source = spec.toolkit.source
+    if spec.workload is not Workload.CONTAINER:
+        if source is not ToolkitSource.AUTO:
+            facts.report_pool(
+                codes.TOOLKIT_CONTRADICTION,
+                pool,
+                SOURCE,
+                f"a pool of workload `{spec.workload}` runs no GPU containers on the host and has no toolkit",
+                help="remove `toolkit.source`",
+            )
+        return "none"
+    entry = facts.catalog.operating_systems.get(spec.os.id)
+    brought = entry is not None and entry.toolkit == "os"
+    if brought and source in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY):
+        facts.report_pool(
+            codes.TOOLKIT_CONTRADICTION,
+            pool,
+            SOURCE,
+            f"{spec.os.id} carries its toolkit itself; a second one would write the same configuration",
+            help="write `source: auto`",
+        )
+    if source is ToolkitSource.PREINSTALLED or (brought and source is ToolkitSource.AUTO):
+        return ToolkitSource.PREINSTALLED.value
+    foreign = spec.runtime.name != operators
+    if foreign and source is ToolkitSource.OPERATOR:
+        facts.report_pool(
+            codes.TOOLKIT_CONTRADICTION,
+            pool,
+            SOURCE,
+            f"the operator's toolkit configures {operators} in this cluster, and pool `{pool.name}` runs "
+            f"{spec.runtime.name}",
+            help="write `source: auto`; the pool then gets a toolkit of its own",
+        )
+    if foreign or source is ToolkitSource.OVERLAY:
+        return ToolkitSource.OVERLAY.value
+    return ToolkitSource.OPERATOR.value
+
+
+def _check_overlays(plan: ClusterPlan, operators: str, facts: Facts) -> None:
+    """A second toolkit for the runtime that the operator configures anyway is needed for other paths only."""
+    served = {_paths(pool) for pool in plan.pools if pool.toolkit == ToolkitSource.OPERATOR}
+    for pool in plan.pools:
+        asked = pool.toolkit == ToolkitSource.OVERLAY and pool.profile.spec.runtime.name == operators
+        if asked and (not served or _paths(pool) in served):
+            facts.report_pool(
+                codes.TOOLKIT_CONTRADICTION,
+                pool,
+                SOURCE,
+                f"nothing needs a toolkit of its own on pool `{pool.name}`: the operator's configures {operators}, "
+                "at the same paths",
+                help="write `source: auto`",
+            )
+
+
+def _paths(pool: PoolPlan) -> tuple[str | None, ...]:
+    runtime = pool.profile.spec.runtime
+    return runtime.config, runtime.socket, runtime.drop_in

@@ -1,0 +1,1 @@
+"""Policies: what does the cluster, or the reviewer, refuse?"""

@@ -1,0 +1,74 @@
+"""An object as CEL sees it in the API server: native kinds have been through their Go types.
+
+Empty fields that are left out when empty are gone, explicit pointers stay, what is never left out appears, quantities
+are canonical, fields that the version does not have are dropped. Nothing is defaulted: see `defaulting`.
+Of custom resources only the metadata goes through a Go type.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from poolsmith.catalog.kubernetes_types import OBJECT_META, known_minors, kubernetes_types
+from poolsmith.diagnostics.printable import printable
+from poolsmith.policies.admission.go_types import readers
+from poolsmith.policies.admission.go_values import NotThisType
+
+_MINOR = re.compile(r"v?1\.(\d{1,4})(?:\.\d{1,9})?", re.ASCII)
+_LONGEST_REASON = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """`reason` says why the API server can't read the object, which is then as it was given. `native`: a known kind."""
+
+    object: Any
+    native: bool
+    reason: str | None = None
+
+
+def normalise(body: dict[str, Any], kubernetes: str) -> dict[str, Any]:
+    """`body` as a version of Kubernetes (1.34) shows it to CEL. Never changed itself; parts may be shared."""
+    result: dict[str, Any] = normalised(body, kubernetes).object
+    return result
+
+
+def normalised(body: Any, kubernetes: str) -> Normalised:
+    """The same, and whether the kind is known and the object readable; takes anything."""
+    made = readers(_minor(kubernetes))
+    struct = made.types.kinds.get(_kind(body))
+    try:
+        if struct is not None:
+            return Normalised(made.of_struct(struct)(body), native=True)
+        if isinstance(body, dict) and isinstance(body.get("metadata"), dict):
+            metadata = made.of_struct(OBJECT_META)(body["metadata"])
+            if metadata.get("creationTimestamp", "") is None:
+                del metadata["creationTimestamp"]
+            return Normalised({**body, "metadata": metadata}, native=False)
+    except NotThisType as problem:
+        if struct is None:
+            problem.steps.append("metadata")
+        return Normalised(body, struct is not None, printable(str(problem))[:_LONGEST_REASON])
+    return Normalised(body, native=False)
+
+
+def is_known_kind(body: Any) -> bool:
+    """Whether it is a native kind of any version that is known."""
+    return _kind(body) in kubernetes_types(known_minors()[1]).kinds
+
+
+def _kind(body: Any) -> tuple[str, str]:
+    if not isinstance(body, dict):
+        return "", ""
+    api_version, kind = body.get("apiVersion"), body.get("kind")
+    return (api_version, kind) if isinstance(api_version, str) and isinstance(kind, str) else ("", "")
+
+
+@lru_cache(maxsize=64)
+def _minor(kubernetes: str) -> int:
+    """What nobody can read counts as the newest version."""
+    found = _MINOR.fullmatch(kubernetes)
+    return int(found[1]) if found is not None else known_minors()[1]

@@ -1,0 +1,244 @@
+"""What policies say of a cluster's objects, as findings at the lines of profiles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
+from poolsmith.diagnostics.codes import admission as codes
+from poolsmith.diagnostics.codes.policy import DEPENDS_ON_DEFAULTING, POLICY_SAW_NOTHING
+from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.diagnostics.suggest import listed
+from poolsmith.policies.admission.verdict import Verdict
+from poolsmith.shape.reader import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from poolsmith.app.prediction import Prediction
+    from poolsmith.diagnostics import Location, RuleInfo
+    from poolsmith.ledger.view import PrivilegeView
+    from poolsmith.policies.admission.placed import PlacedObject
+    from poolsmith.policies.admission.policy import Policy, PolicySet
+    from poolsmith.policies.admission.verdict import Evaluation, Result
+    from poolsmith.policies.run.run import PolicyRun
+
+_RULES: tuple[tuple[str, RuleInfo, str], ...] = (
+    ("Deny", codes.DENIED_BY_POLICY, "denied"),
+    ("Warn", codes.WARNED_BY_POLICY, "warned of"),
+    ("Audit", codes.AUDITED_BY_POLICY, "audited"),
+)
+_POLICY = "ValidatingAdmissionPolicy"
+_LONGEST = 400
+_FEW = 4
+_POOLS = "pools/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where an object comes from: the key of a predicted one, and of a rendered one its path below the cluster's."""
+
+    key: str
+    is_pod: bool = False
+    path: str | None = None
+
+    @property
+    def sort(self) -> str:
+        return "rendered_objects" if self.path is not None else "predicted_pods" if self.is_pod else "predicted_objects"
+
+    @property
+    def kind(self) -> str:
+        return self.key.split("/")[1]
+
+    @property
+    def words(self) -> str:
+        """The object, for messages."""
+        namespace, _, name = self.key.partition("/")
+        where = f" in namespace {namespace}" if namespace else ""
+        what = name if not self.is_pod or name.startswith("Pod/") else f"the pod of {name}"
+        return f"{what}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What all policies say of one object; `defaulted` are fields that they read and the API server fills in."""
+
+    origin: Origin
+    evaluation: Evaluation
+    defaulted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """How many objects a policy was meant for; `defaulted` are fields of them that it reads and that are filled in."""
+
+    predicted_pods: int = 0
+    predicted_objects: int = 0
+    rendered_objects: int = 0
+    defaulted: tuple[str, ...] = ()
+
+    def with_more(self, other: Sight) -> Sight:
+        return Sight(
+            predicted_pods=self.predicted_pods + other.predicted_pods,
+            predicted_objects=self.predicted_objects + other.predicted_objects,
+            rendered_objects=self.rendered_objects + other.rendered_objects,
+            defaulted=tuple(sorted({*self.defaulted, *other.defaulted})),
+        )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {
+            "predicted_pods": self.predicted_pods,
+            "predicted_objects": self.predicted_objects,
+            "rendered_objects": self.rendered_objects,
+        }
+
+    @property
+    def words(self) -> str:
+        """As `47 predicted pods`; what it did not see is left out."""
+        seen = (
+            f"{count:,} {(name if count > 1 else name.removesuffix('s')).replace('_', ' ')}"
+            for name, count in self.counts.items()
+            if count
+        )
+        return ", ".join(seen) or "nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Of one cluster."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    not_evaluated: int = 0
+    sights: dict[str, Sight] = field(default_factory=dict)
+
+
+def findings_of(
+    judged: Sequence[Judged], policies: PolicySet, run: PolicyRun, prediction: Prediction, view: PrivilegeView
+) -> Findings:
+    """`run` tells which policies the API server would refuse, or had to be stopped: those are not evaluated at all."""
+    places = _Places(policies, prediction, view)
+    diagnostics: list[Diagnostic] = []
+    undecided: Counter[tuple[str, str]] = Counter()
+    sights: dict[str, Counter[str]] = {policy.name: Counter() for policy in policies.policies}
+    defaulted: dict[str, set[str]] = {}
+    for item in judged:
+        for name in item.evaluation.met:
+            sights[name][item.origin.sort] += 1
+        for name, fields in item.defaulted.items():
+            defaulted.setdefault(name, set()).update(f"{item.origin.kind} {field}" for field in fields)
+        for result in item.evaluation.results:
+            if result.verdict is Verdict.NOT_EVALUATED:
+                undecided[result.policy, result.message] += 1
+            elif result.failed:
+                diagnostics.append(places.finding(item.origin, result))
+    unread = dict(_unread(policies, run))
+    diagnostics.extend(places.undecided(name, why, count) for (name, why), count in sorted(undecided.items()))
+    diagnostics.extend(places.undecided(name, why, 0) for name, why in sorted(unread.items()))
+    return Findings(
+        diagnostics=tuple(diagnostics),
+        skipped=tuple(
+            Skipped(f"policy {shorten(name)} in cluster {view.cluster}", why) for name, why in sorted(unread.items())
+        ),
+        not_evaluated=sum(undecided.values()) + len(unread),
+        sights={
+            name: Sight(**dict(count), defaulted=tuple(sorted(defaulted.get(name, ()))))
+            for name, count in sights.items()
+            if name not in unread
+        },
+    )
+
+
+def unseen(objects: Sequence[PlacedObject], sights: Mapping[str, Sight]) -> tuple[Diagnostic, ...]:
+    """Notes at policies that saw nothing anywhere, or that depend on defaulting."""
+    return tuple(
+        note
+        for item in objects
+        if item.kind == _POLICY and item.name in sights
+        for note in _notes(item, sights[item.name])
+    )
+
+
+def _notes(item: PlacedObject, sight: Sight) -> Iterator[Diagnostic]:
+    shown = shorten(item.shown)
+    if not any(sight.counts.values()):
+        message = f"{shown} matches no object of any cluster"
+        yield diagnose(POLICY_SAW_NOTHING, message, item.locate("/spec/matchConstraints"), subject=shown)
+    if sight.defaulted:
+        fields = listed(map(shorten, sight.defaulted), _FEW)
+        message = f"{shown} reads what the API server fills in where an object leaves it out: {fields}"
+        yield diagnose(DEPENDS_ON_DEFAULTING, message, item.locate(), subject=shown)
+
+
+def _unread(policies: PolicySet, run: PolicyRun) -> Iterator[tuple[str, str]]:
+    """Policies that were asked nothing at all."""
+    for name, issues in run.issues.items():
+        if issues:
+            yield name, "the API server would refuse it"
+    yield from run.stopped.items()
+    for broken in policies.broken:
+        yield broken.name, "the API server would refuse it"
+
+
+class _Places:
+    """From an object to the line of a profile, and from a result to the line of its policy."""
+
+    def __init__(self, policies: PolicySet, prediction: Prediction, view: PrivilegeView) -> None:
+        self._policies: dict[str, Policy] = {policy.name: policy for policy in policies.policies}
+        self._broken = {item.name: item.placed for item in policies.broken}
+        self._prediction = prediction
+        self._view = view
+        self._workloads = {item.key: item for item in view.workloads}
+
+    def finding(self, origin: Origin, result: Result) -> Diagnostic:
+        rule, done = next((rule, done) for action, rule, done in _RULES if action == result.action)
+        bound = f" (binding {shorten(result.binding)})" if result.binding is not None else ""
+        said = " ".join(result.message.split())
+        said = said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
+        message = f"{origin.words} is {done} by policy {shorten(result.policy)}{bound}: {said}"
+        return diagnose(
+            rule,
+            message,
+            self._line(origin),
+            subject=f"{self._view.cluster}/{origin.key.lstrip('/')} {result.policy}",
+            related=(*self._policy(result), *self._rendered(origin)),
+        )
+
+    def undecided(self, name: str, why: str, count: int) -> Diagnostic:
+        """At the policy: what keeps it from being evaluated stands there."""
+        placed = self._policies[name].placed if name in self._policies else self._broken[name]
+        on = f" on {count} objects" if count else ""
+        reason = " ".join(why.split())
+        reason = reason if len(reason) <= _LONGEST else reason[: _LONGEST - 1] + "…"
+        message = f"policy {shorten(name)} was not evaluated{on} of cluster {self._view.cluster}: {reason}"
+        subject = f"{self._view.cluster}/{name}"
+        return diagnose(codes.UNDECIDED_BY_POLICY, message, placed.locate(), subject=subject)
+
+    def _line(self, origin: Origin) -> Location:
+        view = self._view
+        if origin.path is not None:
+            return view.locate(self._line_of_file(origin.path))
+        workload = self._workloads.get(origin.key)
+        if workload is not None:
+            return view.locate(view.nearest_line(workload))
+        lines = view.profile_lines(self._prediction.origins.of_workload(origin.key))
+        return view.locate((*lines, view.stack_line)[0])
+
+    def _line_of_file(self, path: str) -> str:
+        """A pool's own files belong to its profile, all others to the cluster's."""
+        name = path.removeprefix(_POOLS).partition("/")[0] if path.startswith(_POOLS) else ""
+        pool = next((item for item in self._view.plan.pools if item.name == name), None)
+        line = f"{pool.profile.path}#/metadata/name" if pool is not None else self._view.stack_line
+        return line if line.partition("#")[0] in self._view.files else self._view.stack_line
+
+    def _policy(self, result: Result) -> tuple[Location, ...]:
+        policy = self._policies.get(result.policy)
+        return () if policy is None else (policy.placed.locate(result.pointer or "/metadata/name", "the policy"),)
+
+    def _rendered(self, origin: Origin) -> tuple[Location, ...]:
+        if origin.path is None:
+            return ()
+        return (whole_file(f"output/clusters/{self._view.cluster}/{origin.path}", "the object"),)

@@ -1,0 +1,58 @@
+"""Kind PrivilegeEnforcement: what becomes of pods that want more than was granted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from poolsmith.ledger.grants.grant import NAME_GLOB
+from poolsmith.ledger.grants.matching import glob_matches
+from poolsmith.shape.field import spec
+
+ENFORCEMENT = "PrivilegeEnforcement"
+
+
+class EnforcementAction(StrEnum):
+    """The validation actions of Kubernetes, in the order in which they are written."""
+
+    DENY = "Deny"
+    WARN = "Warn"
+    AUDIT = "Audit"
+
+
+DEFAULT_ACTIONS = (EnforcementAction.WARN, EnforcementAction.AUDIT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnforcementSpec:
+    """Where pods are held to the grants, and how. Without it: Warn and Audit, everywhere."""
+
+    clusters: tuple[str, ...] = spec(
+        "Names of clusters that the actions are for; `*` stands for any letters, `?` for one. Other clusters warn "
+        "and audit.",
+        default=("*",),
+        pattern=NAME_GLOB,
+        form="the name of a cluster, or a pattern with `*` and `?`",
+        examples=(["lab-*"],),
+        unique=True,
+    )
+    actions: tuple[EnforcementAction, ...] = spec(
+        "What the API server does with a pod that wants more than was granted. Deny and Warn exclude each other.",
+        default=DEFAULT_ACTIONS,
+        examples=(["Deny", "Audit"],),
+        unique=True,
+    )
+    scripts: tuple[str, ...] = spec(
+        "Texts of scripts that operands run inline and whose text the catalog does not have; a container of which "
+        "only the length of its script is known is refused until its text stands here.",
+        default=(),
+        unique=True,
+    )
+
+    def actions_for(self, cluster: str) -> tuple[EnforcementAction, ...]:
+        """In their own order."""
+        chosen = self.actions if any(glob_matches(item, cluster) for item in self.clusters) else DEFAULT_ACTIONS
+        return tuple(action for action in EnforcementAction if action in chosen)
+
+
+DEFAULT_ENFORCEMENT = EnforcementSpec()

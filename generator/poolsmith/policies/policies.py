@@ -1,0 +1,154 @@
+"""What `policies/` holds, of the checkout or of another revision: loaded once, judged once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from poolsmith.app.output_rules import parse_documents
+from poolsmith.catalog.versions import minor_key
+from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
+from poolsmith.diagnostics.codes import reading
+from poolsmith.output.lock_file import digest
+from poolsmith.policies.admission_file import GRANTS_FILE, AdmissionFile
+from poolsmith.policies.files import ADMISSION, PolicyFiles, find_policies
+from poolsmith.shape.kind_document import load_policy_document
+from poolsmith.sources.input_tree import InputTree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.diagnostics import RuleInfo
+    from poolsmith.ledger.grants.load import LoadedGrant
+    from poolsmith.ledger.grants.matching import GrantBook
+    from poolsmith.policies.admission.placed import PlacedObject
+    from poolsmith.policies.enforcement import EnforcementSpec
+    from poolsmith.policies.rule_setting import RuleSettings
+    from poolsmith.policies.waivers import LoadedWaiver
+
+MAX_ADMISSION_BYTES = 1 << 20
+MAX_ADMISSION_OBJECTS = 1_000
+
+
+@dataclass(frozen=True)
+class Policies:
+    """The policies below a root folder. Problems of a file stand beside what is sound in it."""
+
+    root: Path
+
+    @cached_property
+    def tree(self) -> InputTree:
+        return InputTree(self.root)
+
+    @cached_property
+    def files(self) -> PolicyFiles:
+        return find_policies(self.tree)
+
+    @cached_property
+    def _book(self) -> dict[str, RuleInfo]:
+        from poolsmith.app.rule_book import rule_book
+
+        return {word: rule for rule in rule_book() for word in (rule.code, rule.name)}
+
+    @cached_property
+    def settings(self) -> tuple[RuleSettings, tuple[Diagnostic, ...]]:
+        from poolsmith.policies.rule_setting import SETTINGS, RuleSettingsSpec
+        from poolsmith.policies.rule_settings import NO_SETTINGS, sound_settings
+
+        if self.files.rules is None:
+            return NO_SETTINGS, ()
+        document, problems = load_policy_document(self.tree, self.files.rules, SETTINGS, RuleSettingsSpec)
+        if document is None:
+            return NO_SETTINGS, problems
+        return sound_settings(document, self._book)
+
+    @cached_property
+    def waivers(self) -> tuple[tuple[LoadedWaiver, ...], tuple[Diagnostic, ...]]:
+        from poolsmith.policies.waiver import WAIVERS, WaiverListSpec
+        from poolsmith.policies.waivers import sound_waivers
+
+        if self.files.waivers is None:
+            return (), ()
+        document, problems = load_policy_document(self.tree, self.files.waivers, WAIVERS, WaiverListSpec)
+        if document is None:
+            return (), problems
+        return sound_waivers(document, self._book)
+
+    @cached_property
+    def admission(self) -> tuple[tuple[AdmissionFile, ...], tuple[Diagnostic, ...]]:
+        """The files of `policies/admission/`, tests left out, that can be read and hold nothing that is not shipped."""
+        from poolsmith.policies.admission.placed import placed_objects
+        from poolsmith.policies.shipped_objects import unshippable
+
+        found: list[AdmissionFile] = []
+        objects: list[PlacedObject] = []
+        problems: list[Diagnostic] = []
+        for path in self.files.admission:
+            if path == f"{ADMISSION}/{GRANTS_FILE}":
+                message = f"the name `{GRANTS_FILE}` is kept for what the grants come to"
+                problems.append(diagnose(reading.MISPLACED_FILE, message, whole_file(path), help="rename the file"))
+                continue
+            text = self.tree.read_text(path, limit=MAX_ADMISSION_BYTES)
+            if isinstance(text, Diagnostic):
+                problems.append(text)
+                continue
+            documents, problem = parse_documents(path, text.encode())
+            if problem is not None:
+                problems.append(problem)
+                continue
+            found.append(AdmissionFile(path, text, tuple(document.data for document in documents)))
+            placed = placed_objects(path, text)
+            objects.extend(() if isinstance(placed, Diagnostic) else placed)
+        if len(objects) > MAX_ADMISSION_OBJECTS:
+            message = f"there are {len(objects):,} objects; of more than {MAX_ADMISSION_OBJECTS:,} none is taken"
+            return (), (*problems, diagnose(reading.INPUT_LIMIT, message, whole_file(ADMISSION)))
+        refused = tuple(unshippable(objects))
+        kept_back = {problem.primary.span.path for problem in refused}
+        return tuple(file for file in found if file.path not in kept_back), (*problems, *refused)
+
+    @cached_property
+    def grants(self) -> tuple[tuple[LoadedGrant, ...], tuple[Diagnostic, ...]]:
+        from poolsmith.ledger.grants.load import load_grants
+
+        return load_grants(self.tree, self.files.privileges) if self.files.privileges else ((), ())
+
+    @cached_property
+    def book(self) -> GrantBook:
+        """The grants, to be asked."""
+        from poolsmith.ledger.grants.matching import GrantBook
+
+        return GrantBook([loaded.grant for loaded in self.grants[0]])
+
+    @cached_property
+    def enforcement(self) -> tuple[EnforcementSpec, tuple[Diagnostic, ...]]:
+        from poolsmith.policies.enforcement import DEFAULT_ENFORCEMENT
+
+        if self.files.enforcement is None:
+            return DEFAULT_ENFORCEMENT, ()
+        from poolsmith.policies.load_enforcement import load_enforcement
+
+        spec, problems = load_enforcement(self.tree, self.files.enforcement)
+        return spec or DEFAULT_ENFORCEMENT, problems
+
+    @cached_property
+    def enforcement_digest(self) -> str:
+        """Of the file's bytes; empty where it can't be read."""
+        text = self.tree.read_text(self.files.enforcement) if self.files.enforcement is not None else None
+        return digest(text.encode()) if isinstance(text, str) else ""
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """All that is wrong with the files themselves."""
+        parts = (self.settings, self.waivers, self.admission, self.grants, self.enforcement)
+        return (*self.files.problems, *(problem for _, problems in parts for problem in problems))
+
+    def admission_for(self, kubernetes: str) -> tuple[tuple[AdmissionFile, ...], tuple[AdmissionFile, ...]]:
+        """Those files that a cluster of that minor takes, and those whose policies it doesn't serve."""
+        files, _ = self.admission
+        minor = minor_key(kubernetes)
+        served: list[AdmissionFile] = []
+        others: list[AdmissionFile] = []
+        for file in files:
+            (served if file.unserved(minor) is None else others).append(file)
+        return tuple(served), tuple(others)

@@ -1,0 +1,102 @@
+"""Cases that a policy has to decide as they say: kind PolicyTest, in `*.test.yaml` beside policies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from poolsmith.shape.field import TEXT, spec
+from poolsmith.shape.review import PROSE
+
+KIND = "PolicyTest"
+_FILE = r"[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*(/[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)*"
+_MINOR = r"1\.[0-9]{1,3}"
+_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
+
+
+class Expected(StrEnum):
+    """What a case comes to. `error`: an expression fails, whatever failurePolicy makes of that."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    ERROR = "error"
+
+
+class CaseOperation(StrEnum):
+    """Of a request."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseUser:
+    """Who sends the request."""
+
+    name: str = spec("User name.", pattern=TEXT, examples=("system:serviceaccount:flux-system:kustomize-controller",))
+    groups: tuple[str, ...] = spec("Groups of the user.", pattern=TEXT, default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What has to come out."""
+
+    verdict: Expected = spec("What the policy says.")
+    message: str = spec("Part of the message of a validation that fails.", pattern=PROSE, default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyCase:
+    """One request, and what a policy has to say of it."""
+
+    name: str = spec("What the case shows, in a few words.", pattern=TEXT)
+    policy: str = spec(
+        "Name of the policy; it may be left out where the file tests a single one.", pattern=_NAME, default=""
+    )
+    object: dict[str, Any] = spec("The object as it is sent.", default={})
+    object_file: str = spec("A file with the object, in place of `object`.", pattern=_FILE, default="")
+    old_object: dict[str, Any] = spec("The object as it was, for UPDATE and DELETE.", default={})
+    params: tuple[dict[str, Any], ...] = spec("Parameter objects, over those beside the policy.", default=())
+    namespace_object: dict[str, Any] = spec("The namespace that the object lies in.", default={})
+    operation: CaseOperation | None = spec("Default: what the objects say.", default=None)
+    subresource: str = spec("As `exec` or `scale`.", pattern=r"[a-z]{0,60}", default="")
+    kubernetes: str = spec("Version of the API server.", pattern=_MINOR, default="", examples=("1.34",))
+    user: CaseUser | None = spec("Who sends the request; else that is unknown.", default=None)
+    expect: Expectation = spec("What has to come out.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyTestSpec:
+    """The cases of a file."""
+
+    policies: tuple[str, ...] = spec(
+        "Files with policies, bindings and parameters, from this file's folder. Default: all that lie in it.",
+        pattern=_FILE,
+        default=(),
+    )
+    kubernetes: str = spec("Version of the API server, for cases that name none.", pattern=_MINOR, default="")
+    cases: tuple[PolicyCase, ...] = spec("The cases.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """What became of one case. `why` says in one sentence what is wrong; empty: it came out as expected.
+
+    `met` are the policies that evaluated the request.
+    """
+
+    file: str
+    name: str
+    policy: str
+    expected: str
+    actual: str
+    why: str = ""
+    message: str = ""
+    met: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return not self.why

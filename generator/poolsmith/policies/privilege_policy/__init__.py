@@ -1,0 +1,1 @@
+"""The grants of a cluster as a ValidatingAdmissionPolicy."""

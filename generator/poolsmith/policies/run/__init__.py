@@ -1,0 +1,1 @@
+"""Policies in a process of their own that can be stopped."""

@@ -1,0 +1,134 @@
+"""Evaluation in a process that can be stopped: the engine is native code, and what it is fed may be hostile.
+
+The work is a list of parts, each to be blamed on somebody (a policy). They run one after the other in a forked child
+with limits on memory and time. When a child crashes, hangs or grows too large, whoever is to blame for the part at work
+is stopped, all of its parts count as not done, and a new child goes on with the others. Only JSON comes back.
+
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.policies.run.child import GAVE_UP, NO_MEMORY, TOO_DEEP, Child, Limits, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_POLL = 0.2
+_WHY = {GAVE_UP: "gave up", NO_MEMORY: "ran out of memory", TOO_DEEP: "found something nested too deeply"}
+LIMITS = Limits()
+
+__all__ = ["LIMITS", "Limits", "Part", "Stopped", "run_stoppable", "too_late"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """In the place of a result: why there is none."""
+
+    why: str
+
+
+def run_stoppable(parts: Sequence[Part], limits: Limits = LIMITS) -> list[Any]:
+    """The result of each part in order, or Stopped. The first exception of a part's own is one of the reasons."""
+    return _Supervisor(parts, limits).results()
+
+
+def too_late(limits: Limits) -> str:
+    return f"all policies together took more than {limits.whole:g} seconds"
+
+
+class _Supervisor:
+    def __init__(self, parts: Sequence[Part], limits: Limits) -> None:
+        self.parts = parts
+        self.limits = limits
+        self.found: dict[int, Any] = {}
+        self.stopped: dict[str, Stopped] = {}
+        self.spent: dict[str, float] = {}
+        self.said: dict[str, int] = {}
+        self.suspect: int | None = None
+        self.until = time.monotonic() + (limits.whole if limits.left is None else limits.left)
+
+    def results(self) -> list[Any]:
+        while todo := self._todo():
+            if time.monotonic() >= self.until:
+                late = Stopped(too_late(self.limits))
+                self.stopped.update((self.parts[index].blame, late) for index in todo)
+                break
+            self._run_child(todo)
+        return [
+            self.stopped[part.blame] if part.blame in self.stopped else self.found[index]
+            for index, part in enumerate(self.parts)
+        ]
+
+    def _todo(self) -> list[int]:
+        """What is open; the suspect first, so that nothing else has been done in its process."""
+        open_ = [
+            index for index, part in enumerate(self.parts) if index not in self.found and part.blame not in self.stopped
+        ]
+        return sorted(open_, key=lambda index: index != self.suspect)
+
+    def _run_child(self, todo: list[int]) -> None:
+        with contextlib.closing(Child(self.parts, todo, self.limits)) as child:
+            self._follow(child)
+
+    def _follow(self, child: Child) -> None:
+        """Take results until the child has ended, or somebody has to be stopped."""
+        last, since = child.mark(), time.monotonic()
+        started = since
+        while True:
+            for index, result, length in child.read(_POLL):
+                self.found[index] = result
+                now = time.monotonic()
+                self._spend(self.parts[index].blame, now - started, length)
+                started = now
+            now, mark = time.monotonic(), child.mark()
+            if mark != last:
+                last, since = mark, now
+            if child.ended:
+                break
+            at_work = self.parts[mark[0]].blame
+            if now - since > self.limits.step:
+                self._stop(child, at_work, f"one evaluation took more than {self.limits.step:g} seconds")
+                return
+            if self.spent.get(at_work, 0.0) + now - started > self.limits.blamed:
+                self._stop(child, at_work, f"its evaluations took more than {self.limits.blamed:g} seconds")
+                return
+            if self.said.get(at_work, 0) + child.unread > self.limits.said:
+                self._stop(child, at_work, f"its results come to more than {self.limits.said >> 20} MiB")
+                return
+            if now >= self.until:
+                child.kill()
+                return
+        if not child.finished:
+            self._blame_for_end(child)
+
+    def _spend(self, blame: str, seconds: float, said: int) -> None:
+        self.spent[blame] = self.spent.get(blame, 0.0) + seconds
+        self.said[blame] = self.said.get(blame, 0) + said
+
+    def _stop(self, child: Child, blame: str, why: str) -> None:
+        child.kill()
+        self.stopped[blame] = Stopped(why)
+
+    def _blame_for_end(self, child: Child) -> None:
+        """Whoever was at work, unless what came before may have left too little memory: then it is tried alone."""
+        at_work = child.mark()[0]
+        if at_work != child.first:
+            self.suspect = at_work
+            return
+        status = child.wait()
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+            why = "took too much processor time" if number == signal.SIGXCPU else f"crashed ({name})"
+        elif child.bug:
+            why = f"gave up: internal error, {child.bug}"
+        else:
+            why = _WHY.get(os.WEXITSTATUS(status), _WHY[GAVE_UP])
+        self.stopped.setdefault(self.parts[at_work].blame, Stopped(f"the engine {why}"))

@@ -1,0 +1,81 @@
+"""A run's findings as this repository takes them: rules set, findings waived, nothing left unevaluated."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Diagnostic, diagnose, sorted_unique, whole_file
+from poolsmith.diagnostics.outcome import Skipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.policies.policies import Policies
+
+_FEW = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """How findings are judged: on which day, by the policies of which folder, and whether all must be evaluated.
+
+    The day is one of UTC. Without a folder the project's own policies count.
+    """
+
+    today: dt.date = field(default_factory=lambda: dt.datetime.now(dt.UTC).date())
+    judged_by: Path | None = None
+    strict: bool = False
+
+
+def with_policies(outcome: Outcome, policies: Policies, *, today: dt.date | None, complete: bool) -> Outcome:
+    """The outcome with rule settings and waivers applied, and what is wrong with these.
+
+    Only a `complete` run, over all clusters and all rules, can tell that a waiver is unused. Without a day nothing is
+    said of waivers that are past theirs: what is generated does not depend on the day.
+    """
+    from poolsmith.policies.rule_settings import apply_settings
+    from poolsmith.policies.waivers import apply_waivers
+
+    settings, problems = policies.settings
+    waivers, more = policies.waivers
+    found = (*outcome.diagnostics, *policies.files.problems, *problems, *more)
+    kept, off = apply_settings(found, settings)
+    judged = apply_waivers(kept, waivers, today=today, complete=complete)
+    files = [path for path in (policies.files.rules, policies.files.waivers) if path is not None]
+    return replace(
+        outcome,
+        diagnostics=sorted_unique(judged),
+        skipped=(*outcome.skipped, *(_off(name, count) for name, count in sorted(off.items()))),
+        checked=outcome.checked
+        | ({"policy files": outcome.checked.get("policy files", 0) + len(files)} if files else {}),
+    )
+
+
+def strictly(outcome: Outcome) -> Outcome:
+    """What was not evaluated is an error."""
+    if not outcome.not_evaluated:
+        return outcome
+    return replace(outcome, diagnostics=sorted_unique((*outcome.diagnostics, _not_evaluated(outcome))))
+
+
+def _off(name: str, count: int) -> Skipped:
+    findings = f"{count} finding{'' if count == 1 else 's'}"
+    return Skipped(f"{findings} of {name}", "policies/rules.yaml turns the rule off")
+
+
+def _not_evaluated(outcome: Outcome) -> Diagnostic:
+    from poolsmith.diagnostics.codes.admission import UNDECIDED_BY_POLICY
+    from poolsmith.diagnostics.codes.policy import NOT_EVALUATED
+
+    shown = "; ".join(f"{item.what}: {item.reason}" for item in outcome.skipped[:_FEW])
+    rest = len(outcome.skipped) - _FEW
+    more = f"; and {rest} more" if rest > 0 else ""
+    number = f"{outcome.not_evaluated:,} thing{'' if outcome.not_evaluated == 1 else 's'}"
+    undecided = sum(item.code == UNDECIDED_BY_POLICY.code for item in outcome.diagnostics)
+    message = f"{number} could not be evaluated"
+    message += f"; see the notes {UNDECIDED_BY_POLICY.name}" if undecided else ""
+    message += f"; skipped: {shown}{more}" if shown else ""
+    return diagnose(NOT_EVALUATED, message, whole_file("."))

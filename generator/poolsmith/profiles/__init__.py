@@ -1,0 +1,1 @@
+"""Profiles: what does a pool say it is?"""

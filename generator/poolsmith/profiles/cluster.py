@@ -1,0 +1,272 @@
+"""Kind Cluster: what all pools of one cluster share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from poolsmith.shape.field import DNS_LABEL, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
+
+API_VERSION = "poolsmith/v1"
+
+
+class StackKind(StrEnum):
+    OPERATOR = "operator"
+    DEVICE_PLUGIN = "device-plugin"
+
+
+class DriverMode(StrEnum):
+    CLUSTER_POLICY = "cluster-policy"
+    NVIDIA_DRIVER = "nvidia-driver"
+
+
+class NfdProvider(StrEnum):
+    OPERATOR = "operator"
+    EXTERNAL = "external"
+
+
+class Engine(StrEnum):
+    ARGOCD = "argocd"
+    FLUX = "flux"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """Metadata of a profile."""
+
+    name: str = spec(
+        "Name of the cluster, pool or base; a DNS label.",
+        pattern=DNS_LABEL,
+        form="a DNS label: lower-case letters, digits and `-`, at most 63",
+        examples=("prod-eu",),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledgement:
+    """A fact that no file can prove, or a risk that somebody takes."""
+
+    fact: str = spec(
+        "What is acknowledged.",
+        pattern=DNS_LABEL,
+        form="a kebab-case word",
+        examples=("iommu", "acs", "nouveau-off", "mixed-runtimes"),
+    )
+    by: str | None = spec("Who says so.", default=None, pattern=TEXT, form="one line of text")
+    date: str | None = spec(
+        "When, as year-month-day.", default=None, pattern=r"\d{4}-\d{2}-\d{2}", form="a date like 2026-11-20"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kubernetes:
+    """The cluster's Kubernetes."""
+
+    version: str = spec(
+        "Kubernetes minor or patch version.",
+        pattern=r"1\.\d{1,3}(\.\d{1,3})?",
+        form='a version like "1.33"',
+        examples=("1.33",),
+    )
+    distribution: str = spec(
+        "How Kubernetes is installed; container runtime paths and node provisioning follow from it.",
+        pattern=DNS_LABEL,
+        form="a name like kubeadm or k3s",
+        examples=("kubeadm", "rke2", "k3s", "eks"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcgmExporterStack:
+    """dcgm-exporter of a stack without an operator."""
+
+    release: str = spec("Release tag of dcgm-exporter.", pattern=TOKEN, form="a release tag", examples=("4.1.1-4.0.4",))
+    service_monitor: bool = spec("Create a Prometheus ServiceMonitor.", default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """What manages the GPUs of the cluster."""
+
+    kind: StackKind = spec(
+        "`operator`: the NVIDIA GPU Operator. `device-plugin`: the hand-installed stack, without an operator.",
+        default=StackKind.OPERATOR,
+    )
+    release: str = spec(
+        "Release tag: of the gpu-operator chart, or of the device plugin.",
+        pattern=r"v\d+\.\d+\.\d+",
+        form="a release tag like v26.3.3",
+        examples=("v26.3.3",),
+    )
+    upgrading_from: str | None = spec(
+        "Release tag that runs in the cluster until this one has rolled out: the admission policy of the grants takes "
+        "pods of both. Remove it afterwards.",
+        default=None,
+        pattern=r"v\d+\.\d+\.\d+",
+        form="a release tag like v26.3.3",
+        examples=("v26.3.3",),
+    )
+    namespace: str | None = spec(
+        "Namespace of operator and operands. Default: gpu-operator, or kube-system without an operator.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+    )
+    driver_mode: DriverMode = spec(
+        "Who describes drivers: one ClusterPolicy for all pools, or one NVIDIADriver object per pool. "
+        "Explicit, because changing it replaces every driver pod.",
+        default=DriverMode.CLUSTER_POLICY,
+    )
+    values: dict[str, Any] = spec(
+        "Extra Helm values for the gpu-operator chart, on top of what the pools ask for.", default={}
+    )
+    dcgm_exporter: DcgmExporterStack | None = spec("dcgm-exporter, for a stack without an operator.", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nfd:
+    """Node Feature Discovery."""
+
+    provider: NfdProvider = spec(
+        "`operator`: installed by the gpu-operator chart. `external`: already in the cluster, never a second one.",
+        default=NfdProvider.OPERATOR,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgoDestination:
+    """The cluster that Argo CD deploys to: `name` or `server`."""
+
+    name: str | None = spec("Name of the cluster in Argo CD.", default=None, pattern=TEXT, form="one line")
+    server: str | None = spec(
+        "API server address.",
+        default=None,
+        pattern=r"https://[A-Za-z0-9._:/-]{1,200}",
+        form="an https address",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FluxSourceRef:
+    """An existing Flux source of the repository that holds output/."""
+
+    kind: str = spec(
+        "Kind of the source.",
+        default="GitRepository",
+        pattern="GitRepository|OCIRepository|Bucket",
+        form="GitRepository, OCIRepository or Bucket",
+    )
+    name: str = spec("Name of the source.", pattern=DNS_LABEL, form="a DNS label", examples=("flux-system",))
+    namespace: str | None = spec(
+        "Namespace of the source. Default: delivery.namespace.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """How the generated tree reaches the cluster."""
+
+    engine: Engine = spec("The GitOps engine.")
+    repo_url: str = spec(
+        "Repository that holds output/.",
+        name="repoURL",
+        pattern=r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}",
+        form="an https, ssh or oci address",
+        examples=("https://git.example.com/gpu.git",),
+    )
+    revision: str = spec(
+        "Full git reference, tag or commit.",
+        default="refs/heads/main",
+        pattern=r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}",
+        form="refs/heads/<branch>, refs/tags/<tag> or a full commit id",
+    )
+    path: str = spec(
+        "Where output/ lies in that repository.",
+        default="output",
+        pattern=RELATIVE_PATH,
+        form="a relative path without `..`",
+    )
+    namespace: str | None = spec(
+        "Namespace of the delivery objects. Default: argocd, or flux-system.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+    )
+    project: str = spec("Argo CD project.", default="default", pattern=DNS_LABEL, form="a DNS label")
+    destination: ArgoDestination | None = spec(
+        "Argo CD destination. Default: the cluster that Argo CD runs in.", default=None
+    )
+    chart_repo: str | None = spec(
+        "Helm repository of the gpu-operator chart. Default: NVIDIA's.",
+        default=None,
+        pattern=r"(https|oci)://[A-Za-z0-9._~:/-]{1,400}",
+        form="an https or oci address",
+    )
+    source_ref: FluxSourceRef | None = spec("Existing Flux source; without it one is generated.", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """Where images are pulled from."""
+
+    mirrors: dict[str, str] = spec(
+        "Registry host to its mirror: the host is replaced, the rest of the reference kept.",
+        default={},
+        keys=r"[a-z0-9][a-z0-9.-]*(:[0-9]+)?",
+        pattern=REGISTRY,
+        form="a registry host, with a path where needed",
+        examples=({"nvcr.io": "registry.example.com/nvcr"},),
+    )
+    pull_secrets: tuple[str, ...] = spec(
+        "Names of image pull secrets that exist in the stack's namespace, and in that of the smoke test.",
+        default=(),
+        pattern=r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?",
+        form="a secret's name",
+        unique=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmokeTest:
+    """The CUDA job that proves a pool works; run on purpose, never by a sync."""
+
+    image: str | None = spec(
+        "Image of the job. Default: NVIDIA's vectoradd sample for the driver's branch.",
+        default=None,
+        pattern=r"[a-z0-9][A-Za-z0-9._:/@-]{0,254}",
+        form="an image reference",
+    )
+    namespace: str = spec("Namespace of the job.", default="default", pattern=DNS_LABEL, form="a DNS label")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSpec:
+    """Everything that a cluster has once."""
+
+    kubernetes: Kubernetes = spec("The cluster's Kubernetes.")
+    stack: Stack = spec("What manages the GPUs.")
+    pool_label: str = spec(
+        "Node label key that tells pools apart; a pool is this key with the pool's label value.",
+        default="poolsmith.dev/pool",
+        pattern=PREFIXED_NAME,
+        form="a label key with a prefix, like example.com/gpu-pool",
+        examples=("example.com/gpu-pool",),
+    )
+    nfd: Nfd = spec("Node Feature Discovery.", default=Nfd())
+    delivery: Delivery = spec("How the output reaches the cluster.")
+    registry: Registry = spec("Registry mirrors and pull secrets.", default=Registry())
+    smoke_test: SmokeTest = spec("The smoke-test job.", default=SmokeTest())
+    acknowledge: tuple[Acknowledgement, ...] = spec("Facts and risks that somebody vouches for.", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A cluster's profile."""
+
+    metadata: Metadata
+    spec: ClusterSpec
+    path: str

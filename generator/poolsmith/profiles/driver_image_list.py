@@ -1,0 +1,42 @@
+"""Kind DriverImageList: driver images that somebody has seen in a registry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from poolsmith.shape.field import spec
+
+DRIVER_IMAGES = "DriverImageList"
+_REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*){1,8}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownImages:
+    """The tags that are known of one repository."""
+
+    repository: str = spec(
+        "Repository with the image's name and without a tag, as the nodes pull it: after mirrors.",
+        pattern=_REPOSITORY,
+        form="a repository like nvcr.io/nvidia/driver",
+        examples=("nvcr.io/nvidia/driver",),
+    )
+    tags: tuple[str, ...] = spec(
+        "Tags that are there.",
+        pattern=r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}",
+        form="a tag like 580.126.20-ubuntu22.04",
+        examples=(["580.126.20-ubuntu22.04", "580-5.15.0-105-generic-ubuntu22.04"],),
+        unique=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriverImageListSpec:
+    """Known images. What is not among them is unknown: nothing here says that an image does not exist."""
+
+    images: tuple[KnownImages, ...] = spec("Repositories and their tags.")
+
+    @cached_property
+    def tags(self) -> dict[str, frozenset[str]]:
+        """By repository."""
+        return {item.repository: frozenset(item.tags) for item in self.images}

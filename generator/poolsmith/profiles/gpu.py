@@ -1,0 +1,101 @@
+"""The GPUs of a pool: product, MIG partitioning, sharing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from poolsmith.shape.field import spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigDevices:
+    """One group of GPUs and the MIG devices to make on them; the MIG manager's own configuration."""
+
+    devices: Any = spec("`all`, or a list of GPU indices.", default="all", examples=("all", [0, 1]))
+    mig_enabled: bool = spec("Whether MIG is on for these GPUs.", default=True)
+    mig_devices: dict[str, int] = spec(
+        "MIG profile to how many of it.",
+        default={},
+        keys=r"\d+g\.\d+gb([+-][a-z.]+)?",
+        minimum=1,
+        maximum=64,
+        examples=({"1g.10gb": 2, "3g.40gb": 1},),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mig:
+    """How the GPUs are partitioned."""
+
+    layout: str = spec(
+        "Name of a layout: one of the operator's, or of the `devices` given here.",
+        pattern=r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?",
+        form="a layout name",
+        examples=("all-1g.10gb", "all-balanced"),
+    )
+    devices: tuple[MigDevices, ...] = spec("A layout of one's own, under the name `layout`.", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """The nodes' GPUs."""
+
+    product: str = spec(
+        "GPU product, as the label nvidia.com/gpu.product or the catalog names it.",
+        pattern=r"[A-Za-z0-9][A-Za-z0-9 ._/()-]{0,79}",
+        form="a product name",
+        examples=("NVIDIA-A100-SXM4-80GB",),
+    )
+    count: int = spec("GPUs per node.", minimum=1, maximum=64, examples=(8,))
+    architecture: str | None = spec(
+        "Architecture; declares a product that the catalog does not know.",
+        default=None,
+        pattern=r"[a-z]([a-z0-9_-]{0,40}[a-z0-9])?",
+        form="an architecture like hopper",
+    )
+    pci_device_id: str | None = spec(
+        "PCI device id without the vendor, where the product has several.",
+        default=None,
+        pattern=r"[0-9a-f]{4}",
+        form='four lower-case hexadecimal digits, quoted, like "2236"',
+        examples=("2236",),
+    )
+    passthrough_resource: str | None = spec(
+        "Extended resource of one passed-through GPU, where the catalog does not know it.",
+        default=None,
+        pattern=r"nvidia\.com/[A-Za-z0-9][A-Za-z0-9_.-]{0,61}",
+        form="a resource below nvidia.com/",
+    )
+    mig: Mig | None = spec("MIG partitioning.", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeSlicing:
+    """Several pods share a GPU by turns, without memory isolation."""
+
+    resource: str = spec(
+        "Resource to share.",
+        default="nvidia.com/gpu",
+        pattern=r"nvidia\.com/(gpu|mig-\d+g\.\d+gb([+.-][a-z.]+)?)",
+        form="nvidia.com/gpu or nvidia.com/mig-<profile>",
+    )
+    replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
+    rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
+    fail_requests_greater_than_one: bool = spec("Refuse pods that ask for more than one replica.", default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mps:
+    """Several pods share a GPU through the CUDA Multi-Process Service."""
+
+    replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
+    rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharing:
+    """How GPUs are shared among pods: one way at the most."""
+
+    time_slicing: TimeSlicing | None = spec("Time slicing.", default=None)
+    mps: Mps | None = spec("Multi-Process Service.", default=None)

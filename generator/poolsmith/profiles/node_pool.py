@@ -1,0 +1,280 @@
+"""Kinds NodePool and NodePoolBase: what the nodes of one pool are.
+
+A profile says what a pool is; what follows from that is derived, never repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from poolsmith.profiles.cluster import Acknowledgement, Metadata  # noqa: TC001 - `load` resolves the hints at run time
+from poolsmith.profiles.driver import Driver
+from poolsmith.profiles.gpu import Gpu, Sharing
+from poolsmith.shape.field import (
+    ABSOLUTE_PATH,
+    DNS_LABEL,
+    FULL_LABEL_VALUE,
+    IMAGE,
+    LABEL_VALUE,
+    QUALIFIED_NAME,
+    TOKEN,
+    spec,
+)
+
+
+class TaintEffect(StrEnum):
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+class Arch(StrEnum):
+    AMD64 = "amd64"
+    ARM64 = "arm64"
+
+
+class ToolkitSource(StrEnum):
+    AUTO = "auto"
+    OPERATOR = "operator"
+    OVERLAY = "overlay"
+    PREINSTALLED = "preinstalled"
+
+
+class Workload(StrEnum):
+    CONTAINER = "container"
+    VM_PASSTHROUGH = "vm-passthrough"
+    VM_VGPU = "vm-vgpu"
+    KATA = "kata"
+    KATA_CONFIDENTIAL = "kata-confidential"
+
+
+class Tee(StrEnum):
+    SNP = "snp"
+    TDX = "tdx"
+
+
+class CcMode(StrEnum):
+    ON = "on"
+    OFF = "off"
+    DEVTOOLS = "devtools"
+
+
+class Nic(StrEnum):
+    NONE = "none"
+    MELLANOX = "mellanox"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """A taint that the pool's nodes carry."""
+
+    key: str = spec("Taint key.", pattern=QUALIFIED_NAME, form="a label key", examples=("nvidia.com/gpu",))
+    value: str = spec("Taint value.", default="", pattern=LABEL_VALUE, form="a label value")
+    effect: TaintEffect = spec("Taint effect.")
+
+    @property
+    def body(self) -> dict[str, str]:
+        """As a node has it."""
+        value = {"value": self.value} if self.value else {}
+        return {"key": self.key, **value, "effect": self.effect.value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nodes:
+    """Which nodes the pool has."""
+
+    label_value: str | None = spec(
+        "Value of the cluster's poolLabel on these nodes. Default: metadata.name.",
+        default=None,
+        pattern=FULL_LABEL_VALUE,
+        form="a label value",
+    )
+    names: tuple[str, ...] = spec(
+        "Bare metal only: literal node names, or prefix[from-to]; a NodeFeatureRule then writes the pool label.",
+        default=(),
+        pattern=(
+            r"[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?"
+            r"|[a-z0-9][a-z0-9.-]{0,200}\[\d{1,6}-\d{1,6}\][a-z0-9.-]{0,50}"
+        ),
+        form="a node name, or a range like gpu-a[001-016]",
+        examples=(["gpu-a[001-016]"],),
+        unique=True,
+    )
+    taints: tuple[Taint, ...] = spec("Taints of the nodes, for as long as they live.", default=())
+    startup_taints: tuple[Taint, ...] = spec(
+        "Taints that new nodes have until something of yours removes them, once their GPUs can be used. What prepares "
+        "the nodes tolerates them; workloads must not.",
+        default=(),
+        examples=([{"key": "readiness.k8s.io/nvidia-gpu-not-ready", "effect": "NoSchedule"}],),
+    )
+    autoscaled: bool = spec("Whether an autoscaler adds and removes the nodes.", default=False)
+    count: int | None = spec(
+        "How many nodes; for reports, decides nothing.", default=None, minimum=0, maximum=1_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingSystem:
+    """The nodes' operating system, as /etc/os-release names it."""
+
+    id: str = spec("ID of /etc/os-release.", pattern=TOKEN, form="an ID like ubuntu", examples=("ubuntu",))
+    version: str = spec(
+        "VERSION_ID of /etc/os-release.", pattern=TOKEN, form='a version like "22.04"', examples=("22.04",)
+    )
+    image_tag: str | None = spec(
+        "Declares an operating system that the catalog does not know: the suffix of the driver image's tag, which the "
+        "operator makes of the node's ID and VERSION_ID.",
+        default=None,
+        pattern=r"[a-z][a-z0-9.]{0,40}",
+        form="a suffix like ubuntu22.04",
+        examples=("ubuntu22.04",),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """The nodes' kernel."""
+
+    release: str | None = spec(
+        "Output of `uname -r`.",
+        default=None,
+        pattern=TOKEN,
+        form="a kernel release",
+        examples=("5.15.0-105-generic",),
+    )
+    args: tuple[str, ...] = spec(
+        "Kernel command line arguments that matter here.",
+        default=(),
+        pattern=r"[!-~]{1,200}",
+        form="one argument without blanks",
+        examples=(["intel_iommu=on"],),
+        unique=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """The nodes' container runtime. Paths follow from the distribution, or are given here."""
+
+    name: str = spec(
+        "containerd, docker or cri-o.",
+        pattern=DNS_LABEL,
+        form="a name like containerd",
+        examples=("containerd",),
+    )
+    version: str | None = spec(
+        "Version of the runtime.", default=None, pattern=r"\d+(\.\d+){0,3}", form='a version like "1.7"'
+    )
+    config: str | None = spec(
+        "Path of the runtime's configuration file on the host.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+    config_version: int | None = spec(
+        "The `version` in containerd's configuration file. Where it is lower than containerd knows, the toolkit is "
+        "told to read the file, from v25.10.1 on.",
+        default=None,
+        minimum=1,
+        maximum=9,
+        examples=(2,),
+    )
+    drop_in: str | None = spec(
+        "Path of the drop-in file that the toolkit may write.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+    socket: str | None = spec(
+        "Path of the runtime's socket on the host.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolkit:
+    """The pool's one source of the NVIDIA Container Toolkit."""
+
+    source: ToolkitSource = spec(
+        "`auto` follows from operating system and workload. Explicit and contradicted is an error.",
+        default=ToolkitSource.AUTO,
+    )
+    version: str | None = spec(
+        "Version of a pre-installed toolkit.",
+        default=None,
+        pattern=r"\d+(\.\d+){1,2}(-\d+)?",
+        form="a version",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox:
+    """Details of sandboxed workloads."""
+
+    runtime_class: str | None = spec(
+        "RuntimeClass of sandboxed pods. Default: kata-qemu-nvidia-gpu.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+    )
+    artifacts: str | None = spec(
+        "Image with the guest's kernel and driver, for the Kata manager. Default: the release's.",
+        default=None,
+        pattern=IMAGE,
+        form="an image reference",
+    )
+    tee: Tee | None = spec("Trusted execution environment of confidential pools.", default=None)
+    cc_mode: CcMode | None = spec("Confidential computing mode of the GPUs.", default=None)
+    default_memory: int = spec(
+        "Memory of a sandbox, in MiB.", default=16_384, minimum=512, maximum=4_194_304, examples=(16384,)
+    )
+    resource_alias: str | None = spec(
+        "Name under which passed-through GPUs are advertised.", default=None, pattern=DNS_LABEL, form="a name"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSpec:
+    """What the nodes of a pool are."""
+
+    extends: tuple[str, ...] = spec(
+        "NodePoolBases to build on, left to right; this spec comes last. Maps merge, lists replace, null deletes.",
+        default=(),
+        pattern=DNS_LABEL,
+        form="a DNS label",
+        unique=True,
+    )
+    nodes: Nodes = spec("Which nodes.", default=Nodes())
+    os: OperatingSystem = spec("Operating system.")
+    kernel: Kernel = spec("Kernel.", default=Kernel())
+    arch: Arch = spec("Processor architecture.", default=Arch.AMD64)
+    runtime: Runtime = spec("Container runtime.")
+    gpu: Gpu = spec("GPUs.")
+    sharing: Sharing = spec("Sharing of GPUs.", default=Sharing())
+    driver: Driver = spec("Driver.", default=Driver())
+    toolkit: Toolkit = spec("Container toolkit.", default=Toolkit())
+    workload: Workload = spec("What runs on the GPUs.", default=Workload.CONTAINER)
+    sandbox: Sandbox = spec("Details of sandboxed workloads.", default=Sandbox())
+    nic: Nic = spec("Network adapters that the driver works with.", default=Nic.NONE)
+    secure_boot: bool = spec("Whether the nodes boot with Secure Boot.", default=False)
+    acknowledge: tuple[Acknowledgement, ...] = spec("Host facts that no file can prove.", default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePool:
+    """A pool's profile."""
+
+    metadata: Metadata
+    spec: PoolSpec
+    path: str
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def label_value(self) -> str:
+        return self.spec.nodes.label_value or self.metadata.name

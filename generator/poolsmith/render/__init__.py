@@ -1,1 +1,0 @@
-"""Render: a plan to the files of its cluster."""

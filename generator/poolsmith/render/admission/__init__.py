@@ -1,1 +1,0 @@
-"""The grants of privileges as an admission policy of Kubernetes. Floor: render."""

@@ -1,0 +1,1 @@
+"""Repository: what would a delivery engine apply from these files?"""

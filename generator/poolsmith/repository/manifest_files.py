@@ -1,0 +1,85 @@
+"""The files that manifest rules look at, whoever wrote them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.sources.source_file import SourceFile
+
+if TYPE_CHECKING:
+    from poolsmith.sources.stream_places import StreamPlaces
+
+
+@dataclass(frozen=True)
+class CheckedDocument:
+    """One YAML document of a file. `text` is the whole file's, and so is `stream`, which its documents share."""
+
+    path: str
+    index: int
+    data: Any
+    text: str
+    stream: StreamPlaces | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def source(self) -> SourceFile:
+        return SourceFile(self.path, self.text, self.data, document=self.index, stream=self.stream)
+
+    @property
+    def kind(self) -> str:
+        kind = self.data.get("kind") if isinstance(self.data, dict) else None
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def api_version(self) -> str:
+        version = self.data.get("apiVersion") if isinstance(self.data, dict) else None
+        return version if isinstance(version, str) else ""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        metadata = self.data.get("metadata") if isinstance(self.data, dict) else None
+        return metadata if isinstance(metadata, dict) else {}
+
+    @property
+    def is_object(self) -> bool:
+        return bool(self.kind and self.api_version)
+
+    @property
+    def name(self) -> str:
+        """Kind/name, for messages."""
+        name = self.metadata.get("name") or self.metadata.get("generateName")
+        return f"{self.kind}/{name}" if isinstance(name, str) else self.kind
+
+
+@dataclass(frozen=True)
+class CheckedTree:
+    """All documents of a run; `paths` are all files, whatever they hold."""
+
+    documents: tuple[CheckedDocument, ...]
+    paths: frozenset[str]
+
+    @cached_property
+    def objects(self) -> tuple[CheckedDocument, ...]:
+        return tuple(document for document in self.documents if document.is_object)
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], CheckedDocument]:
+        found: dict[tuple[str, str], CheckedDocument] = {}
+        for document in self.objects:
+            name = document.metadata.get("name")
+            if isinstance(name, str):
+                found.setdefault((document.kind, name), document)
+        return found
+
+    def named(self, kind: str, name: str) -> CheckedDocument | None:
+        """The first object of that kind and name, in whichever group and namespace."""
+        return self._by_name.get((kind, name))
+
+    @cached_property
+    def kustomizations(self) -> tuple[CheckedDocument, ...]:
+        return tuple(
+            document
+            for document in self.objects
+            if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/")
+        )

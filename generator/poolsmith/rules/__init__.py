@@ -1,0 +1,1 @@
+"""Rules: what else is wrong?"""

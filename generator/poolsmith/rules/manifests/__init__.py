@@ -1,0 +1,1 @@
+"""Rules over any tree of manifests, one file each."""

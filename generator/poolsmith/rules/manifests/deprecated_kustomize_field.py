@@ -1,0 +1,41 @@
+"""No fields that kustomize has deprecated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.rules.engine import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.repository.manifest_files import CheckedTree
+
+RULE = RuleInfo(
+    code="PSM515",
+    name="deprecated-kustomize-field",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A kustomization uses a field that kustomize has deprecated.",
+    why="It still builds, with a warning, until a kustomize that no longer reads it.",
+    bad="kind: Kustomization\nbases: [../base]\n",
+    fix="write `resources`, `labels`, `patches` or `replacements`, whichever took its place",
+    good="kind: Kustomization\nresources: [../base]\n",
+    symptom="`Warning: 'bases' is deprecated. Please use 'resources' instead.` from `kustomize build`",
+    references=("warnings of kustomize 5.8.1",),
+)
+_REPLACEMENTS = {
+    "bases": "resources",
+    "commonLabels": "labels",
+    "patchesStrategicMerge": "patches",
+    "patchesJson6902": "patches",
+    "vars": "replacements",
+}
+
+
+def check(tree: CheckedTree) -> Iterator[Finding]:
+    for document in tree.kustomizations:
+        for field, replacement in _REPLACEMENTS.items():
+            if field in document.data:
+                yield Finding(document, f"/{field}", f"`{field}` is deprecated", help=f"use `{replacement}`")

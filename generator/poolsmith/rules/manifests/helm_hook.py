@@ -1,0 +1,40 @@
+"""No Helm hooks in a tree that is merely applied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.rules.engine import Finding
+from poolsmith.sources.pointer import join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.repository.manifest_files import CheckedTree
+
+RULE = RuleInfo(
+    code="PSM514",
+    name="helm-hook",
+    applies_to="manifest",
+    what="An object carries the annotation `helm.sh/hook` in a tree of plain manifests.",
+    why=(
+        "Flux and kubectl know no Helm hooks: a committed pre-delete job of the gpu-operator runs at once, "
+        "and deletes its custom resources."
+    ),
+    fix="render charts with --no-hooks, or let Argo CD or Flux install the chart",
+    bad='kind: Job\nmetadata:\n  name: cleanup\n  annotations: {"helm.sh/hook": pre-delete}\n',
+    good="kind: HelmRelease\nmetadata:\n  name: gpu-operator\n",
+)
+_HOOK = "helm.sh/hook"
+
+
+def check(tree: CheckedTree) -> Iterator[Finding]:
+    for document in tree.objects:
+        annotations = document.metadata.get("annotations")
+        if isinstance(annotations, dict) and _HOOK in annotations:
+            yield Finding(
+                document,
+                join("/metadata/annotations", _HOOK),
+                f"{document.name} is a Helm hook, and would run as soon as it is applied",
+            )

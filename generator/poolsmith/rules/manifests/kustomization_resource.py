@@ -1,0 +1,56 @@
+"""What a kustomization names exists, and is named once."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.rules.engine import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+
+RULE = RuleInfo(
+    code="PSM513",
+    name="kustomization-resource",
+    applies_to="manifest",
+    what="A kustomization names a file or folder that does not exist, that lies outside of what it may read, or twice.",
+    why="The build fails, and with it the sync of everything in the unit.",
+    fix="name each existing file or folder once",
+    bad="kind: Kustomization\nresources: [namespace.yaml]   # the file is called namespaces.yaml\n",
+    good="kind: Kustomization\nresources: [namespaces.yaml]\n",
+)
+_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+def check(tree: CheckedTree) -> Iterator[Finding]:
+    for document in tree.kustomizations:
+        yield from _check_resources(document, tree)
+
+
+def _check_resources(document: CheckedDocument, tree: CheckedTree) -> Iterator[Finding]:
+    resources = document.data.get("resources")
+    if not isinstance(resources, list):
+        return
+    folder = document.path.rpartition("/")[0]
+    seen: set[str] = set()
+    for index, resource in enumerate(resources):
+        pointer = f"/resources/{index}"
+        if not isinstance(resource, str):
+            yield Finding(document, pointer, "a resource is not a path")
+            continue
+        if "://" in resource or resource.startswith(("git@", "github.com/")):
+            continue
+        path = posixpath.normpath(posixpath.join(folder, resource))
+        if path in seen:
+            yield Finding(document, pointer, f"`{resource}` is named twice")
+        seen.add(path)
+        if not path.startswith("../") and path not in tree.paths and not _is_folder(path, tree):
+            yield Finding(document, pointer, f"`{resource}` does not exist, or has no kustomization")
+
+
+def _is_folder(path: str, tree: CheckedTree) -> bool:
+    return any(f"{path}/{name}" in tree.paths for name in _NAMES)

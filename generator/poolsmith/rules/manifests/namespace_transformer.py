@@ -1,0 +1,36 @@
+"""No `namespace:` transformer in kustomizations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.rules.engine import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.repository.manifest_files import CheckedTree
+
+RULE = RuleInfo(
+    code="PSM511",
+    name="namespace-transformer",
+    applies_to="manifest",
+    what="A kustomization sets `namespace:`.",
+    why=(
+        "Kustomize then stamps a namespace on cluster-scoped custom resources as well, "
+        "ClusterPolicy, NVIDIADriver and NodeFeatureRule among them."
+    ),
+    fix="write the namespace into each object",
+    bad="kind: Kustomization\nnamespace: gpu-operator\n",
+    good="kind: Kustomization\nresources: [namespaces.yaml]\n",
+    references=("kustomize 5.5.0, measured",),
+)
+
+
+def check(tree: CheckedTree) -> Iterator[Finding]:
+    for document in tree.kustomizations:
+        if "namespace" in document.data:
+            yield Finding(
+                document, "/namespace", "the kustomization puts its namespace on cluster-scoped objects as well"
+            )

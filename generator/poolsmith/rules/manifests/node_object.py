@@ -1,0 +1,33 @@
+"""No Node objects in a synced tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.rules.engine import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.repository.manifest_files import CheckedTree
+
+RULE = RuleInfo(
+    code="PSM510",
+    name="node-object",
+    applies_to="manifest",
+    what="A tree that GitOps applies holds an object of kind Node.",
+    why=(
+        "When it is pruned, the Node object is deleted and the node's pods are evicted; "
+        "its labels also fight with kubelet, provisioner and Node Feature Discovery."
+    ),
+    fix="let the provisioner set labels and taints, or a NodeFeatureRule",
+    bad="apiVersion: v1\nkind: Node\nmetadata:\n  name: gpu-1\n",
+    good="apiVersion: nfd.k8s-sigs.io/v1alpha1\nkind: NodeFeatureRule\nmetadata:\n  name: pool-a100\n",
+)
+
+
+def check(tree: CheckedTree) -> Iterator[Finding]:
+    for document in tree.objects:
+        if document.kind == "Node" and document.api_version == "v1":
+            yield Finding(document, "/kind", f"{document.name} is a Node object, and pruning it removes the node")

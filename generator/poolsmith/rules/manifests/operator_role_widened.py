@@ -1,0 +1,111 @@
+"""The operator's own roles hold what its chart gives them, and nothing else binds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.chart_workloads import chart_versions
+from poolsmith.catalog.operator_rights import Right, operator_rights
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.rules.engine import Finding
+from poolsmith.shape.reader import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+
+RULE = RuleInfo(
+    code="PSM425",
+    name="operator-role-widened",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A ClusterRole or Role named gpu-operator has rights that the chart of its release does not give it, or "
+    "another ClusterRole is bound to the operator's service account.",
+    why="The operator's account already writes roles, secrets of its namespace, and pods on every GPU node. Whatever "
+    "is added to it is held by one pod that runs all the time, and nobody reviews it as part of the chart.",
+    fix="take the rule out, or give the right to the workload that needs it",
+    bad='kind: ClusterRole\nmetadata: {name: gpu-operator}\nrules:\n  - {apiGroups: ["*"], resources: ["*"], '
+    'verbs: ["*"]}\n',
+    good="kind: ClusterRole\nmetadata: {name: gpu-operator}\nrules:\n"
+    '  - {apiGroups: [""], resources: [nodes], verbs: [get, list, watch, update, patch]}\n',
+    symptom="kubectl auth can-i --list --as system:serviceaccount:gpu-operator:gpu-operator shows *.*",
+    references=("NVIDIA/gpu-operator pull request 1901", "catalog: chart_workloads/gpu_operator"),
+)
+_NAME = "gpu-operator"
+_LABELS = ("app.kubernetes.io/version", "helm.sh/chart")
+_GROUP = "rbac.authorization.k8s.io/"
+_SHOWN = 4
+_MOST = 200
+
+
+def check(tree: CheckedTree) -> Iterator[Finding]:
+    for document in tree.objects:
+        if not document.api_version.startswith(_GROUP):
+            continue
+        if document.kind in ("ClusterRole", "Role") and document.metadata.get("name") == _NAME:
+            yield from _role(document)
+        elif document.kind == "ClusterRoleBinding":
+            yield from _binding(document)
+
+
+def _role(document: CheckedDocument) -> Iterator[Finding]:
+    release = _release(document.metadata)
+    baseline = operator_rights(document.kind, release)
+    rules = document.data.get("rules")
+    of = f"the chart of {release}" if release else "the chart of any recorded release"
+    for index, rule in enumerate(rules[:_MOST] if isinstance(rules, list) else ()):
+        wider = [right for right in _rights(rule) if right not in baseline]
+        if wider:
+            shown = ", ".join(f"`{shorten(_told(right))}`" for right in wider[:_SHOWN])
+            more = f" and {len(wider) - _SHOWN} more" if len(wider) > _SHOWN else ""
+            yield Finding(
+                document,
+                f"/rules/{index}",
+                f"{document.name} has rights that {of} does not give: {shown}{more}",
+                help="take them out, or give them to the workload that needs them",
+            )
+
+
+def _binding(document: CheckedDocument) -> Iterator[Finding]:
+    reference, subjects = document.data.get("roleRef"), document.data.get("subjects")
+    name = reference.get("name") if isinstance(reference, dict) else None
+    if name == _NAME or not isinstance(name, str) or not isinstance(subjects, list):
+        return
+    for index, subject in enumerate(subjects[:_MOST]):
+        if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount" and subject.get("name") == _NAME:
+            yield Finding(
+                document,
+                f"/subjects/{index}",
+                f"{document.name} gives the operator's service account the ClusterRole `{shorten(name)}`",
+                help="take the subject out: the chart binds what the operator needs",
+            )
+
+
+def _release(metadata: dict[str, Any]) -> str | None:
+    """The recorded release that the chart's labels tell."""
+    labels = metadata.get("labels")
+    words = [labels.get(key) for key in _LABELS] if isinstance(labels, dict) else []
+    known = chart_versions(_NAME)
+    return next(
+        (tag for word in words if isinstance(word, str) and (tag := word.removeprefix(f"{_NAME}-")) in known), None
+    )
+
+
+def _told(right: Right) -> str:
+    """As kubectl names resources: `get deployments.apps`."""
+    group, resource, verb = right
+    return f"{verb} {resource}.{group}" if group else f"{verb} {resource}"
+
+
+def _rights(rule: Any) -> Iterator[Right]:
+    if not isinstance(rule, dict):
+        return
+    groups, resources, verbs = (_texts(rule.get(key)) for key in ("apiGroups", "resources", "verbs"))
+    for group in groups:
+        for resource in resources:
+            yield from ((group, resource, verb) for verb in verbs)
+
+
+def _texts(node: Any) -> list[str]:
+    return [item for item in node[:_MOST] if isinstance(item, str)] if isinstance(node, list) else []

@@ -1,0 +1,1 @@
+"""Pod Security Standards: pods against a level and a version."""

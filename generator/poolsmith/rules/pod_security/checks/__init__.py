@@ -1,0 +1,1 @@
+"""The checks of the Pod Security Standards, one file each."""

@@ -1,0 +1,1 @@
+"""Rules over what a cluster's profiles produce."""

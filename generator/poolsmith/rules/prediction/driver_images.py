@@ -1,0 +1,81 @@
+"""Driver images that nodes will pull, against the project's list of those that somebody has seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Diagnostic, diagnose
+from poolsmith.diagnostics.codes.driver import UNKNOWN_DRIVER_IMAGE
+from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.profiles.fleet import DRIVER_IMAGES_FILE
+from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.app.prediction import Prediction
+    from poolsmith.plan.plan import ClusterPlan
+    from poolsmith.profiles.driver_image_list import DriverImageListSpec
+    from poolsmith.profiles.load_cluster import LoadedCluster
+
+_DRIVER = "nvidia-driver-ctr"
+_POINTERS = {_DRIVER: "", "nvidia-fs-ctr": "/spec/driver/gds", "nvidia-gdrcopy-ctr": "/spec/driver/gdrcopy"}
+
+
+def judge_driver_images(
+    known: DriverImageListSpec | None, prediction: Prediction, loaded: LoadedCluster
+) -> list[Diagnostic]:
+    """One for each pool and image that the list does not have; nothing without a list."""
+    if known is None:
+        return []
+    layers = {item.pool.name: item.layers for item in loaded.pools}
+    precompiled = {pool.name for pool in prediction.plan.pools if pool.driver is not None and pool.driver.precompiled}
+    found = []
+    for pool, container, image in sorted(_driver_images(prediction)):
+        repository, _, tag = image.rpartition(":")
+        if pool not in layers or tag in known.tags.get(repository, ()):
+            continue
+        pointer = _POINTERS[container] or ("/spec/kernel/release" if pool in precompiled else "/spec/driver/version")
+        found.append(
+            diagnose(
+                UNKNOWN_DRIVER_IMAGE,
+                f"whether `{image}` exists is unknown: {_why(known, repository)}",
+                layers[pool].locate(pointer),
+                help=f"if the registry has it, add `{tag}` to the tags of `{repository}` in {DRIVER_IMAGES_FILE}",
+                subject=f"{loaded.name}/{pool}",
+            )
+        )
+    return found
+
+
+def driver_pools(plan: ClusterPlan) -> int:
+    """How many pools pull a driver image."""
+    return sum(pool.driver is not None and pool.driver.managed for pool in plan.pools)
+
+
+def without_list(pools: int) -> Skipped:
+    """Nobody looked whether images exist."""
+    what = f"driver image tags of {pools:,} pool{'' if pools == 1 else 's'}"
+    return Skipped(what, f"no list: there is no {DRIVER_IMAGES_FILE}")
+
+
+def _why(known: DriverImageListSpec, repository: str) -> str:
+    return f"{DRIVER_IMAGES_FILE} lacks the {'tag' if repository in known.tags else 'repository'}"
+
+
+def _driver_images(prediction: Prediction) -> Iterator[tuple[str, str, str]]:
+    """Pool, container and image, each once. A reference by digest names an image that was there."""
+    seen = set()
+    landing = prediction.ledger.landing
+    for made in prediction.installation.made:
+        template = pod_template_of(made.body)
+        if template is None:
+            continue
+        for container in containers_of(mapping(template.get("spec"))):
+            name, image = word(container.get("name")), word(container.get("image"))
+            if name not in _POINTERS or "@" in image:
+                continue
+            for pool in landing.get(made.key, ()):
+                if (item := (pool, name, image)) not in seen:
+                    seen.add(item)
+                    yield item

@@ -1,0 +1,118 @@
+"""The last look at a prediction: each pool gets the driver, toolkit and device plugin of its plan.
+
+Passes decide for each pool what it is to get; `stack.values` may still take it away, or start a second one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose
+from poolsmith.diagnostics.codes.compatibility import POOL_NOT_SUPPLIED
+from poolsmith.plan.user_values import VALUES
+from poolsmith.profiles.node_pool import ToolkitSource, Workload
+from poolsmith.sources import pointer as pointers
+from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
+
+if TYPE_CHECKING:
+    from poolsmith.app.prediction import Prediction
+    from poolsmith.catalog import Catalog
+    from poolsmith.plan.plan import PoolPlan
+    from poolsmith.profiles.load_cluster import LoadedCluster
+
+_COMPONENTS = {
+    "nvidia-driver-ctr": "driver",
+    "nvidia-container-toolkit-ctr": "toolkit",
+    "nvidia-device-plugin": "devicePlugin",
+    "nvidia-device-plugin-ctr": "devicePlugin",
+    "nvidia-sandbox-device-plugin-ctr": "sandboxDevicePlugin",
+    "nvidia-kata-sandbox-device-plugin-ctr": "sandboxDevicePlugin",
+}
+"""By the name of a container; as the block of the operator's values that switches it."""
+_CALLED = {
+    "driver": "driver",
+    "toolkit": "container toolkit",
+    "devicePlugin": "device plugin",
+    "sandboxDevicePlugin": "device plugin for passed-through GPUs",
+}
+_NOT_MODELLED = {
+    "driver": ("state-driver:", "NVIDIADriver/"),
+    "toolkit": ("state-container-toolkit:", "the toolkit of pool "),
+    "devicePlugin": ("state-device-plugin:",),
+    "sandboxDevicePlugin": ("state-sandbox-device-plugin:", "state-kata-device-plugin:"),
+}
+"""How it begins when it is said that something of a component is not known."""
+_WHOLE_OPERATOR = "ClusterPolicy/"
+
+_ON_THE_HOST = ("driver", "toolkit")
+"""Without these no container reaches a GPU; who advertises GPUs may also be something of the user's own."""
+
+
+def pool_supply(prediction: Prediction, loaded: LoadedCluster, catalog: Catalog) -> list[Diagnostic]:
+    """Pools that would get less or more than they need. What is not modelled is not held against anybody."""
+    landing = _landing(prediction)
+    left_out = catalog.releases.labels.deploy_device_plugin
+    found = []
+    for component, called in _CALLED.items():
+        unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR)
+        modelled = not any(text.startswith(unknown) for text in prediction.unknown)
+        for pool in prediction.plan.pools:
+            running = landing[component, pool.name]
+            wanted = _wanted(component, pool, left_out)
+            if len(running) > wanted or (len(running) < wanted and modelled):
+                found.append(_finding(prediction, loaded, pool, component, called, running))
+                break
+    return found
+
+
+def _landing(prediction: Prediction) -> defaultdict[tuple[str, str], list[str]]:
+    """The names of workloads by component and pool."""
+    landing: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for made in prediction.installation.made:
+        if made.body["kind"] != "DaemonSet":
+            continue
+        pod = mapping(mapping(pod_template_of(made.body)).get("spec"))
+        names = [word(container.get("name")) for container in containers_of(pod)]
+        component = next((_COMPONENTS[name] for name in names if name in _COMPONENTS), None)
+        for pool in prediction.ledger.landing.get(made.key, ()) if component else ():
+            landing[str(component), pool].append(made.name)
+    return landing
+
+
+def _wanted(component: str, pool: PoolPlan, left_out: str) -> int:
+    """How many. `left_out` is the label that keeps the operator's device plugin off nodes that have their own."""
+    runs_containers = pool.profile.spec.workload is Workload.CONTAINER
+    match component:
+        case "driver":
+            return int(pool.driver is not None and pool.driver.managed)
+        case "toolkit":
+            return int(pool.toolkit in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY))
+        case "devicePlugin":
+            return int(
+                runs_containers and not any(label.key == left_out and label.value == "false" for label in pool.labels)
+            )
+    return int(not runs_containers)
+
+
+def _finding(
+    prediction: Prediction, loaded: LoadedCluster, pool: PoolPlan, component: str, called: str, running: list[str]
+) -> Diagnostic:
+    assert loaded.file is not None, "a predicted cluster has a profile"
+    pointer = next(
+        (path for path in (pointers.join(VALUES, component, "enabled"), VALUES) if loaded.file.has(path)),
+        "/spec/stack",
+    )
+    message = f"pool `{pool.name}` would get " + (
+        f"{len(running)} of the {called}: {', '.join(running)}" if running else f"no {called}"
+    )
+    layers = next(item.layers for item in loaded.pools if item.pool.name == pool.name)
+    return diagnose(
+        POOL_NOT_SUPPLIED,
+        message,
+        loaded.file.locate(pointer),
+        help=f"let the pools' profiles decide on the {called}, and remove what `stack.values` says of it",
+        subject=f"{prediction.plan.name}/{pool.name}",
+        related=(layers.locate("/metadata/name", "the pool"),),
+        severity=Severity.ERROR if component in _ON_THE_HOST else Severity.WARNING,
+    )

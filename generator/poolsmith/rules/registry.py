@@ -1,0 +1,28 @@
+"""The rules, listed by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.rules.manifests import (
+    deprecated_kustomize_field,
+    duplicate_object,
+    helm_hook,
+    kustomization_resource,
+    namespace_transformer,
+    node_object,
+    operator_role_widened,
+)
+
+if TYPE_CHECKING:
+    from poolsmith.rules.engine import Rule
+
+RULES: tuple[Rule, ...] = (
+    node_object,
+    namespace_transformer,
+    duplicate_object,
+    kustomization_resource,
+    helm_hook,
+    deprecated_kustomize_field,
+    operator_role_widened,
+)

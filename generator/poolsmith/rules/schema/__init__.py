@@ -1,0 +1,1 @@
+"""Objects against the schemas of their versions."""

@@ -1,0 +1,126 @@
+"""Objects against the schemas of the versions in question, and what the report says about it.
+
+The validator and its packs are imported when the first tree is judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Diagnostic, UsageError
+from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.diagnostics.suggest import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.catalog import Catalog
+    from poolsmith.profiles.cluster import Cluster
+    from poolsmith.repository.manifest_files import CheckedTree
+    from poolsmith.rules.schema.schema_rules import Verdict
+
+_MINOR = re.compile(r"v?(1\.\d{1,3})(\.\d{1,3})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The versions that objects are judged against; None: the newest Kubernetes, no operator release."""
+
+    kubernetes: str | None = None
+    operator: str | None = None
+    coco: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaResult:
+    """What the schemas said of one tree."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    validated: int = 0
+    skipped: tuple[tuple[str, str, int], ...] = ()
+    not_evaluated: int = 0
+    kubernetes: str = ""
+    operator: str | None = None
+    verdicts: tuple[Verdict, ...] = ()
+
+
+def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = False) -> SchemaResult:
+    from poolsmith.rules.schema.schema_rules import judge_objects
+    from poolsmith.schema.schemas import Versions, newest_kubernetes, schemas_for
+
+    kubernetes = against.kubernetes or newest_kubernetes()
+    versions = Versions(kubernetes=kubernetes, operator=against.operator, coco=against.coco)
+    judged = judge_objects(tree, schemas_for(versions), keep_verdicts=keep_verdicts)
+    return SchemaResult(
+        diagnostics=tuple(judged.diagnostics),
+        validated=judged.validated,
+        skipped=tuple((what, reason, count) for (what, reason), count in sorted(judged.skipped.items())),
+        not_evaluated=judged.not_evaluated,
+        kubernetes=kubernetes,
+        operator=against.operator,
+        verdicts=tuple(judged.verdicts),
+    )
+
+
+def against_cluster(cluster: Cluster, catalog: Catalog) -> Against:
+    """What a cluster's profile says."""
+    stack = cluster.spec.stack
+    return Against(
+        kubernetes=minor_of(cluster.spec.kubernetes.version),
+        operator=stack.release if stack.kind == "operator" else None,
+        coco=catalog.sandbox["cocoOperator"]["release"],
+    )
+
+
+def against_flags(kubernetes: str | None, release: str | None) -> Against:
+    """What flags say. Raises UsageError for versions that no pack has."""
+    from poolsmith.schema.schemas import kubernetes_minors, operator_releases
+
+    minor = None if kubernetes is None else minor_of(kubernetes)
+    if minor is not None and minor not in kubernetes_minors():
+        known = kubernetes_minors()
+        raise UsageError(f"there are schemas of Kubernetes {known[0]} to {known[-1]}, and none of {kubernetes}")
+    if release is not None and release not in operator_releases():
+        raise UsageError(f"`{release}` is no gpu-operator release with schemas; known: {listed(operator_releases())}")
+    return Against(minor, release)
+
+
+def minor_of(version: str) -> str:
+    match = _MINOR.fullmatch(version)
+    return match[1] if match else version
+
+
+def with_schema_results(outcome: Outcome, results: Iterable[SchemaResult]) -> Outcome:
+    """The counts, and the versions that stand behind them. Diagnostics are the caller's."""
+    held = list(results)
+    skipped: Counter[tuple[str, str]] = Counter()
+    for result in held:
+        for what, reason, count in result.skipped:
+            skipped[what, reason] += count
+    return replace(
+        outcome,
+        checked={**outcome.checked, "validated objects": sum(result.validated for result in held)},
+        skipped=(
+            *outcome.skipped,
+            *(Skipped(f"{count} x {what}", reason) for (what, reason), count in sorted(skipped.items())),
+        ),
+        not_evaluated=outcome.not_evaluated + sum(result.not_evaluated for result in held),
+        facts=(*outcome.facts, *_versions(held)),
+    )
+
+
+def _versions(results: list[SchemaResult]) -> list[str]:
+    used = [result for result in results if result.validated]
+    if not used:
+        return []
+    minors = sorted({result.kubernetes for result in used}, key=_numbers)
+    releases = sorted({result.operator for result in used if result.operator}, key=_numbers)
+    operator = f"gpu-operator {', '.join(releases)}" if releases else "no gpu-operator release"
+    return [f"objects were judged by the schemas of Kubernetes {', '.join(minors)} and {operator}"]
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)]

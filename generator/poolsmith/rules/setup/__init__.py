@@ -1,0 +1,1 @@
+"""Rules over the setup of one cluster: drivers, toolkits, nodes and what stands beside them."""

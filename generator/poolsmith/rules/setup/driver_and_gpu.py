@@ -1,0 +1,124 @@
+"""Driver versions and kernel modules that the GPUs of nodes don't work with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.versions import precedes
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.node_drivers import node_drivers
+from poolsmith.rules.setup.wording import named, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.rules.setup.node_drivers import DescribedDriver
+    from poolsmith.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM268",
+    name="driver-and-gpu",
+    applies_to="setup",
+    what="The driver's branch no longer supports the GPUs of some nodes, or does not yet, or its kernel modules are of "
+    "the kind that these GPUs can't use. As a warning: MIG or GPUDirect Storage on Grace hosts, with a driver "
+    "that manages their memory as one.",
+    why="Pascal and Volta end with branch 580 and have no open modules; Grace Hopper and Blackwell have no others. A "
+    "new release of the operator brings a new default driver.",
+    symptom="the modules load, and nvidia-smi finds no device; the validation of CUDA fails for ever.",
+    fix="describe the driver per kind of node, with the version and the kernelModuleType that its GPUs need",
+    references=(
+        "pull requests rwlove/home-ops 13690, siderolabs/talos 9430 and skypilot-org/skypilot 9639",
+        "docs.nvidia.com CUDA toolkit, driver and architecture matrix",
+        "NVIDIA/cloud-native-docs@gpu-operator-v25.3-16:gpu-operator/release-notes.rst",
+    ),
+)
+NEEDS = ("nodes", "release")
+_MIG_OFF = "all-disabled"
+_PRODUCT = "/spec/gpu/product"
+_MODULES = {"kernelModuleType": "kernelModuleType: {}", "useOpenKernelModules": "useOpenKernelModules: true"}
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    for found in node_drivers(view):
+        kinds: dict[str, list[SetupNode]] = {}
+        for node in found.nodes:
+            kinds.setdefault(node.gpu, []).append(node)
+        for nodes in kinds.values():
+            yield from _judge(view, found.driver, nodes)
+            yield from _coherent(view, found.driver, nodes)
+
+
+def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[SetupFinding]:
+    node = nodes[0]
+    architecture = view.catalog.gpus.architectures.get(node.architecture or "")
+    entry = view.catalog.gpus.find(node.gpu) if node.gpu else None
+    if architecture is None or entry is None or view.operator is None:
+        return
+    who = f"{entry.product} ({architecture.name}, {named(nodes)})"
+    branch, version, modules = driver.branch, driver.version, driver.modules
+    if branch is not None and architecture.last_branch is not None and branch > architecture.last_branch:
+        yield SetupFinding(
+            message=f"driver {version} of {driver.shown} no longer supports {who}; the last branch is "
+            f"{architecture.last_branch}",
+            location=driver.at("version"),
+            help=f"give these nodes a driver of branch {architecture.last_branch} or older",
+            related=places(nodes, _PRODUCT, entry.product),
+        )
+    first = entry.first_driver
+    if branch is not None and first is not None and precedes(version, first):
+        yield SetupFinding(
+            message=f"driver {version} of {driver.shown} does not know {who}: the first one that does is {first}",
+            location=driver.at("version"),
+            help=f"write a version from {first} on",
+            related=places(nodes, _PRODUCT, entry.product),
+        )
+    field = view.operator.driver_object.module_field
+    if architecture.open == "required" and not _is_open(view, driver):
+        yield SetupFinding(
+            message=f"{who} needs the open kernel modules, and {driver.shown} loads the proprietary ones",
+            location=driver.at(field),
+            help=f"write `{_MODULES[field].format('open')}`",
+            related=places(nodes, _PRODUCT, entry.product),
+        )
+    if architecture.open == "unsupported" and modules == "open":
+        yield SetupFinding(
+            message=f"{who} has no open kernel modules, and {driver.shown} loads those",
+            location=driver.at(field),
+            help="write `kernelModuleType: proprietary` for these nodes, or leave it out",
+            related=places(nodes, _PRODUCT, entry.product),
+        )
+
+
+def _coherent(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[SetupFinding]:
+    """Coherent driver-based memory management (CDMM), which is on by default."""
+    entry = view.catalog.gpus.find(nodes[0].gpu) if nodes[0].gpu else None
+    images = view.catalog.driver_images
+    if view.is_generated or entry is None or driver.branch is None:
+        return  # profiles are told at their own lines
+    if not images.is_coherent(driver.version, entry.processor):
+        return
+    label = view.catalog.releases.labels.mig_config
+    partitioned = [node for node in nodes if node.labels.get(label, _MIG_OFF) != _MIG_OFF]
+    for feature, concerned, location in (
+        ("GPUDirect Storage", nodes if driver.storage else [], driver.at_storage()),
+        ("MIG", partitioned, driver.at("version")),
+    ):
+        if concerned:
+            yield SetupFinding(
+                message=f"from {images.coherent_since} on the driver turns on coherent memory management (CDMM) on "
+                f"Grace hosts, and {feature} does not go with it ({entry.product}, {named(concerned)})",
+                location=location,
+                help="leave the feature out, or turn CDMM off with an option of the kernel module",
+                related=places(concerned, _PRODUCT, entry.product),
+                severity=Severity.WARNING,
+            )
+
+
+def _is_open(view: SetupView, driver: DescribedDriver) -> bool:
+    assert view.operator is not None
+    return view.catalog.driver_images.loads_open_modules(
+        driver.modules,
+        driver.version if driver.branch is not None else None,
+        may_choose=view.operator.driver_object.module_field == "kernelModuleType",
+    )

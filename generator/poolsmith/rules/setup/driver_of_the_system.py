@@ -1,0 +1,123 @@
+"""Nodes whose image holds a driver or toolkit while another is installed, and nodes that get none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.rules.setup.driver_setup import ENABLED, driver_setup
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.node_drivers import node_drivers
+from poolsmith.rules.setup.wording import named, places, verb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from poolsmith.rules.setup.driver_setup import DriverSetup
+    from poolsmith.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM263",
+    name="driver-of-the-system",
+    applies_to="setup",
+    what="The image of nodes holds a driver or a toolkit, by their operating system or by their profile, and the "
+    "operator installs one as well. Or the reverse: both are switched off, and nothing brings them.",
+    why="Two drivers fight for one GPU: the driver pod can't unload modules that are in use, or compiles for a system "
+    "that it does not know. Without any, all operands wait for ever.",
+    symptom="driver pods that loop while they unload the driver of the host, or stay in `ImagePullBackOff`, on nodes "
+    "whose GPUs worked before; pods of all operands in `Init:0/1`.",
+    fix="switch the operator's part off: `driver.enabled: false` or `toolkit.enabled: false` for all nodes, the labels "
+    '`nvidia.com/gpu.deploy.driver: pre-installed` or `nvidia.com/gpu.deploy.container-toolkit: "false"` for some',
+    references=(
+        "NVIDIA/gpu-operator issues 593, 375, 126 and 946; awsdocs/amazon-eks-user-guide pull request 1143",
+        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/getting-started.rst",
+    ),
+)
+NEEDS = ("nodes", "values", "release")
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    setup = driver_setup(view)
+    yield from _second_driver(view, setup)
+    yield from _no_driver(view, setup)
+    yield from _toolkits(view, setup)
+
+
+def _second_driver(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+    label = view.catalog.releases.labels.deploy_driver
+    for found in node_drivers(view):
+        for kind, nodes in _alike(found.nodes, setup.brings_own).items():
+            yield SetupFinding(
+                message=f"{_whose(kind, nodes)}, and {found.driver.shown} installs another on {named(nodes)}",
+                location=found.driver.at("" if found.driver.item is not None else "enabled"),
+                help=f"label the nodes `{label}: pre-installed`"
+                + ("" if found.driver.item is not None else ", or set `driver.enabled: false` when all are like that"),
+                related=places(nodes, "/spec/os" if kind == "os" else "/spec/driver/source", "has a driver already"),
+            )
+
+
+def _no_driver(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+    managed = [node for node in setup.nodes if node.driver in ("container", "precompiled")]
+    if setup.uses_objects is False and view.flag("driver.enabled") is False and managed:
+        yield SetupFinding(
+            message=f"`driver.enabled` and `{ENABLED}` are false, and no image of {named(managed)} holds a driver",
+            location=view.value_location("driver.enabled"),
+            help="remove `driver.enabled: false`; or pre-install a driver, and write `source: preinstalled` in the "
+            "profile",
+            related=places(managed, "/spec/driver/source", "is to get a driver"),
+        )
+    kept_off = [node for node in managed if not setup.takes_driver(node) and not setup.is_sandboxed(node)]
+    if kept_off:
+        yield SetupFinding(
+            message=f"a label keeps the driver off {named(kept_off)}, and their image holds none",
+            location=kept_off[0].location,
+            help=f"remove the label `{view.catalog.releases.labels.deploy_driver}`",
+        )
+
+
+def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+    enabled, label = view.flag("toolkit.enabled"), view.catalog.releases.labels.deploy_toolkit
+    nodes = [node for node in setup.nodes if not setup.is_sandboxed(node)]
+    if enabled:
+        taking = [node for node in nodes if node.labels.get(label) != "false"]
+        for kind, found in _alike(tuple(taking), lambda node: _own_toolkit(view, node)).items():
+            sure = kind == "preinstalled"
+            whose = "their image holds a toolkit" if sure else f"{found[0].os_id} brings its toolkit"
+            yield SetupFinding(
+                message=f"{whose}, and the operator installs another on {named(found)}",
+                location=view.value_location("toolkit.enabled"),
+                help=f'label the nodes `{label}: "false"`, or set `toolkit.enabled: false` when all are like that',
+                related=places(found, "/spec/toolkit" if sure else "/spec/os", "has a toolkit already"),
+                severity=None if sure else Severity.WARNING,
+            )
+    elif enabled is False and not view.flag("cdi.nriPluginEnabled"):
+        without = [node for node in nodes if node.toolkit == "operator"]
+        if without:
+            yield SetupFinding(
+                message=f"`toolkit.enabled` is false, and no image of {named(without)} holds a toolkit",
+                location=view.value_location("toolkit.enabled"),
+                help="remove `toolkit.enabled: false`, or write `toolkit: {source: preinstalled}` in the profile",
+                related=places(without, "/spec/toolkit", "has none"),
+            )
+
+
+def _own_toolkit(view: SetupView, node: SetupNode) -> str | None:
+    """`preinstalled` where a profile says it, `os` where the system is known to bring one."""
+    if node.toolkit is not None:
+        return "preinstalled" if node.toolkit == "preinstalled" else None
+    system = view.catalog.operating_systems.get(node.os_id)
+    return "os" if system is not None and system.toolkit == "os" else None
+
+
+def _alike(nodes: tuple[SetupNode, ...], kind_of: Callable[[SetupNode], str | None]) -> dict[str, list[SetupNode]]:
+    found: dict[str, list[SetupNode]] = {}
+    for node in nodes:
+        if (kind := kind_of(node)) is not None:
+            found.setdefault(kind, []).append(node)
+    return found
+
+
+def _whose(kind: str, nodes: list[SetupNode]) -> str:
+    if kind == "os":
+        return f"{nodes[0].os_id} carries its driver itself"
+    return f"the image of the {nodes[0].word}{verb(nodes, '', 's')} holds a driver"

@@ -1,0 +1,68 @@
+"""Where drivers lie that the system of nodes carries, against the folder that the operator looks in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.rules.setup.driver_setup import driver_setup
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.wording import named, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM266",
+    name="host-driver-folder",
+    applies_to="setup",
+    what="The driver of nodes lies in a folder of its own, as on Talos or Container-Optimized OS, and "
+    "`hostPaths.driverInstallDir` names another one.",
+    why="The validator looks for the driver in the root file system and in that folder. In the wrong one it waits, and "
+    "all operands with it. The value is one for the cluster.",
+    symptom="the init container `driver-validation` loops, although CUDA works on the host.",
+    fix="set `hostPaths.driverInstallDir` to the folder of the driver",
+    references=(
+        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/google-gke.rst",
+        "siderolabs/extensions issue 527; NVIDIA/gpu-operator issues 1292, 1276 and 1687",
+    ),
+)
+NEEDS = ("nodes", "values")
+_VALUE = "hostPaths.driverInstallDir"
+_DEFAULT = "/run/nvidia/driver"
+_DECLARED = "declared"
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    folder = view.value(_VALUE)
+    if not isinstance(folder, str):
+        return
+    setup = driver_setup(view)
+    by_folder: dict[str, list[SetupNode]] = {}
+    for node in setup.nodes:
+        if setup.brings_own(node) is not None and not setup.is_sandboxed(node):
+            wanted = node.install_dir or _of_system(view, node)
+            if wanted is not None and wanted.rstrip("/") != folder.rstrip("/"):
+                by_folder.setdefault(wanted, []).append(node)
+    for wanted, nodes in by_folder.items():
+        if wanted == _DECLARED and folder != _DEFAULT:
+            continue
+        where = f"in `{wanted}`" if wanted != _DECLARED else "in a folder that depends on its version and flavour"
+        yield SetupFinding(
+            message=f"{nodes[0].os_id} has its driver {where}, and the operator looks in `{folder}` ({named(nodes)})",
+            location=view.value_location(_VALUE),
+            help=f"set `{_VALUE}: {wanted}`"
+            if wanted != _DECLARED
+            else f"set `{_VALUE}` to the folder of your version",
+            related=places(nodes, "/spec/os", "its driver lies elsewhere"),
+            severity=Severity.WARNING if wanted == _DECLARED else None,
+        )
+
+
+def _of_system(view: SetupView, node: SetupNode) -> str | None:
+    """A folder, `declared` where only its owner can say it; None for the root file system, and where it is unknown."""
+    system = view.catalog.operating_systems.get(node.os_id)
+    folder = system.driver_folder if system is not None else None
+    return None if folder == "unknown" else folder

@@ -1,0 +1,67 @@
+"""Nodes of several container runtimes, of which the operator configures one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.toolkit_nodes import toolkit_nodes
+from poolsmith.rules.setup.wording import named, places, verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM289",
+    name="mixed-container-runtimes",
+    applies_to="setup",
+    what="GPU nodes of one cluster run different container runtimes, and the operator's toolkit goes to all of them.",
+    why="The operator configures one runtime for the whole cluster: containerd as soon as one GPU node has it. On the "
+    "other nodes the toolkit makes containerd's folders and waits for its socket, and pods there get no GPU. Of "
+    "docker beside cri-o nobody can say which one it takes.",
+    fix="keep the toolkit off the nodes of the other runtime (`nvidia.com/gpu.deploy.container-toolkit=false`, before "
+    "their GPUs are found) and give them one of their own; poolsmith generates it, see docs/runtimes.md",
+    bad="- {name: a, runtime: 'containerd://2.1.5'}\n- {name: b, runtime: 'cri-o://1.33.0'}\n",
+    good="- {name: a, runtime: 'containerd://2.1.5'}\n- name: b\n  runtime: cri-o://1.33.0\n"
+    "  labels: {nvidia.com/gpu.deploy.container-toolkit: 'false'}\n",
+    symptom='failed to create pod sandbox: no runtime for "nvidia" is configured, on the nodes of one runtime',
+    references=("NVIDIA/gpu-operator issues 477, 620, 1528", "catalog: runtimeFiles"),
+)
+NEEDS = ("nodes",)
+_PREFERRED = "containerd"
+_OPENSHIFT = "openshift"
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    if view.is_generated or view.distribution == _OPENSHIFT:
+        return
+    by_runtime: dict[str, list[SetupNode]] = {}
+    for node in toolkit_nodes(view):
+        if node.runtime:
+            by_runtime.setdefault(node.runtime, []).append(node)
+    if len(by_runtime) < 2:  # noqa: PLR2004 - one alone is no mixture
+        return
+    taken = by_runtime.get(_PREFERRED)
+    others = [nodes for name, nodes in sorted(by_runtime.items()) if name != _PREFERRED]
+    if taken is None:
+        first, second = others[0], others[1]
+        yield SetupFinding(
+            message=f"{named(first)} {verb(first, 'runs', 'run')} {first[0].runtime}, {named(second)} "
+            f"{second[0].runtime}; which of them the operator configures depends on the order of the nodes",
+            location=second[0].place("/spec/runtime/name"),
+            related=places(first, "/spec/runtime/name", f"{first[0].runtime} here"),
+            help="give all GPU nodes of the cluster one runtime, or keep the toolkit off one kind of them",
+        )
+        return
+    label = view.catalog.releases.labels.deploy_toolkit
+    for nodes in others:
+        yield SetupFinding(
+            message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {nodes[0].runtime}, {named(taken)} containerd; the "
+            "operator's toolkit configures containerd on all of them",
+            location=nodes[0].place("/spec/runtime/name"),
+            related=places(taken, "/spec/runtime/name", "containerd here"),
+            help=f"label these nodes `{label}=false` before their GPUs are found, and give them a toolkit of their own",
+        )

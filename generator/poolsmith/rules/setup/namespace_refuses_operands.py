@@ -1,0 +1,57 @@
+"""The operator's namespace, where Pod Security admission refuses its pods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.namespaces import ENFORCE, PRIVILEGED, described, label_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM421",
+    name="namespace-refuses-operands",
+    applies_to="setup",
+    what="The namespace of the operator enforces a Pod Security level below privileged. As a warning: its labels say "
+    "nothing, so that the cluster's own default decides, and `psa.enabled` is off.",
+    why="Driver, toolkit and nearly all other operands are privileged. The API server refuses their pods; with "
+    "`psa.enabled` the operator sets the labels itself, and whoever syncs the namespace sets them back.",
+    symptom='`pods "nvidia-driver-daemonset-..." is forbidden: violates PodSecurity "baseline:latest": privileged`',
+    fix=f"label the namespace `{ENFORCE}: {PRIVILEGED}`",
+    bad="kind: Namespace\nmetadata: {name: gpu-operator}\n",
+    good=f"kind: Namespace\nmetadata:\n  name: gpu-operator\n  labels: {{{ENFORCE}: {PRIVILEGED}}}\n",
+    references=(
+        "NVIDIA/cloud-native-docs gpu-operator/getting-started.rst",
+        "NVIDIA/gpu-operator:controllers/state_manager.go",
+    ),
+)
+NEEDS = ("values",)
+_PATH = "psa.enabled"
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    for item, level in described(view):
+        if item.own_name != view.namespace or level == PRIVILEGED:
+            continue
+        label = f"add the label `{ENFORCE}: {PRIVILEGED}`"
+        if level:
+            yield SetupFinding(
+                message=f"the operator's namespace `{item.own_name}` enforces `{level}`, which refuses its pods",
+                location=label_place(item),
+                help=label,
+            )
+        elif view.flag(_PATH) is False:
+            yield SetupFinding(
+                message=f"nothing says that the operator's namespace `{item.own_name}` may run privileged pods: where "
+                "the cluster enforces a level by default, it refuses them",
+                location=item.place("/metadata/name"),
+                help=f"{label}, or write `psa: {{enabled: true}}`",
+                severity=None
+                if view.distribution in view.catalog.scheduling.enforces_pod_security
+                else Severity.WARNING,
+            )

@@ -1,0 +1,19 @@
+"""Nodes that a label keeps all of the operator's parts off.
+
+Source: NVIDIA/gpu-operator:controllers/state_manager.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poolsmith.rules.setup.view import SetupNode
+
+OPERANDS = "nvidia.com/gpu.deploy.operands"
+OFF = "false"
+
+
+def takes_operands(node: SetupNode) -> bool:
+    """Whether the operator deploys anything there."""
+    return node.labels.get(OPERANDS) != OFF

@@ -1,0 +1,109 @@
+"""A toolkit that looks for containerd where the nodes do not have it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.suggest import listed
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.toolkit_nodes import toolkit_nodes
+from poolsmith.rules.setup.wording import named, places, verb
+from poolsmith.values.runtime_evidence import CONTAINERD, distributions, owners, sockets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM285",
+    name="paths-of-another-distribution",
+    applies_to="setup",
+    what="The toolkit's socket or configuration is that of another Kubernetes distribution than the nodes', or none "
+    "is named where the nodes do not have containerd's own. The distribution is that of the profile, or told by the "
+    "version of containerd (`-k3s1`).",
+    why="The operator mounts a folder that is not there, or that nothing reads. The toolkit's pod loops, or it is "
+    "green and pods of the nodes see no GPU.",
+    fix="set `CONTAINERD_SOCKET`, and where the distribution needs it the configuration, in `toolkit.env`",
+    bad="# nodes: containerd://2.1.5-k3s1\ntoolkit: {enabled: true}\n",
+    good="# nodes: containerd://2.1.5-k3s1\ntoolkit:\n  env:\n"
+    "    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
+    symptom="Error signaling containerd, attempt 1/6: unable to dial: dial unix /runtime/sock-dir/containerd.sock: "
+    "connect: no such file or directory",
+    references=("NVIDIA/gpu-operator issues 406, 522, 1694", "catalog: distributions"),
+)
+NEEDS = ("nodes", "values", "release")
+_ENV = "toolkit.env"
+_STANDARD = "/run/containerd/containerd.sock"
+_SOCKETS = ("CONTAINERD_SOCKET",)
+_PATHS = (*_SOCKETS, "CONTAINERD_CONFIG", "RUNTIME_CONFIG")
+_BY_VERSION = ((re.compile(r"-k3s\d", re.ASCII), frozenset(("k3s", "rke2"))),)
+"""What the containerd of a distribution calls itself. Source: k3s-io/k3s and rancher/rke2, versions of containerd"""
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    if view.is_generated or view.flag("cdi.nriPluginEnabled") is True:
+        return
+    assert view.values is not None, "NEEDS says so"
+    env = _environment(view.value(_ENV))
+    if env is None or (view.values.partial and not view.is_set(_ENV)):
+        return
+    by_kind: dict[frozenset[str], list[SetupNode]] = {}
+    for node in toolkit_nodes(view):
+        if node.runtime == CONTAINERD and (names := _distributions(node, view)):
+            by_kind.setdefault(names, []).append(node)
+    for names, nodes in by_kind.items():
+        yield from _of(names, nodes, env, view)
+
+
+def _of(names: frozenset[str], nodes: list[SetupNode], env: dict[str, str], view: SetupView) -> Iterator[SetupFinding]:
+    sockets = sorted({path for name in names for path in sockets_of(name)})
+    if not sockets:
+        return
+    kind = listed(sorted(names))
+    related = places(nodes, "/spec/runtime/name", "these nodes")
+    if not any(name in env for name in _SOCKETS):
+        if _STANDARD not in sockets:
+            yield SetupFinding(
+                message=f"{named(nodes)} {verb(nodes, 'has', 'have')} the containerd of {kind}, and no variable of "
+                f"`{_ENV}` names its socket; the toolkit looks for it at {_STANDARD}",
+                location=view.value_location(_ENV),
+                related=related,
+                help=f"add `CONTAINERD_SOCKET`, {listed(sockets)}",
+            )
+        return
+    for name in _PATHS:
+        found = owners(env[name]) if env.get(name) else frozenset()
+        if found and not found & names:
+            yield SetupFinding(
+                message=f"`{name}` is a path of {listed(sorted(found))}; {named(nodes)} "
+                f"{verb(nodes, 'has', 'have')} the "
+                f"containerd of {kind}",
+                location=view.value_location(_ENV),
+                related=related,
+                help=f"write the path of {kind}" + (f", {listed(sockets)}" if name in _SOCKETS else ""),
+            )
+            return
+
+
+def _distributions(node: SetupNode, view: SetupView) -> frozenset[str]:
+    """Of which distribution its containerd may be; none where nobody says."""
+    if view.distribution is not None:
+        return frozenset((view.distribution,)) if view.distribution in distributions() else frozenset()
+    return next((names for version, names in _BY_VERSION if version.search(node.runtime_version)), frozenset())
+
+
+def _environment(value: Any) -> dict[str, str] | None:
+    """By name; a value that comes from elsewhere is empty. None where it is no list."""
+    if value is None:
+        return {}
+    if not isinstance(value, list):
+        return None
+    found = {}
+    for entry in value:
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            text = entry.get("value")
+            found[entry["name"]] = text if isinstance(text, str) else ""
+    return found

@@ -1,0 +1,77 @@
+"""Privileged pods in namespaces that are not the operator's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.namespaces import PRIVILEGED, SYSTEM, described, label_place
+from poolsmith.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.rules.setup.view import SetupObject, SetupView
+
+RULE = RuleInfo(
+    code="PSM422",
+    name="privileged-namespace",
+    applies_to="setup",
+    what="The operator is installed into `default`, `kube-system` or a namespace where others run their pods. As a "
+    "warning: another namespace here may run privileged pods too.",
+    why="Operator and operands share their namespace, and it has to admit privileged pods: whoever may create pods in "
+    "it is root on all GPU nodes, and whoever reads its secrets reads the operator's.",
+    fix="give the operator a namespace of its own, and let no other one be privileged without need",
+    bad="kind: HelmRelease\nmetadata: {name: gpu-operator, namespace: default}\n",
+    good="kind: HelmRelease\nmetadata: {name: gpu-operator, namespace: gpu-operator}\n",
+    references=(
+        "NVIDIA/cloud-native-docs pull request 161",
+        "NVIDIA/cloud-native-docs gpu-operator/getting-started.rst: without a namespace everything lands in default",
+    ),
+)
+NEEDS = ("values",)
+_OURS = ("nvidia", "gpu", "dcgm", "kata", "node-feature-discovery", "nfd")
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    assert view.values is not None
+    own = view.namespace
+    if own is None:
+        return
+    if own in SYSTEM:
+        yield SetupFinding(
+            message=f"the operator is installed into the namespace `{own}`, which others share",
+            location=view.values.place("", None),
+            help="give it a namespace of its own, like `gpu-operator`",
+        )
+    else:
+        guest = next((item for item in view.objects if _is_guest(item, own)), None)
+        if guest is not None:
+            yield SetupFinding(
+                message=f"the operator shares the namespace `{own}`, which has to admit privileged pods, with "
+                f"{guest.name}",
+                location=view.values.place("", None),
+                help="give the operator a namespace of its own, like `gpu-operator`",
+                related=(guest.place("/metadata/name", "runs in the same namespace"),),
+            )
+    if view.is_generated:
+        return
+    for item, level in described(view):
+        if level == PRIVILEGED and item.own_name not in (own, *SYSTEM):
+            yield SetupFinding(
+                message=f"the namespace `{item.own_name}` may run privileged pods, and the operator is in `{own}`",
+                location=label_place(item),
+                help="lower the level, or state in a waiver who needs it",
+                severity=Severity.WARNING,
+            )
+
+
+def _is_guest(item: SetupObject, namespace: str) -> bool:
+    """A workload of others: its name and its images say nothing of GPUs."""
+    if item.kind not in WORKLOAD_KINDS or item.metadata.get("namespace") != namespace:
+        return False
+    pod = mapping(mapping(pod_template_of(item.data)).get("spec"))
+    containers = pod.get("containers")
+    images = [word(mapping(entry).get("image")) for entry in containers] if isinstance(containers, list) else []
+    return bool(images) and not any(mark in text.lower() for text in (item.own_name, *images) for mark in _OURS)

@@ -1,0 +1,59 @@
+"""More than one ClusterPolicy, or one of the chart and one of a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.rules.setup.driver_setup import GROUP
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.wording import few
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM269",
+    name="several-cluster-policies",
+    applies_to="setup",
+    what="More than one ClusterPolicy for one cluster: several in files, or one in a file beside the one that the "
+    "chart makes of its values.",
+    why="The operator takes the one that it saw first, and ignores the others. Which one that is may change when it "
+    "restarts. Of two with one name, Helm and the other tool overwrite each other.",
+    symptom="`status.state: ignored` in a ClusterPolicy; settings that come and go with each sync.",
+    fix="keep one: write what the other says as values of the chart",
+    references=(
+        "NVIDIA/gpu-operator:controllers/clusterpolicy_controller.go",
+        "NVIDIA/gpu-operator:deployments/gpu-operator",
+    ),
+)
+NEEDS: tuple[str, ...] = ()
+_DEPLOYS = "clusterPolicy.deployCR"
+_NAME = "cluster-policy"
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    found = {item.own_name: item for item in reversed(view.of_kind("ClusterPolicy", GROUP))}
+    written = list(reversed(found.values()))
+    if not written:
+        return
+    of_chart = view.values is not None and not view.values.of_policy and view.value(_DEPLOYS) is not False
+    if of_chart:
+        item = found.get(_NAME, written[0])
+        same = "; both have one name, and overwrite each other" if item.own_name == _NAME else ""
+        assert view.values is not None
+        yield SetupFinding(
+            message=f"{item.name} stands in a file, and the chart makes a ClusterPolicy of its values{same}",
+            location=item.place("/metadata/name"),
+            help="move what it says into the values of the chart, and remove it",
+            related=(view.values.place("", "the chart's values"),),
+        )
+    elif len(written) > 1:
+        names = few([item.own_name for item in written])
+        yield SetupFinding(
+            message=f"there are {len(written)} ClusterPolicy objects ({names}), and the operator takes one of them",
+            location=written[1].place("/metadata/name"),
+            related=(written[0].place("/metadata/name", "the first"),),
+        )

@@ -1,0 +1,42 @@
+"""Tolerations with the key of a taint, and a value that the taint has not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.rules.setup.taint_gaps import taint_gaps
+from poolsmith.rules.setup.wording import named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM272",
+    name="toleration-of-another-value",
+    applies_to="setup",
+    what="A toleration has the key of the GPU nodes' taint and another value, and no other toleration covers it.",
+    why="`Equal`, also when it is not written, compares values: `present` is not `true`. It looks tolerated, and "
+    "nothing runs on the node.",
+    symptom="the same silence as without a toleration: `DESIRED 0`, no labels, no event.",
+    fix="write `operator: Exists` without a value, or the value that the taint has",
+    bad="tolerations: [{key: nvidia.com/gpu, operator: Equal, value: present, effect: NoSchedule}]  # taint: =true\n",
+    good="tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]\n",
+    references=("NVIDIA/k8s-device-plugin issue 1934",),
+)
+NEEDS = ("nodes", "values")
+
+
+def check(view: SetupView) -> Iterator[SetupFinding]:
+    for gap in taint_gaps(view):
+        if gap.near is not None:
+            yield SetupFinding(
+                message=f"{gap.what} can't run on {named(gap.nodes)}: the taint is `{gap.shown}`, and what is "
+                f"tolerated is the value `{gap.near[1]}`",
+                location=gap.location,
+                help=f"write `{{key: {gap.taint['key']}, operator: Exists, effect: {gap.taint['effect']}}}`",
+                related=gap.taint_places,
+            )

@@ -1,0 +1,1 @@
+"""Schema: is an object what its kind allows?"""

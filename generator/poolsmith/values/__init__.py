@@ -1,0 +1,1 @@
+"""Values: do Helm values mean anything, and what?"""

@@ -1,0 +1,203 @@
+"""Helm values of the gpu-operator chart, wherever they stand: in profiles, releases, Applications, files.
+
+The rules and their table are imported when the first values are judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose
+from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.operands.input.values_file import not_a_mapping
+from poolsmith.sources.pointer import join
+from poolsmith.values.places import values_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.catalog.value_paths import ReleaseValues
+    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.sources.source_file import SourceFile
+    from poolsmith.values.finding import ValueFinding, ValuesJudgement
+    from poolsmith.values.places import FoundValues
+
+_SECOND = 2
+UNKNOWN_RELEASE = "values: release unknown"
+
+
+def judge_stack_values(values: dict[str, Any], release: str, beneath: dict[str, Any]) -> ValuesJudgement:
+    """`stack.values` of a profile, on top of what the profiles generate."""
+    from poolsmith.catalog.value_paths import value_paths
+    from poolsmith.values.judge import judge_values
+
+    known = value_paths().release(release)
+    assert known is not None, "every release of the catalog has its value paths; a test holds it"
+    return judge_values(values, known, beneath=beneath)
+
+
+def known_release(release: str | None) -> str | None:
+    """The tag that `--release` means. Raises UsageError for one that the table does not have."""
+    if release is None:
+        return None
+    from poolsmith.catalog.value_paths import value_paths
+
+    found = value_paths().release(release)
+    if found is None:
+        tags = tuple(reversed(value_paths().tags))
+        raise UsageError(f"`{release}` is no gpu-operator release; {did_you_mean(release, tags)}")
+    return found.tag
+
+
+def release_with_schemas(release: str | None) -> str | None:
+    """Schemas are known of fewer releases than values are."""
+    if release is None:
+        return None
+    from poolsmith.schema.schemas import operator_releases
+
+    return release if release in operator_releases() else None
+
+
+@dataclass(slots=True)
+class ValuesResult:
+    """What the values rules said of a tree."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    documents: int = 0
+    releases: set[str] = field(default_factory=set)
+    not_evaluated: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    paths: set[tuple[str, int]] = field(default_factory=set)
+
+    def added_to(self, outcome: Outcome) -> Outcome:
+        """The counts; diagnostics are the caller's."""
+        if not self.documents and not self.skipped:
+            return outcome
+        facts = (f"Helm values were judged by {', '.join(sorted(self.releases))}",) if self.documents else ()
+        return replace(
+            outcome,
+            checked={**outcome.checked, "values documents": self.documents},
+            skipped=(*outcome.skipped, *self.skipped),
+            not_evaluated=outcome.not_evaluated + self.not_evaluated,
+            facts=(*outcome.facts, *facts),
+        )
+
+
+def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str] = frozenset()) -> ValuesResult:
+    """All values of the chart in a tree. `release` is for those that do not say theirs."""
+    result = ValuesResult()
+    told: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    if release is not None:
+        result.diagnostics.extend(_not_mappings(tree, named, result.paths))
+    for found in values_in(tree, release, named):
+        from poolsmith.catalog.value_paths import value_paths
+
+        known = value_paths().release(found.version or "")
+        if known is None and release is not None:
+            known = value_paths().release(release)
+        if known is None:
+            reason = f"`{found.version[:40]}` is no recorded one" if found.version else "nothing says it"
+            result.skipped.append(Skipped(f"{found.document.path}{found.pointer}", f"{UNKNOWN_RELEASE}, {reason}"))
+            continue
+        if found.is_file and files[found.document.path] >= _SECOND:
+            result.paths.add((found.document.path, found.document.index))
+            continue
+        result.documents += 1
+        result.releases.add(known.tag)
+        result.paths.add((found.document.path, found.document.index))
+        files[found.document.path] += found.is_file
+        if found.is_file and files[found.document.path] == _SECOND:
+            told[found.document.path] += 1
+            result.diagnostics.append(_several_documents(found.document))
+        _judge(found, known, result, told)
+    return result
+
+
+def _several_documents(second: CheckedDocument) -> Diagnostic:
+    return diagnose(
+        reading.SEVERAL_DOCUMENTS,
+        "Helm reads the first document of a values file only, and nothing from here on",
+        second.source.locate(join("", *list(second.data)[:1])),
+        help="merge it into the first, or move it into a file of its own and give both to Helm",
+    )
+
+
+def _not_mappings(tree: CheckedTree, named: frozenset[str], paths: set[tuple[str, int]]) -> Iterator[Diagnostic]:
+    """Files that were named as values, and that Helm could not read as such: each is told once."""
+    told: set[str] = set()
+    for document in tree.documents:
+        if document.path in named and document.data is not None and not isinstance(document.data, dict):
+            paths.add((document.path, document.index))
+            if document.path in told:
+                continue
+            told.add(document.path)
+            yield not_a_mapping(document.data, document.source.locate("/0"))
+
+
+def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, told: Counter[str]) -> None:
+    from poolsmith.values.judge import MOST_PER_FILE, judge_values
+
+    path = found.document.path
+    values, inner = found.values, None
+    if isinstance(values, str):
+        values, inner = _parsed(found, result)
+    if not isinstance(values, dict):
+        return
+    room = max(MOST_PER_FILE - told[path], 0)
+    judged = judge_values(values, known, partial=found.partial, most=room)
+    told[path] += len(judged.findings)
+    result.not_evaluated += judged.not_evaluated
+    result.diagnostics.extend(_diagnostic(finding, found, inner) for finding in judged.findings)
+    if judged.hidden:
+        from poolsmith.values.registry import VALUE_RULES
+
+        rule = VALUE_RULES[-1].RULE
+        severity = Severity.ERROR if judged.hidden_errors else Severity.WARNING
+        location = found.document.source.locate(found.pointer)
+        message = f"{judged.hidden:,} more problems in these values are not shown"
+        help_text = "correct the ones above first"
+        result.diagnostics.append(diagnose(rule, message, location, severity=severity, help=help_text))
+
+
+def _parsed(found: FoundValues, result: ValuesResult) -> tuple[Any, SourceFile | None]:
+    """Values that stand in a text, and the way back to its lines."""
+    from poolsmith.sources.source_file import SourceFile
+    from poolsmith.sources.yaml_reader import read_documents
+    from poolsmith.values.rules.embedded_yaml import problem_of, told
+
+    text: str = found.values
+    if "{{" in text:
+        result.skipped.append(Skipped(f"{found.document.path}{found.pointer}", "values: the text is a template"))
+        return None, None
+    problem = problem_of(text)
+    if problem is not None:
+        finding = told(problem, ("values",))
+        location = found.document.source.locate(found.pointer)
+        result.diagnostics.append(
+            diagnose(finding.rule, finding.message, location, help=finding.help, subject=found.document.name)
+        )
+        return None, None
+    documents = read_documents(text)
+    values = documents[0] if documents else None
+    return values, SourceFile("", text, values)
+
+
+def _diagnostic(finding: ValueFinding, found: FoundValues, inner: SourceFile | None) -> Diagnostic:
+    message, pointer = finding.message, join(found.pointer, *finding.path)
+    if inner is not None:
+        start = inner.locate(join("", *finding.path)).span.start
+        message += f" (line {start.line} of the text)" if start else ""
+        pointer = found.pointer
+    return diagnose(
+        finding.rule,
+        message,
+        found.document.source.locate(pointer),
+        help=finding.help,
+        subject=found.document.name,
+        severity=finding.severity,
+    )

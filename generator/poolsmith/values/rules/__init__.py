@@ -1,0 +1,1 @@
+"""Rules over Helm values, one file each; `registry.py` beside this folder lists them."""

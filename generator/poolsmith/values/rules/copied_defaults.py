@@ -1,0 +1,46 @@
+"""A values file that repeats the chart's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.sources.nested import value_at
+from poolsmith.values.finding import ValueFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.values.document import ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM328",
+    name="copied-defaults",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values set most of what the chart's values.yaml sets, mostly to the same: a copied file.",
+    why="With the next release the copy pins every image and switch of the old one, and nobody sees which of its lines "
+    "were meant.",
+    fix="keep what differs from the chart's defaults, and remove the rest",
+    references=("values.yaml of the chart at its tag",),
+)
+_SHARE = 0.6
+_EQUAL = 0.6
+_MANY = 40
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    declared = document.release.leaves
+    set_here = document.leaf_paths & declared
+    if len(set_here) < _MANY or len(set_here) < _SHARE * len(declared):
+        return
+    message = f"{len(set_here)} of the {len(declared)} values that the chart's own file sets are set here"
+    defaults = document.release.defaults
+    if defaults is not None:
+        equal = sum(
+            value_at(document.values, path) == value_at(defaults, path) for path in (key.split(".") for key in set_here)
+        )
+        if equal < _EQUAL * len(set_here):
+            return
+        message += f", {equal} of them to the same"
+    yield ValueFinding(rule=RULE, path=(), message=message)

@@ -1,0 +1,68 @@
+"""A key that is written somewhere and has no effect, or that components never read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.sources.nested import value_at
+from poolsmith.values.finding import ValueFinding
+from poolsmith.values.shown import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.catalog.value_paths import IgnoredValue
+    from poolsmith.values.document import KnownValue, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM321",
+    name="ignored-value",
+    applies_to="values",
+    what="Helm values set a key to no effect: tolerations, selectors, priority classes or security contexts under a "
+    "component, which the chart never reads there, or a key that is still rendered and that the operator ignores. "
+    "A warning where nothing was to be protected or placed.",
+    why="Pods do not land where the file says, or a switch that looks set is not.",
+    bad="devicePlugin:\n  tolerations: [{key: gpu, operator: Exists}]\n",
+    good="daemonsets:\n  tolerations: [{key: gpu, operator: Exists}]\n",
+    references=("NVIDIA/gpu-operator issues 270, 2626", "controllers of the operator at the tag"),
+)
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    paths, tag = document.release.paths, document.release.tag
+    for unknown in document.unknown:
+        note = paths.per_component(unknown.path[-1]) if len(unknown.path) > 1 else None
+        if note is not None:
+            message = f"`{dotted(unknown.path)}` is ignored: {note.why}"
+            yield ValueFinding(rule=RULE, path=unknown.path, message=message, help=_way_out(note))
+    for item in document.known:
+        note = paths.ignored(item.path, tag)
+        if note is None or not _applies(note, item, document):
+            continue
+        word = "is deprecated" if note.deprecated else f"has no effect in {tag}"
+        yield ValueFinding(
+            rule=RULE,
+            path=item.path,
+            message=f"`{dotted(item.path)}` {word}: {note.why}",
+            help=_way_out(note),
+            severity=Severity.ERROR if note.safety else Severity.WARNING,
+        )
+
+
+def _applies(note: IgnoredValue, item: KnownValue, document: ValuesDocument) -> bool:
+    """A value that says what holds anyway is not worth a word."""
+    if item.value in (None, "", {}) or (note.only is not None and item.value != note.only):
+        return False
+    defaults = document.release.line_defaults
+    if defaults is not None and item.value == value_at(defaults, item.path):
+        return False
+    if note.unless and document.partial:
+        return False
+    return not note.unless or any(document.effective(path) != wanted for path, wanted in note.unless)
+
+
+def _way_out(note: IgnoredValue) -> str:
+    if note.instead is None:
+        return note.advice or "remove it"
+    return f"set `{note.instead}`" + (f": {note.advice}" if note.advice else "")

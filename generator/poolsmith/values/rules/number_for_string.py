@@ -1,0 +1,53 @@
+"""A number or boolean where the chart means a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.values.finding import ValueFinding
+from poolsmith.values.shown import dotted, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.values.document import ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM324",
+    name="number-for-string",
+    applies_to="values",
+    what="Helm values give a number or a boolean where the chart means a text: a version, the value of a variable.",
+    why="YAML takes `570.10` for 570.1 before Helm sees it, and a variable that is no text makes the API server refuse "
+    "the object. A whole number that the template puts in quotes survives, and is a warning.",
+    fix="quote it",
+    bad="driver:\n  version: 570.10\n",
+    good="driver:\n  version: '570.10'\n",
+    references=("NVIDIA/gpu-operator issue 207",),
+)
+_SCALARS = (bool, int, float)
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    for item in document.known:
+        if item.node.type == "string" and isinstance(item.value, _SCALARS):
+            whole = isinstance(item.value, int) and not isinstance(item.value, bool)
+            yield _finding(item.path, item.value, Severity.WARNING if whole and item.node.quoted else Severity.ERROR)
+        elif isinstance(item.value, list):
+            yield from _entries(item.path, item.value)
+
+
+def _entries(path: tuple[str, ...], entries: list[Any]) -> Iterator[ValueFinding]:
+    is_env, is_text = path[-1] == "env", path[-1] in ("args", "imagePullSecrets")
+    if not is_env and not is_text:
+        return
+    for index, entry in enumerate(entries):
+        if is_text and isinstance(entry, _SCALARS):
+            yield _finding((*path, index), entry, Severity.ERROR)
+        elif is_env and isinstance(entry, dict) and isinstance(entry.get("value"), _SCALARS):
+            yield _finding((*path, index, "value"), entry["value"], Severity.ERROR)
+
+
+def _finding(path: tuple[str | int, ...], value: Any, severity: Severity) -> ValueFinding:
+    what = f"`{dotted(path)}` is {kind_of(value)}, and a string is meant"
+    return ValueFinding(rule=RULE, path=path, message=what, severity=severity)

@@ -1,0 +1,65 @@
+"""A key that the release does not read, nor any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.chart_values_entry import SUBCHART
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.values.finding import ValueFinding
+from poolsmith.values.nearest_value import advice, closest
+from poolsmith.values.shown import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.values.document import ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM301",
+    name="unknown-value",
+    applies_to="values",
+    what="Helm values set a key that the chart of the pinned release does not read, and that no other release did.",
+    why="The chart ships no schema: Helm drops an unknown key silently, and the operator reports ready.",
+    bad="driver:\n  rdma:\n    enable: true\n",
+    good="driver:\n  rdma:\n    enabled: true\n",
+    references=("values.yaml and templates of the chart at its tag", "NVIDIA/gpu-operator issues 196, 2626"),
+)
+MOST_SUGGESTED = 60
+"""Beyond these nobody reads a suggestion, and a file may have thousands of unknown keys."""
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    tag = document.release.tag
+    count = 0
+    for item in document.unknown:
+        if _is_per_component(item.path, document):
+            continue
+        count += 1
+        help_text = advice(item, document.release) if count <= MOST_SUGGESTED else None
+        message = f"the chart of {tag} does not read `{dotted(item.path)}`"
+        yield ValueFinding(rule=RULE, path=item.path, message=message, help=help_text)
+    yield from _subchart(document)
+
+
+def _is_per_component(path: tuple[str, ...], document: ValuesDocument) -> bool:
+    """PSM321 tells these."""
+    return len(path) > 1 and document.release.paths.per_component(path[-1]) is not None
+
+
+def _subchart(document: ValuesDocument) -> Iterator[ValueFinding]:
+    """Of the subchart only the keys of the parent's defaults are known: one edit away from one of them is a warning."""
+    defaults = (document.release.line_defaults or {}).get(SUBCHART)
+    pending: list[tuple[tuple[str, ...], Any, Any]] = [((SUBCHART,), document.values.get(SUBCHART), defaults)]
+    while pending:
+        above, values, known = pending.pop()
+        if not isinstance(values, dict) or not isinstance(known, dict):
+            continue
+        for key, value in values.items():
+            path = (*above, key)
+            if key in known:
+                pending.append((path, value, known[key]))
+            elif (match := closest(key, known, certain=True)) is not None:
+                message = f"`{dotted(path)}` is no key that is known of the node-feature-discovery chart"
+                help_text = f"did you mean `{dotted((*above, match))}`?"
+                yield ValueFinding(rule=RULE, path=path, message=message, help=help_text, severity=Severity.WARNING)

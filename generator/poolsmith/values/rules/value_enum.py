@@ -1,0 +1,41 @@
+"""A word that the field of the custom resource does not take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.values.finding import ValueFinding
+from poolsmith.values.shown import dotted, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.values.document import ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM323",
+    name="value-enum",
+    applies_to="values",
+    what="Helm values set a word that the field of the custom resource, to which the chart writes it, does not take. "
+    "Known from v24.6.1 on.",
+    why="The API server refuses the ClusterPolicy or NVIDIADriver, and nothing of the release changes.",
+    bad="mig:\n  strategy: Mixed\n",
+    good="mig:\n  strategy: mixed\n",
+    references=("the CRDs of the chart at its tag",),
+)
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    for item in document.known:
+        if not item.node.enum or not isinstance(item.value, str) or item.value in item.node.enum:
+            continue
+        words = [word for word in item.node.enum if word]
+        yield ValueFinding(
+            rule=RULE,
+            path=item.path,
+            message=f"`{dotted(item.path)}` can't be `{shorten(item.value)}`; it is one of "
+            + ", ".join(f"`{word}`" for word in words),
+            help=did_you_mean(item.value, words),
+        )

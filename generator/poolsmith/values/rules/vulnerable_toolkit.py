@@ -1,0 +1,69 @@
+"""A container toolkit with a known way out of containers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.chart_images import image_default
+from poolsmith.catalog.toolkit_facts import vulnerabilities
+from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.values.finding import ValueFinding
+from poolsmith.values.shown import shorten
+from poolsmith.values.switches import is_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.catalog.toolkit_facts import Vulnerability
+    from poolsmith.values.document import ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM427",
+    name="vulnerable-toolkit",
+    applies_to="values",
+    what="Helm values pin a container toolkit below the first one that has the fixes of published vulnerabilities. A "
+    "note where it is the toolkit of the release itself.",
+    why="CVE-2024-0132 and CVE-2025-23266 let the image of a pod take over its node: the toolkit runs as root outside "
+    "of the container, and does what the image says.",
+    fix="remove the pin, or pin a toolkit that has the fix; for a release, upgrade it",
+    bad="toolkit: {version: v1.16.1-ubuntu20.04}\n",
+    good="toolkit: {version: v1.17.8-ubuntu20.04}\n",
+    symptom="scanners report CVE-2024-0132 or CVE-2025-23266 for container-toolkit",
+    references=(
+        "docs.nvidia.com, security page of the operator",
+        "NVIDIA/cloud-native-docs pull requests 106, 161",
+        "kubernetes/minikube issue 19725",
+    ),
+)
+_VERSION = ("toolkit", "version")
+
+
+def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+    if is_off(document, "toolkit.enabled"):
+        return
+    tag, pinned = document.release.tag, document.get(_VERSION)
+    default = image_default("toolkit.version", tag)
+    if isinstance(pinned, str) and pinned != default:
+        if found := vulnerabilities(pinned):
+            yield ValueFinding(
+                rule=RULE,
+                path=_VERSION,
+                message=f"toolkit `{shorten(pinned)}` is open to {_names(found)}",
+                help=("" if default is None or vulnerabilities(default) else "remove it, or ")
+                + f"pin `{found[-1].toolkit}` or later",
+            )
+        return
+    if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
+        return
+    if found := vulnerabilities(default):
+        yield ValueFinding(
+            rule=RULE,
+            path=(),
+            message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
+            help=f"pin {found[-1].operator} or a later release, or write `toolkit.version`",
+            severity=Severity.NOTE,
+        )
+
+
+def _names(found: tuple[Vulnerability, ...]) -> str:
+    return ", ".join(name for item in found for name in item.ids)

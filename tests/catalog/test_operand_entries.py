@@ -1,0 +1,162 @@
+"""The operand entries are what the importer makes of the operator's repository, and a later release needs data only."""
+
+from __future__ import annotations
+
+import shutil
+import zlib
+
+import pytest
+
+from poolsmith.catalog import store
+from poolsmith.catalog.import_operands import import_operands
+from poolsmith.catalog.operands import operand_releases
+from poolsmith.catalog.schema_pack import SchemaPack, read_pack
+from poolsmith.catalog.versions import version_key
+from poolsmith.sources.yaml_reader import read_documents
+
+TAGS = sorted(operand_releases(), key=version_key)
+KINDS = ("operands", "nvidia_driver", "gpu_cluster", "crds")
+NEWEST = TAGS[-1]
+LATER = f"v{version_key(NEWEST)[0]}.99.0"
+REAL = {
+    "operands": "assets",
+    "golden-driver": "internal/state/testdata/golden",
+    "crds": "deployments/gpu-operator/crds",
+}
+PACK = "schemas/gpu-operator.schemas.z"
+NODES = """\
+- name: gpu-1
+  runtime: containerd://1.7.24
+  labels:
+    feature.node.kubernetes.io/pci-10de.present: "true"
+    feature.node.kubernetes.io/kernel-version.full: 5.15.0-91-generic
+    feature.node.kubernetes.io/system-os_release.ID: ubuntu
+    feature.node.kubernetes.io/system-os_release.VERSION_ID: "22.04"
+"""
+POLICY = """\
+apiVersion: nvidia.com/v1
+kind: ClusterPolicy
+metadata: {name: cluster-policy}
+spec:
+  operator: {defaultRuntime: containerd}
+  daemonsets: {}
+  driver: {useNvidiaDriverCRD: true}
+  toolkit: {repository: a, image: b, version: c}
+  devicePlugin: {repository: a, image: b, version: c}
+  dcgm: {enabled: false}
+  dcgmExporter: {repository: a, image: b, version: c}
+  nodeStatusExporter: {enabled: false}
+  gfd: {repository: a, image: b, version: c}
+  validator: {repository: a, image: b, version: c}
+  migManager: {enabled: false}
+---
+apiVersion: nvidia.com/v1alpha1
+kind: NVIDIADriver
+metadata: {name: ubuntu, uid: d1}
+spec:
+  driverType: gpu
+  repository: a
+  image: driver
+  version: 580.126.20
+  manager: {repository: a, image: driver-manager, version: c}
+"""
+GPU_CLUSTER = """\
+apiVersion: nvidia.com/v1alpha1
+kind: GPUCluster
+metadata: {name: gpu-cluster}
+spec:
+  draDriver: {repository: a, image: dra, version: c}
+"""
+
+
+def upstream(shared, tag):
+    return shared / "upstream/gpu-operator" / tag
+
+
+@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_entry_is_made_from_the_repository_at_its_tag(shared, tag, kind):
+    made = import_operands(upstream(shared, tag), tag)
+
+    assert (made.errors, made.diagnostics) == ([], ())
+    assert ((store.DATA / kind / f"{tag}.json").exists()) == (f"{kind}/{tag}.json" in made.files)
+    if f"{kind}/{tag}.json" in made.files:
+        assert made.files[f"{kind}/{tag}.json"].decode() == (store.DATA / kind / f"{tag}.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_the_pack_of_definitions_and_the_tables_kept_by_hand_are_complete(shared, tag):
+    made = import_operands(upstream(shared, tag), tag)
+
+    assert PACK not in made.files
+    assert made.by_hand == []
+
+
+def test_there_is_no_entry_without_operands():
+    for kind in ("nvidia_driver", "crds"):
+        assert set(store.names(kind)) == set(TAGS)
+    assert set(store.names("gpu_cluster")) <= set(TAGS)
+
+
+@pytest.fixture
+def checkout(shared, tmp_path):
+    """The parts of the newest release where they stand in the repository, beside others."""
+    folder = tmp_path / "gpu-operator"
+    for part, place in REAL.items():
+        shutil.copytree(upstream(shared, NEWEST) / part, folder / place)
+    shutil.copy(upstream(shared, NEWEST) / "Chart.yaml", folder / "deployments/gpu-operator")
+    (folder / "manifests/state-driver").mkdir(parents=True)
+    (folder / "manifests/state-driver/0500_daemonset.yaml").write_text("{{ if }}")
+    return folder
+
+
+def test_the_places_in_the_repository_give_the_same_as_the_parts(shared, checkout):
+    assert import_operands(checkout, NEWEST).files == import_operands(upstream(shared, NEWEST), NEWEST).files
+
+
+@pytest.fixture(scope="module")
+def package(repository, tmp_path_factory):
+    """A copy of the package, whose data folder a test may change."""
+    folder = tmp_path_factory.mktemp("later") / "generator"
+    shutil.copytree(repository / "generator", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture
+def poolsmith(package, start_cli, write_files):
+    """Run the copy: output and errors as texts, and the exit code."""
+    files = {"nodes.yaml": NODES, "policy.yaml": POLICY, "gpu_cluster.yaml": GPU_CLUSTER}
+    folder = write_files(files)
+
+    def run(*arguments):
+        process = start_cli(arguments, cwd=folder, env={"PYTHONPATH": str(package)})
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out.decode(), err.decode()
+
+    return run
+
+
+def test_a_later_release_is_a_change_of_data(checkout, package, poolsmith):
+    data = package / "poolsmith/catalog/data"
+    before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    refused = poolsmith("expand", "--release", LATER, "--resources", "policy.yaml", "--nodes", "nodes.yaml")
+    code, out, _ = poolsmith("catalog", "import-operands", checkout, "--release", LATER, "--into", data)
+    changed = {path for path in data.rglob("*") if path.is_file() and before.get(path) != path.read_bytes()}
+
+    assert refused[0] == 2
+    assert code == 0
+    assert f"operands/overlay.yaml: nobody has read yet whether {LATER}" in out
+    assert changed == {*(data / kind / f"{LATER}.json" for kind in KINDS), data / PACK}
+    for file, flags in (
+        ("policy.yaml", ()),
+        ("gpu_cluster.yaml", ("--api-versions", "resource.k8s.io/v1/DeviceClass")),
+    ):
+        given = ("--resources", file, "--nodes", "nodes.yaml", *flags)
+        known, later = (poolsmith("expand", "--release", tag, *given) for tag in (NEWEST, LATER))
+        assert (later[0], later[2]) == (known[0], known[2]) == (0, known[2])
+        assert later[1] == known[1].replace(NEWEST, LATER)
+        kinds = [item["kind"] for item in read_documents(later[1])]
+        assert kinds.count("DaemonSet") > 1
+
+    pack = SchemaPack(zlib.decompress((data / PACK).read_bytes()).decode())
+    assert pack.versions == (*read_pack("gpu-operator").versions, LATER)

@@ -1,0 +1,182 @@
+"""Ledgers of what the operator ships and of what its own code produced."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from poolsmith.ledger.build import ledger_of
+from poolsmith.ledger.placement import placement_of
+from poolsmith.ledger.privilege import Privilege
+from poolsmith.ledger.reach import Reach, reach_of
+from poolsmith.operands.expansion import Node
+from poolsmith.sources.pod_template import containers_of, pod_template_of
+from poolsmith.sources.yaml_reader import read_documents
+
+UPSTREAM = Path(__file__).resolve().parents[3] / "shared/upstream/gpu-operator"
+ORACLE = UPSTREAM.parents[1] / "facts/operand-oracle"
+GOLDEN = sorted(path.name for path in (UPSTREAM / "v26.7.0/golden-driver").glob("*.yaml")) or ["none"]
+STATES = sorted(
+    path.parent.relative_to(UPSTREAM).as_posix() for path in UPSTREAM.glob("*/operands/*/*daemonset*.yaml")
+) or ["none"]
+TAGS = sorted(path.name for path in ORACLE.glob("v*")) or ["none"]
+TEMPLATE_LINE = re.compile(r"^\s*\{\{.*\}\}\s*$", re.MULTILINE)
+
+
+def documents(*paths):
+    """Objects of files. Lines that only a template engine reads are left out."""
+    return [
+        document
+        for path in paths
+        for document in read_documents(TEMPLATE_LINE.sub("", path.read_text("utf-8")))
+        if isinstance(document, dict) and document.get("kind")
+    ]
+
+
+def settled_in_one_namespace(objects):
+    """As the operator does with what it ships."""
+    for item in objects:
+        if item["kind"] not in ("ClusterRole", "ClusterRoleBinding", "RuntimeClass"):
+            item["metadata"]["namespace"] = "gpu-operator"
+        for subject in item.get("subjects") or ():
+            if subject.get("kind") == "ServiceAccount":
+                subject["namespace"] = "gpu-operator"
+    return objects
+
+
+def node(**labels):
+    return Node(name="n", labels={f"nvidia.com/{key}": value for key, value in labels.items()})
+
+
+def as_the_facts_count(objects):
+    """Privileged containers and mounted host paths, counted the plain way."""
+    privileged, mounted = set(), set()
+    for item in objects:
+        template = pod_template_of(item)
+        if template is None:
+            continue
+        pod = template["spec"]
+        paths = {
+            volume["name"]: volume["hostPath"]["path"] for volume in pod.get("volumes", ()) if "hostPath" in volume
+        }
+        for container in containers_of(pod):
+            key = (f"{item['kind']}/{item['metadata']['name']}", container["name"])
+            if (container.get("securityContext") or {}).get("privileged"):
+                privileged.add(key)
+            for mount in container.get("volumeMounts", ()):
+                if mount["name"] in paths:
+                    path = PurePosixPath(paths[mount["name"]], mount.get("subPath", ""))
+                    mounted.add((*key, str(path), "ro" if mount.get("readOnly") else "rw"))
+    return privileged, mounted
+
+
+def assert_complete(objects):
+    ledger = ledger_of(objects, {})
+    privileged, mounted = as_the_facts_count(objects)
+
+    assert {
+        (line.workload, line.container) for line in ledger.lines if line.privilege.name == "privileged"
+    } == privileged
+    assert {
+        (line.workload, line.container, *line.privilege.arguments[:2])
+        for line in ledger.lines
+        if line.privilege.name == "host-path" and line.container
+    } == mounted
+    assert all(Privilege.parse(str(line.privilege)) == line.privilege for line in ledger.lines)
+    assert all(line.reach is reach_of(line.privilege) for line in ledger.lines)
+    return ledger
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_a_rendered_driver_has_all_its_privileged_containers_mounts_and_rights(shared, name):
+    ledger = assert_complete(documents(UPSTREAM / "v26.7.0/golden-driver" / name))
+
+    assert ledger.unknown == ()
+    if name.startswith("driver-"):
+        tokens = {str(line.privilege) for line in ledger.lines}
+        assert {"privileged", "host-pid", "host-path:/run/nvidia:rw:bidirectional"} <= tokens
+        assert "rbac:core/nodes:patch@cluster" in tokens
+        assert "rbac:core/pods/eviction:create@cluster" in tokens
+        assert ledger.worst is Reach.NODE_ROOT
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_shipped_operand_has_all_its_privileged_containers_and_mounts(shared, state):
+    folder = UPSTREAM / state
+    objects = settled_in_one_namespace(documents(*sorted(folder.glob("*.yaml"))))
+    ledger = assert_complete(objects)
+
+    assert ledger.unknown == ()
+    assert ledger.worst is Reach.NODE_ROOT
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (
+            "state-mig-manager",
+            {
+                "host-pid",
+                "host-ipc",
+                "host-path:/:rw:host-to-container",
+                "rbac:core/nodes:patch@cluster",
+                "rbac:core/pods:delete@ns/gpu-operator",
+            },
+        ),
+        ("state-vfio-manager", {"host-path:/:rw:none", "host-path:/lib/modules:ro:none"}),
+        ("state-operator-validation", {"rbac:core/pods:create@ns/gpu-operator", "host-path:/:ro:host-to-container"}),
+        (
+            "state-node-status-exporter",
+            {"rbac:security.openshift.io/securitycontextconstraints:use@ns/gpu-operator"},
+        ),
+    ],
+)
+def test_what_is_worth_flagging_in_v26_7_0_is_there(shared, state, expected):
+    folder = UPSTREAM / "v26.7.0/operands" / state
+    ledger = ledger_of(settled_in_one_namespace(documents(*sorted(folder.glob("*.yaml")))), {})
+    tokens = {str(line.privilege) for line in ledger.lines}
+
+    assert {text for text in expected if text not in tokens} == set()
+
+
+def test_the_operands_land_where_the_labels_of_the_operator_send_them(shared):
+    folder = UPSTREAM / "v26.7.0/operands"
+    objects = settled_in_one_namespace(
+        documents(
+            *(
+                path
+                for state in ("state-mig-manager", "state-vfio-manager")
+                for path in sorted((folder / state).glob("*.yaml"))
+            )
+        )
+    )
+    pools = {
+        "mig": [node(**{"gpu.deploy.mig-manager": "true"})],
+        "plain": [node(**{"gpu.deploy.mig-manager": "false"})],
+        "passthrough": [node(**{"gpu.deploy.vfio-manager": "true"})],
+    }
+    ledger = ledger_of(objects, pools)
+
+    assert ledger.pools == ("mig", "passthrough")
+    assert ledger.only(pool="mig").workloads == ("DaemonSet/nvidia-mig-manager",)
+    assert ledger.only(pool="passthrough").workloads == ("DaemonSet/nvidia-vfio-manager",)
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_each_recorded_workload_lands_on_the_nodes_that_were_recorded(shared, tag):
+    told = 0
+    for path in sorted((ORACLE / tag).glob("*.json")):
+        result = json.loads(path.read_text("utf-8"))["result"]
+        nodes = [Node(name=name, labels=item["labels"]) for name, item in result.get("nodeLabelsAfter", {}).items()]
+        for workload in result.get("workloads", ()):
+            placement = placement_of(workload["kind"], workload)
+            placement_without_taints = [item.name for item in nodes if placement.takes(item)]
+            assert sorted(placement_without_taints) == sorted(workload["matchingNodes"]), (
+                f"{path.name}: {workload['name']}"
+            )
+            told += 1
+
+    assert told > 100

@@ -1,0 +1,41 @@
+"""ConfigMaps of the chart itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from poolsmith.catalog.charts import read_chart
+from poolsmith.operands.chart.config_maps import CHART_FILE, chart_config_maps
+from poolsmith.operands.chart.values_merge import merge_over_defaults
+
+
+def made(values, release="v26.3.3"):
+    merged = merge_over_defaults(read_chart("gpu-operator", release).defaults, values)
+    items = chart_config_maps(release, merged, "gpu")
+    assert {(item["kind"], item["metadata"]["namespace"]) for item in items} <= {("ConfigMap", "gpu")}
+    return {item["metadata"]["name"]: item["data"] for item in items}
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ({}, {}),
+        ({"devicePlugin": {"config": {"create": True, "name": "ts", "data": {"a": "x", "b": "y"}}}}, {"ts": {"a": "x", "b": "y"}}),
+        ({"devicePlugin": {"config": {"create": False, "name": "ts", "data": {"a": "x"}}}}, {}),
+        ({"devicePlugin": {"config": {"create": True, "name": "ts", "data": {}}}}, {}),
+        ({"devicePlugin": {"config": {"create": True, "data": {"a": "x"}}}}, {}),
+        ({"devicePlugin": {"config": None}}, {}),
+        ({"devicePlugin": None}, {}),
+        ({"migManager": {"config": {"create": True, "name": "mig", "data": {"config.yaml": "x"}}}}, {"mig": {"config.yaml": "x"}}),
+        ({"dcgmExporter": {"config": {"create": True, "data": "DCGM_FI_DEV_GPU_UTIL"}}}, {"dcgm-exporter-config": {"dcgm-metrics.csv": "DCGM_FI_DEV_GPU_UTIL"}}),
+        ({"dcgmExporter": {"config": {"create": True, "name": "own"}}}, {"own": {"dcgm-metrics.csv": CHART_FILE}}),
+        ({"dcgmExporter": {"config": {"name": "own"}}}, {}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_values_make_them(values, wanted):
+    assert made(values) == wanted
+
+
+def test_an_older_chart_has_fewer():
+    assert made({"dcgmExporter": {"config": {"create": True}}}, "v24.6.1") == {}

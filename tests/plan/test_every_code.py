@@ -1,0 +1,936 @@
+"""Every code of the compatibility and value families: a profile that raises it, where, with what advice, and one that does not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from poolsmith.app.rule_book import rule_book
+from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.runtime import RUNTIME
+from poolsmith.diagnostics.codes.scheduling import SCHEDULING
+from poolsmith.diagnostics.codes.schema import SCHEMA
+from poolsmith.values.registry import VALUE_RULES
+
+KATA = {
+    "driver": None,
+    "workload": "kata",
+    "gpu": "{product: NVIDIA-A10, count: 1}",
+    "acknowledge": "[{fact: iommu}, {fact: acs}, {fact: nouveau-off}]",
+}
+V24_6, V24_9, V25_3, V25_10, V26_7 = (
+    {"stack": f"{{release: {tag}}}"} for tag in ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.7.0")
+)
+MANUAL = {"stack": "{kind: device-plugin, release: v0.17.1}"}
+PREINSTALLED = {"driver": "{source: preinstalled}"}
+MIXED = {"acknowledge": "[{fact: mixed-runtimes}]"}
+RHEL = {"os": '{id: rhel, version: "9.4"}'}
+K3S = {"kubernetes": '{version: "1.33", distribution: k3s}'}
+K3S_FOLDER = "/var/lib/rancher/k3s/agent/etc/containerd"
+STARTING = "{autoscaled: true, startupTaints: [{key: readiness.k8s.io/gpu, effect: NoSchedule}]}"
+
+
+def stack(text):
+    return {"stack": text}
+
+
+def values(text):
+    return stack(f"{{release: v26.3.3, values: {text}}}")
+
+
+# code, cluster, pools, place of the finding, words of its help
+FAILING = [
+    ("PSM201", stack("{release: v26.9.9}"), {}, "cluster.yaml:6:11", "known: `v24.6.1`"),
+    (
+        "PSM201",
+        stack("{kind: device-plugin, release: v0.17.2}"),
+        {"a": PREINSTALLED},
+        "cluster.yaml:6:32",
+        "v0.17.1",
+    ),
+    (
+        "PSM201",
+        stack("{kind: device-plugin, release: v0.17.1, dcgmExporter: {release: 4.1.1}}"),
+        {"a": PREINSTALLED},
+        "cluster.yaml:6:65",
+        "4.1.1-4.0.4",
+    ),
+    ("PSM202", {}, {"a": {"os": '{id: ubunut, version: "22.04"}'}}, "a.yaml:5:8", "did you mean `ubuntu`"),
+    ("PSM202", {}, {"a": {"os": '{id: ubuntu, version: "21.10"}'}}, "a.yaml:5:20", "os.imageTag"),
+    (
+        "PSM202",
+        {},
+        {"a": {"os": '{id: rhel, version: "9.4", imageTag: rhel9}'}},
+        "a.yaml:5:34",
+        "imageTag: rhel9.4",
+    ),
+    (
+        "PSM203",
+        {"kubernetes": '{version: "1.33", distribution: k3z}'},
+        {},
+        "cluster.yaml:5:33",
+        "did you mean `k3s`",
+    ),
+    (
+        "PSM203",
+        {"kubernetes": '{version: "1.33", distribution: openshift}'},
+        {},
+        "cluster.yaml:5:33",
+        "poolsmith check",
+    ),
+    ("PSM204", {}, {"a": {"gpu": "{product: A101, count: 1}"}}, "a.yaml:7:9", "gpu.architecture"),
+    (
+        "PSM204",
+        {},
+        {"a": {"gpu": "{product: A100, count: 1, architecture: hoper}"}},
+        "a.yaml:7:34",
+        "did you mean `hopper`",
+    ),
+    (
+        "PSM204",
+        {},
+        {
+            "a": {
+                **KATA,
+                "workload": "vm-passthrough",
+                "gpu": "{product: T999, count: 1, architecture: turing}",
+            }
+        },
+        "a.yaml:7:9",
+        "gpu.passthroughResource",
+    ),
+    ("PSM205", {}, {"a": {"runtime": "{name: podman}"}}, "a.yaml:6:13", "containerd"),
+    (
+        "PSM205",
+        {"kubernetes": '{version: "1.33", distribution: k3s}'},
+        {"a": {"runtime": "{name: docker}"}},
+        "a.yaml:6:13",
+        "k3s runs `containerd`",
+    ),
+    ("PSM206", {}, {"a": KATA}, "a.yaml:8:3", "v24.9.2"),
+    ("PSM206", {}, {"a": {**KATA, "workload": "vm-vgpu"}}, "a.yaml:8:3", "leave the pool out"),
+    ("PSM206", {}, {"a": {**KATA, "workload": "kata-confidential"}}, "a.yaml:8:3", "leave the pool out"),
+    ("PSM206", V24_9, {"a": {**KATA, "sandbox": "{tee: snp}"}}, "a.yaml:10:3", "sandbox.tee"),
+    (
+        "PSM207",
+        {"kubernetes": '{version: "1.33", distribution: rke2}', **V26_7},
+        {},
+        "a.yaml:6:3",
+        "runtime.config",
+    ),
+    (
+        "PSM207",
+        {"kubernetes": '{version: "1.33", distribution: talos}'},
+        {"a": {**PREINSTALLED, "runtime": "{name: containerd, config: /etc/x.toml}"}},
+        "a.yaml:6:3",
+        "runtime.socket",
+    ),
+    ("PSM208", {"kubernetes": '{version: "1.31", distribution: kubeadm}'}, {}, "a.yaml:5:3", "nothing to do"),
+    ("PSM208", V24_6, {}, "cluster.yaml:6:11", "nothing to do"),
+    (
+        "PSM210",
+        {},
+        {"a": {}, "b": {"os": '{id: ubuntu, version: "24.04"}'}},
+        "b.yaml:5:3",
+        "driverMode: nvidia-driver",
+    ),
+    (
+        "PSM210",
+        {},
+        {"a": {}, "b": {"driver": "{source: container, version: 570.124.06}"}},
+        "b.yaml:8:31",
+        "driverMode: nvidia-driver",
+    ),
+    (
+        "PSM211",
+        {},
+        {
+            "a": {
+                "driver": "{source: precompiled, version: 535.183.01}",
+                "kernel": "{release: 5.15.0-105-generic}",
+            }
+        },
+        "a.yaml:8:33",
+        'version: "535"',
+    ),
+    (
+        "PSM211",
+        {},
+        {"a": {"driver": "{source: precompiled}", "kernel": "{release: 5.15.0-105-generic}"}},
+        "a.yaml:8:12",
+        'version: "535"',
+    ),
+    ("PSM211", {}, {"a": {"driver": "{source: container, version: 535-server}"}}, "a.yaml:8:31", "550.90.07"),
+    ("PSM211", {}, {"a": {"driver": '{source: container, version: "535"}'}}, "a.yaml:8:31", "550.90.07"),
+    ("PSM212", {}, {"a": {"driver": None}}, "a.yaml:4:1", "source: container"),
+    ("PSM212", MANUAL, {"a": {"driver": None}}, "a.yaml:4:1", "source: preinstalled"),
+    (
+        "PSM213",
+        {},
+        {
+            "a": {
+                "driver": '{source: precompiled, version: "580", gdrcopy: true}',
+                "kernel": "{release: 5.15.0-105-generic}",
+            }
+        },
+        "a.yaml:8:49",
+        "source: container",
+    ),
+    (
+        "PSM213",
+        {},
+        {"a": {"driver": "{source: container, gds: true}"}},
+        "a.yaml:8:31",
+        "kernelModuleType: open",
+    ),
+    (
+        "PSM213",
+        {},
+        {"a": {"driver": "{source: preinstalled, gdrcopy: true}"}},
+        "a.yaml:8:34",
+        "source: container",
+    ),
+    (
+        "PSM213",
+        {},
+        {"a": {"driver": "{source: container, installDir: /opt/nvidia}"}},
+        "a.yaml:8:31",
+        "preinstalled",
+    ),
+    (
+        "PSM213",
+        {},
+        {"a": {**KATA, "workload": "vm-passthrough", "driver": "{source: container}"}},
+        "a.yaml:8:12",
+        "remove `driver.source`",
+    ),
+    ("PSM213", {}, {"a": {"os": '{id: bottlerocket, version: "1.20"}'}}, "a.yaml:8:12", "preinstalled"),
+    (
+        "PSM213",
+        stack("{release: v26.3.3, driverMode: nvidia-driver}"),
+        {"a": PREINSTALLED},
+        "cluster.yaml:6:29",
+        "remove `driverMode`",
+    ),
+    (
+        "PSM214",
+        V24_9,
+        {
+            "a": {
+                "gpu": "{product: GH200 96GB (120/480GB), count: 1}".replace(
+                    "GH200 96GB (120/480GB)", "NVIDIA-GH200-480GB"
+                )
+            }
+        },
+        "a.yaml:7:9",
+        "kernelModuleType: open",
+    ),
+    (
+        "PSM214",
+        {},
+        {
+            "a": {
+                "gpu": "{product: V100 PCIE 32GB, count: 1, architecture: volta}",
+                "driver": "{source: container, version: 570.124.06, kernelModuleType: open}",
+            }
+        },
+        "a.yaml:8:52",
+        "proprietary",
+    ),
+    (
+        "PSM215",
+        {},
+        {
+            "a": {
+                "gpu": "{product: X, count: 1, architecture: pascal}",
+                "driver": "{source: container, version: 595.91.07}",
+            }
+        },
+        "a.yaml:8:31",
+        "580",
+    ),
+    ("PSM216", {}, {"a": {"driver": '{source: precompiled, version: "580"}'}}, "a.yaml:8:12", "uname -r"),
+    ("PSM220", {}, {"a": {}, "b": {"runtime": "{name: cri-o}"}}, "b.yaml:6:13", "acknowledge: [{fact: mixed-runtimes"),
+    ("PSM221", {}, {"a": {"toolkit": "{source: overlay}"}}, "a.yaml:9:13", "source: auto"),
+    (
+        "PSM221",
+        {},
+        {"a": {}, "b": {"toolkit": "{source: preinstalled}"}},
+        "b.yaml:9:13",
+        "one toolkit source",
+    ),
+    (
+        "PSM221",
+        {},
+        {"a": {**KATA, "workload": "vm-passthrough", "toolkit": "{source: operator}"}},
+        "a.yaml:10:13",
+        "remove `toolkit.source`",
+    ),
+    (
+        "PSM221",
+        {},
+        {"a": {**PREINSTALLED, "os": '{id: bottlerocket, version: "1.20"}', "toolkit": "{source: operator}"}},
+        "a.yaml:9:13",
+        "source: auto",
+    ),
+    (
+        "PSM222",
+        {},
+        {"a": {"runtime": '{name: containerd, version: "1.7.2"}'}},
+        "a.yaml:6:31",
+        "upgrade containerd to 1.7.16",
+    ),
+    (
+        "PSM222",
+        {"kubernetes": '{version: "1.33", distribution: k3s}'},
+        {"a": {"runtime": '{name: containerd, version: "1.7.27"}'}},
+        "a.yaml:6:31",
+        "2.0",
+    ),
+    ("PSM223", MIXED, {"a": {}, "b": {"runtime": "{name: docker}"}}, "b.yaml:6:13", "one runtime"),
+    ("PSM223", V24_9, {"a": {"runtime": "{name: docker}"}, "b": {"runtime": "{name: cri-o}"}}, "b.yaml:6:13", "one"),
+    ("PSM224", {}, {"a": {"runtime": '{name: containerd, version: "2.1"}'}}, "a.yaml:6:31", "runtime.configVersion"),
+    (
+        "PSM224",
+        {},
+        {"a": {"runtime": '{name: containerd, version: "1.7.27", configVersion: 3}'}},
+        "a.yaml:6:50",
+        "configVersion: 2",
+    ),
+    ("PSM225", V24_6, {"a": {"runtime": '{name: containerd, version: "2.0"}'}}, "a.yaml:6:31", "1.17.4"),
+    (
+        "PSM225",
+        stack("{release: v24.9.2, values: {toolkit: {version: v1.17.3-ubuntu20.04}}}"),
+        {"a": {"runtime": '{name: containerd, version: "2.0"}'}},
+        "cluster.yaml:6:48",
+        "1.17.4",
+    ),
+    (
+        "PSM226",
+        MIXED,
+        {"a": RHEL, "b": {**RHEL, "runtime": "{name: cri-o}"}},
+        "b.yaml:6:13",
+        "subscribe",
+    ),
+    ("PSM226", {**V25_3, **MIXED}, {"a": {}, "b": {"runtime": "{name: docker}"}}, "b.yaml:6:13", "cri-dockerd"),
+    (
+        "PSM227",
+        K3S,
+        {"a": {"runtime": f"{{name: containerd, config: {K3S_FOLDER}/config.toml.tmpl}}"}},
+        "a.yaml:6:31",
+        "remove",
+    ),
+    ("PSM227", K3S, {"a": {"runtime": "{name: containerd, socket: /run/containerd.sock}"}}, "a.yaml:6:31", "remove"),
+    (
+        "PSM227",
+        K3S,
+        {"a": {"runtime": "{name: containerd, config: /data/containerd/config.toml}"}},
+        "a.yaml:6:31",
+        "dropIn: /data/containerd/config-v3.toml.d/99-nvidia.toml",
+    ),
+    (
+        "PSM228",
+        values("{cdi: {nriPluginEnabled: true}}"),
+        {"a": {"runtime": '{name: containerd, version: "2.0.4"}'}},
+        "a.yaml:6:31",
+        "2.1 and later",
+    ),
+    ("PSM228", values("{cdi: {nriPluginEnabled: true}}"), {"a": {"runtime": "{name: docker}"}}, "a.yaml:6:13", "cri-o"),
+    ("PSM230", V24_6, {"a": KATA}, "a.yaml:8:3", "v24.9.2"),
+    (
+        "PSM231",
+        V24_9,
+        {"a": KATA, "b": {**KATA, "workload": "vm-passthrough"}},
+        "b.yaml:8:3",
+        "cluster of its own",
+    ),
+    ("PSM231", V24_9, {"a": {**KATA, "runtime": "{name: cri-o}"}}, "a.yaml:6:13", "containerd"),
+    ("PSM231", V24_9, {"a": {**KATA, "sandbox": "{runtimeClass: nvidia}"}}, "a.yaml:10:13", "another name"),
+    (
+        "PSM231",
+        {},
+        {"a": {**KATA, "workload": "vm-passthrough", "sharing": "{mps: {replicas: 2}}"}},
+        "a.yaml:10:3",
+        "remove `sharing`",
+    ),
+    (
+        "PSM231",
+        {},
+        {
+            "a": {
+                **KATA,
+                "workload": "vm-passthrough",
+                "gpu": "{product: A30, count: 1, mig: {layout: all-1g.6gb}}",
+            }
+        },
+        "a.yaml:7:39",
+        "remove `gpu.mig`",
+    ),
+    (
+        "PSM232",
+        V24_9,
+        {"a": {**KATA, "acknowledge": "[{fact: iommu}]"}},
+        "a.yaml:8:3",
+        "acknowledge: [{fact: acs}]",
+    ),
+    ("PSM233", V24_9, {"a": {}, "b": KATA}, "b.yaml:8:3", "delete driver pods"),
+    (
+        "PSM240",
+        {},
+        {"a": {"gpu": "{product: A100 SXM4 80GB, count: 1, mig: {layout: all-1g.11gb}}"}},
+        "a.yaml:7:50",
+        "did you mean `all-1g.1",
+    ),
+    (
+        "PSM240",
+        {},
+        {"a": {"gpu": "{product: A10, count: 1, mig: {layout: all-1g.10gb}}"}},
+        "a.yaml:7:39",
+        "timeSlicing",
+    ),
+    (
+        "PSM240",
+        {},
+        {"a": {"gpu": "{product: A30, count: 1, mig: {layout: all-1g.10gb}}"}},
+        "a.yaml:7:39",
+        "its profiles",
+    ),
+    (
+        "PSM240",
+        {},
+        {
+            "a": {
+                "gpu": "{product: A30, count: 2, mig: {layout: own, devices: [{devices: [2], migDevices: {1g.6gb: 4}}]}}"
+            }
+        },
+        "a.yaml:7:63",
+        "below `gpu.count`",
+    ),
+    (
+        "PSM240",
+        {},
+        {"a": {"gpu": "{product: A30, count: 2, mig: {layout: own, devices: [{devices: some}]}}"}},
+        "a.yaml:7:63",
+        "devices: all",
+    ),
+    (
+        "PSM240",
+        {},
+        {"a": {"gpu": "{product: A30, count: 2, mig: {layout: own, devices: [{migDevices: {1g.7gb: 1}}]}}"}},
+        "a.yaml:7:76",
+        "1g.6gb",
+    ),
+    (
+        "PSM240",
+        {},
+        {"a": {"gpu": "{product: A30, count: 2, mig: {layout: all-1g.6gb, devices: [{migDevices: {1g.6gb: 4}}]}}"}},
+        "a.yaml:7:39",
+        "call it `a`",
+    ),
+    (
+        "PSM241",
+        {},
+        {"a": {"sharing": "{timeSlicing: {replicas: 2}, mps: {replicas: 2}}"}},
+        "a.yaml:9:41",
+        "keep one",
+    ),
+    (
+        "PSM241",
+        {},
+        {
+            "a": {
+                "gpu": "{product: A30, count: 1, mig: {layout: all-1g.6gb}}",
+                "sharing": "{mps: {replicas: 2}}",
+            }
+        },
+        "a.yaml:9:13",
+        "timeSlicing",
+    ),
+    (
+        "PSM241",
+        {},
+        {"a": {"sharing": "{timeSlicing: {replicas: 2, resource: nvidia.com/mig-1g.10gb}}"}},
+        "a.yaml:9:40",
+        "nvidia.com/gpu",
+    ),
+    ("PSM241", {}, {"default": {"sharing": "{timeSlicing: {replicas: 2}}"}}, "default.yaml:3:12", "rename"),
+    ("PSM243", {}, {"a": {"nodes": "{autoscaled: true}"}}, "a.yaml:9:11", "startupTaints: [{key: readiness.k8s.io/"),
+    (
+        "PSM243",
+        {"kubernetes": '{version: "1.33", distribution: aks}'},
+        {"a": {"nodes": "{autoscaled: true}"}},
+        "a.yaml:9:11",
+        "startup-taint.cluster-autoscaler.kubernetes.io/",
+    ),
+    (
+        "PSM244",
+        {"kubernetes": '{version: "1.33", distribution: gke}'},
+        {"a": {"nodes": "{autoscaled: true, startupTaints: [{key: example.com/x, effect: NoSchedule}]}"}},
+        "a.yaml:9:46",
+        "startup-taint.cluster-autoscaler.kubernetes.io/",
+    ),
+    (
+        "PSM245",
+        {},
+        {"a": {"nodes": "{taints: [{key: x, effect: NoSchedule}, {key: x, value: b, effect: NoSchedule}]}"}},
+        "a.yaml:9:50",
+        "keep one",
+    ),
+    (
+        "PSM245",
+        {},
+        {
+            "a": {
+                "nodes": "{taints: [{key: x, effect: NoSchedule}], startupTaints: [{key: x, value: b, effect: NoSchedule}]}"
+            }
+        },
+        "a.yaml:9:67",
+        "keep one",
+    ),
+    (
+        "PSM246",
+        V24_9,
+        {"a": {**KATA, "nodes": "{taints: [{key: nvidia.com/gpu, effect: NoSchedule}]}"}},
+        "a.yaml:10:20",
+        "once Kata is installed",
+    ),
+    ("PSM247", {}, {"a": {"nodes": "{autoscaled: true, names: [n1]}"}}, "a.yaml:9:29", "let the provisioner"),
+    ("PSM250", {}, {"a": {}, "b": {"nodes": "{labelValue: a}"}}, "b.yaml:9:11", "another nodes.labelValue"),
+    (
+        "PSM250",
+        {},
+        {"a": {"nodes": '{names: ["n[1-3]"]}'}, "b": {"nodes": "{names: [n2]}"}},
+        "b.yaml:9:11",
+        "one pool",
+    ),
+    (
+        "PSM251",
+        {},
+        {
+            "a": {"runtime": "{name: containerd, config: /etc/a.toml}"},
+            "b": {"runtime": "{name: containerd, config: /etc/b.toml}"},
+        },
+        "a.yaml:6:31",
+        "same path",
+    ),
+    (
+        "PSM251",
+        {},
+        {"a": {"driver": "{source: preinstalled, installDir: /opt/a}"}, "b": PREINSTALLED},
+        "a.yaml:8:34",
+        "cluster of its own",
+    ),
+    (
+        "PSM251",
+        {},
+        {
+            "a": {"driver": "{source: container, upgradePolicy: {maxParallelUpgrades: 2}}"},
+            "b": {"driver": "{source: container, upgradePolicy: {maxParallelUpgrades: 3}}"},
+        },
+        "b.yaml:8:31",
+        "same policy",
+    ),
+    (
+        "PSM251",
+        {},
+        {
+            name: {
+                "gpu": f"{{product: A30, count: 1, mig: {{layout: own, devices: [{{migDevices: {{1g.6gb: {count}}}}}]}}}}"
+            }
+            for name, count in (("a", 4), ("b", 2))
+        },
+        "b.yaml:7:39",
+        "another name",
+    ),
+    (
+        "PSM251",
+        V24_9,
+        {
+            "a": {**KATA, "sandbox": "{artifacts: example.com/a}"},
+            "b": {**KATA, "sandbox": "{artifacts: example.com/b}"},
+        },
+        "b.yaml:10:13",
+        "sandbox.runtimeClass",
+    ),
+    (
+        "PSM252",
+        MANUAL,
+        {"a": {**PREINSTALLED, "nodes": "{names: [n1]}"}},
+        "a.yaml:9:11",
+        "provider: external",
+    ),
+    ("PSM253", {"poolLabel": "nvidia.com/pool"}, {}, "cluster.yaml:8:3", "prefix of your own"),
+    ("PSM253", {"poolLabel": "node.kubernetes.io/pool"}, {}, "cluster.yaml:8:3", "prefix of your own"),
+    ("PSM253", {"poolLabel": "nvidia.com/gpu.product"}, {}, "cluster.yaml:8:3", "prefix of your own"),
+    (
+        "PSM253",
+        {"poolLabel": "eks.amazonaws.com/nodegroup"},
+        {"a": {"nodes": "{names: [n1]}"}},
+        "cluster.yaml:8:3",
+        "prefix of your own",
+    ),
+    (
+        "PSM253",
+        {},
+        {"a": {"nodes": "{taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}"}},
+        "a.yaml:9:21",
+        "a key of your own",
+    ),
+    ("PSM254", MANUAL, {"a": {}}, "a.yaml:8:12", "kind: operator"),
+    (
+        "PSM254",
+        MANUAL,
+        {"a": {**PREINSTALLED, "sharing": "{mps: {replicas: 2}}"}},
+        "a.yaml:9:3",
+        "kind: operator",
+    ),
+    (
+        "PSM254",
+        stack("{kind: device-plugin, release: v0.17.1, driverMode: nvidia-driver}"),
+        {"a": PREINSTALLED},
+        "cluster.yaml:6:50",
+        "remove `driverMode`",
+    ),
+    (
+        "PSM254",
+        stack("{kind: device-plugin, release: v0.17.1, values: {a: 1}}"),
+        {"a": PREINSTALLED},
+        "cluster.yaml:6:50",
+        "remove `values`",
+    ),
+    (
+        "PSM255",
+        {"registry": "{mirrors: {registry.k8s.io: registry.example.com}}"},
+        {},
+        "cluster.yaml:8:24",
+        "node-feature-discovery.image.repository",
+    ),
+    (
+        "PSM301",
+        values("{toolkit: {enbaled: true}}"),
+        {},
+        "cluster.yaml:6:48",
+        "did you mean `toolkit.enabled`",
+    ),
+    ("PSM301", values("{enabled: true, nodeSelector: {x: y}}"), {}, "cluster.yaml:6:38", "this release reads it at"),
+    (
+        "PSM302",
+        values("{operator: {upgradeCRD: true}}"),
+        {},
+        "cluster.yaml:6:49",
+        "remove it from stack.values",
+    ),
+    (
+        "PSM302",
+        values('{driver: {usePrecompiled: true, version: "580"}}'),
+        {"a": {"driver": "{source: container}"}},
+        "cluster.yaml:6:47",
+        "remove it from stack.values",
+    ),
+    ("PSM303", values('{dcgm: {enabled: "true"}}'), {}, "cluster.yaml:6:45", "write a boolean"),
+    ("PSM320", values("{driver: {useOpenKernelModules: true}}"), {}, "cluster.yaml:6:47", "driver.kernelModuleType"),
+    ("PSM320", values("{operator: {defaultRuntime: crio}}"), {}, "cluster.yaml:6:49", "remove it"),
+    ("PSM321", values("{dcgm: {tolerations: []}}"), {}, "cluster.yaml:6:45", "daemonsets.tolerations"),
+    ("PSM322", values("{draDriver: {}}"), {}, "cluster.yaml:6:38", "pin v26.7.0"),
+    ("PSM323", values("{ccManager: {defaultMode: devtool}}"), {}, "cluster.yaml:6:50", "did you mean `devtools`"),
+    ("PSM324", values("{dcgm: {version: 4}}"), {}, "cluster.yaml:6:45", "quote it"),
+    ("PSM324", values("{hostPaths: {rootFS: 4.10}}"), {}, "cluster.yaml:6:50", "quote it"),
+    (
+        "PSM325",
+        values('{migManager: {config: {data: {a: "b: 1\\nb: 2"}}}}'),
+        {},
+        "cluster.yaml:6:67",
+        "correct the text",
+    ),
+    ("PSM326", values("{cdi: {nriPluginEnabled: true, enabled: false}}"), {}, "cluster.yaml:6:44", "change one"),
+    (
+        "PSM327",
+        values("{node-feature-discovery: {worker: {tolerations: [{key: a, operator: Exists}]}}}"),
+        {},
+        "cluster.yaml:6:72",
+        "nvidia.com/gpu",
+    ),
+    ("PSM304", values("{dcgmExporter: {enabled: true}}"), {}, "cluster.yaml:6:53", "remove it"),
+    (
+        "PSM256",
+        {"delivery": "{engine: flux, repoURL: git@git.example.com:gpu.git}"},
+        {},
+        "cluster.yaml:7:28",
+        "delivery.sourceRef",
+    ),
+    ("PSM217", {}, {"a": {"secureBoot": "true"}}, "a.yaml:9:3", "precompiled"),
+    (
+        "PSM257",
+        {"delivery": "{engine: flux, repoURL: https://git.example.com/gpu.git, project: gpu}"},
+        {},
+        "cluster.yaml:7:70",
+        "engine: argocd",
+    ),
+    ("PSM257", {}, {"a": {"driver": "{source: container, rdma: true}"}}, "a.yaml:8:31", "nic: mellanox"),
+    ("PSM257", {}, {"a": {"sandbox": "{runtimeClass: x}"}}, "a.yaml:9:13", "workload"),
+    (
+        "PSM257",
+        {},
+        {"a": {"nodes": "{startupTaints: [{key: x, effect: PreferNoSchedule}]}"}},
+        "a.yaml:9:36",
+        "effect: NoSchedule",
+    ),
+    ("PSM257", {}, {"a": {"toolkit": "{version: 1.17.8-1}"}}, "a.yaml:9:13", "preinstalled"),
+    ("PSM257", V25_3, {"a": {"runtime": "{name: containerd, dropIn: /opt/d.toml}"}}, "a.yaml:6:31", "runtime.dropIn"),
+    ("PSM257", {}, {"a": {"runtime": "{name: cri-o, socket: /run/crio.sock}"}}, "a.yaml:6:26", "runtime.socket"),
+    (
+        "PSM258",
+        {"stack": '{release: v26.7.0, values: {toolkit: {repository: ""}}}'},
+        {"a": {"runtime": '{name: containerd, version: "2.1"}'}},
+        "cluster.yaml:6:3",
+        "",
+    ),
+    (
+        "PSM259",
+        {"stack": "{release: v26.7.0, values: {toolkit: {enabled: false}}}"},
+        {},
+        "cluster.yaml:6:48",
+        "let the pools' profiles decide",
+    ),
+    (
+        "PSM259",
+        {"stack": "{release: v24.6.1, values: {toolkit: {enabled: false}}}"},
+        {"a": RHEL},
+        "cluster.yaml:6:48",
+        "let the pools' profiles decide",
+    ),
+    ("PSM259", values("{driver: {enabled: false}}"), {}, "cluster.yaml:6:47", "let the pools' profiles decide"),
+    ("PSM259", values("{devicePlugin: {enabled: false}}"), {}, "cluster.yaml:6:53", "let the pools' profiles decide"),
+]
+
+OF_THE_PREDICTION = ("PSM258", "PSM259")
+
+# code, cluster, pools: the nearest profile that is sound
+PASSING = [
+    ("PSM201", MANUAL, {"a": PREINSTALLED}),
+    ("PSM202", {}, {"a": {"os": '{id: mylinux, version: "7", imageTag: mylinux7}'}}),
+    (
+        "PSM203",
+        {"kubernetes": '{version: "1.33", distribution: k3s}'},
+        {"a": {"runtime": '{name: containerd, version: "2.1"}'}},
+    ),
+    ("PSM204", {}, {"a": {"gpu": "{product: A101, count: 1, architecture: ampere}"}}),
+    (
+        "PSM204",
+        {},
+        {
+            "a": {
+                **KATA,
+                "workload": "vm-passthrough",
+                "gpu": "{product: T999, count: 1, architecture: turing, passthroughResource: nvidia.com/T999}",
+            }
+        },
+    ),
+    ("PSM205", {}, {"a": {"runtime": "{name: cri-o}"}}),
+    ("PSM206", V24_9, {"a": KATA}),
+    (
+        "PSM207",
+        {"kubernetes": '{version: "1.33", distribution: rke2}', **V26_7},
+        {"a": {"runtime": "{name: containerd, config: /etc/c.toml, socket: /run/c.sock}"}},
+    ),
+    ("PSM208", {}, {"a": {}}),
+    (
+        "PSM210",
+        stack("{release: v26.3.3, driverMode: nvidia-driver}"),
+        {"a": {}, "b": {"os": '{id: ubuntu, version: "24.04"}'}},
+    ),
+    (
+        "PSM211",
+        {},
+        {"a": {"driver": '{source: precompiled, version: "535"}', "kernel": "{release: 5.15.0-105-generic}"}},
+    ),
+    ("PSM212", {}, {"a": {"driver": None, "os": '{id: bottlerocket, version: "1.20"}'}}),
+    ("PSM213", {}, {"a": {"driver": "{source: container, gds: true, kernelModuleType: open}"}}),
+    ("PSM214", {}, {"a": {"gpu": "{product: NVIDIA-GH200-480GB, count: 1}"}}),
+    (
+        "PSM215",
+        {},
+        {
+            "a": {
+                "gpu": "{product: X, count: 1, architecture: pascal}",
+                "driver": "{source: container, version: 580.126.20}",
+            }
+        },
+    ),
+    (
+        "PSM216",
+        {},
+        {"a": {"driver": '{source: precompiled, version: "580"}', "kernel": "{release: 5.15.0-105-generic}"}},
+    ),
+    ("PSM220", {}, {"a": {}, "b": {}}),
+    ("PSM220", MIXED, {"a": {}, "b": {"runtime": "{name: cri-o}"}}),
+    ("PSM221", V25_3, {"a": {}, "b": {"toolkit": "{source: preinstalled}"}}),
+    ("PSM221", MIXED, {"a": {}, "b": {"runtime": "{name: cri-o}", "toolkit": "{source: overlay}"}}),
+    ("PSM222", {}, {"a": {"runtime": '{name: containerd, version: "1.7.16"}'}}),
+    ("PSM222", {}, {"a": {"runtime": '{name: containerd, version: "1.7"}'}}),
+    ("PSM223", {**V25_3, **MIXED}, {"a": {}, "b": {"runtime": "{name: docker}"}}),
+    ("PSM224", {}, {"a": {"runtime": '{name: containerd, version: "2.1", configVersion: 2}'}}),
+    (
+        "PSM224",
+        {"kubernetes": '{version: "1.33", distribution: aks}'},
+        {"a": {"runtime": '{name: containerd, version: "2.3"}'}},
+    ),
+    ("PSM225", V24_6, {"a": {"runtime": '{name: containerd, version: "2.0", configVersion: 2}'}}),
+    ("PSM225", V24_6, {"a": {"runtime": '{name: containerd, version: "1.7"}'}}),
+    ("PSM226", MIXED, {"a": {}, "b": {"runtime": "{name: cri-o}"}}),
+    ("PSM226", MIXED, {"a": PREINSTALLED, "b": {**RHEL, **PREINSTALLED, "runtime": "{name: cri-o}"}}),
+    ("PSM227", K3S, {"a": {"runtime": f"{{name: containerd, config: {K3S_FOLDER}/config.toml}}"}}),
+    ("PSM228", values("{cdi: {nriPluginEnabled: true}}"), {"a": {"runtime": '{name: containerd, version: "2.1"}'}}),
+    ("PSM230", V24_9, {"a": KATA}),
+    ("PSM231", V24_9, {"a": KATA, "b": {}}),
+    (
+        "PSM232",
+        V24_9,
+        {
+            "a": {
+                **KATA,
+                "acknowledge": "[{fact: acs}]",
+                "kernel": "{args: [amd_iommu=on, modprobe.blacklist=nouveau]}",
+            }
+        },
+    ),
+    ("PSM233", V24_9, {"a": KATA, "b": PREINSTALLED}),
+    (
+        "PSM240",
+        {},
+        {
+            "a": {
+                "gpu": "{product: A100 SXM4 80GB, count: 2, mig: {layout: own, devices: [{devices: [0, 1], migDevices: {1g.10gb: 7}}]}}"
+            }
+        },
+    ),
+    ("PSM241", {}, {"a": {"sharing": "{mps: {replicas: 2}}"}}),
+    ("PSM243", {}, {"a": {"nodes": STARTING}}),
+    (
+        "PSM244",
+        {"kubernetes": '{version: "1.33", distribution: gke}'},
+        {"a": {"nodes": STARTING.replace("readiness.k8s.io", "startup-taint.cluster-autoscaler.kubernetes.io")}},
+    ),
+    ("PSM244", {}, {"a": {"nodes": STARTING}}),
+    (
+        "PSM245",
+        {},
+        {"a": {"nodes": "{taints: [{key: x, effect: NoSchedule}, {key: x, effect: NoExecute}]}"}},
+    ),
+    ("PSM246", V24_9, {"a": {**KATA, "nodes": "{taints: [{key: x, effect: PreferNoSchedule}]}"}}),
+    ("PSM247", {}, {"a": {"nodes": "{names: [n1]}"}}),
+    ("PSM250", {}, {"a": {"nodes": '{names: ["n[1-3]"]}'}, "b": {"nodes": "{names: [n4]}"}}),
+    ("PSM251", {}, {name: {"driver": "{source: preinstalled, installDir: /opt/a}"} for name in ("a", "b")}),
+    ("PSM252", {**MANUAL, "nfd": "{provider: external}"}, {"a": {**PREINSTALLED, "nodes": "{names: [n1]}"}}),
+    ("PSM253", {"poolLabel": "example.com/pool"}, {"a": {}}),
+    ("PSM253", {"poolLabel": "eks.amazonaws.com/nodegroup"}, {"a": {}}),
+    ("PSM254", MANUAL, {"a": PREINSTALLED}),
+    (
+        "PSM255",
+        {"registry": "{mirrors: {registry.k8s.io: registry.example.com}}", "nfd": "{provider: external}"},
+        {"a": {}},
+    ),
+    ("PSM301", values("{toolkit: {enabled: false}, node-feature-discovery: {anything: 1}}"), {"a": {}}),
+    ("PSM302", values("{operator: {upgradeCRD: false}}"), {"a": {}}),
+    ("PSM303", values('{dcgm: {version: "4", enabled: true}}'), {"a": {}}),
+    ("PSM320", values("{operator: {cleanupCRD: true}}"), {"a": {}}),
+    ("PSM321", values("{dcgm: {resources: {limits: {cpu: 1}}}}"), {"a": {}}),
+    ("PSM322", {"stack": "{release: v26.7.0, values: {draDriver: {}}}"}, {"a": {}}),
+    ("PSM323", values("{daemonsets: {updateStrategy: OnDelete}}"), {"a": {}}),
+    ("PSM324", values('{dcgm: {version: "4"}}'), {"a": {}}),
+    ("PSM325", values('{migManager: {config: {data: {a: "b: 1"}}}}'), {"a": {}}),
+    ("PSM326", values("{cdi: {nriPluginEnabled: true}}"), {"a": {}}),
+    ("PSM327", values("{node-feature-discovery: {worker: {tolerations: [{operator: Exists}]}}}"), {"a": {}}),
+    ("PSM304", values("{dcgmExporter: {enabled: false}}"), {"a": {}}),
+    (
+        "PSM255",
+        {
+            **values("{node-feature-discovery: {image: {repository: x}}}"),
+            "registry": "{mirrors: {registry.k8s.io: registry.example.com}}",
+        },
+        {"a": {}},
+    ),
+    (
+        "PSM256",
+        {"delivery": "{engine: flux, repoURL: git@git.example.com:gpu.git, sourceRef: {name: x}}"},
+        {"a": {}},
+    ),
+    (
+        "PSM217",
+        {},
+        {
+            "a": {
+                "secureBoot": "true",
+                "driver": '{source: precompiled, version: "580"}',
+                "kernel": "{release: 5.15.0-105-generic}",
+            }
+        },
+    ),
+    ("PSM257", {}, {"a": {"driver": "{source: container, rdma: true}", "nic": "mellanox"}}),
+    (
+        "PSM258",
+        {"stack": "{release: v26.7.0, values: {toolkit: {repository: nvcr.io/nvidia/k8s}}}"},
+        {"a": {"runtime": '{name: containerd, version: "2.1"}'}},
+    ),
+    ("PSM259", {}, {"a": {"toolkit": "{source: preinstalled}"}}),
+]
+
+
+def ids(rows):
+    return [f"{row[0]}-{index}" for index, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize(("code", "cluster", "pools", "place", "advice"), FAILING, ids=ids(FAILING))
+def test_a_mistake_is_found_at_its_line_with_a_way_out(resolve, code, cluster, pools, place, advice):
+    outcome = resolve(cluster, pools or {"a": {}})
+    found = [item for item in outcome.diagnostics if item.code == code]
+
+    assert place in [str(item.primary.span).removeprefix("profiles/prod/") for item in found]
+    if advice is not None:
+        assert advice in " ".join(item.help or "" for item in found)
+
+
+@pytest.mark.parametrize(("code", "cluster", "pools", "place", "advice"), FAILING, ids=ids(FAILING))
+def test_a_plan_exists_exactly_when_no_finding_is_an_error(resolve, code, cluster, pools, place, advice):
+    outcome = resolve(cluster, pools or {"a": {}})
+    of_the_plan = [item for item in outcome.diagnostics if item.code not in OF_THE_PREDICTION]
+
+    assert (outcome.plan is None) == any(item.severity == "error" for item in of_the_plan)
+
+
+@pytest.mark.parametrize(("code", "cluster", "pools"), PASSING, ids=ids(PASSING))
+def test_the_nearest_sound_profile_does_not_raise_it(resolve, code, cluster, pools):
+    outcome = resolve(cluster, pools)
+
+    assert code not in [item.code for item in outcome.diagnostics]
+    assert outcome.plan is not None, [item.message for item in outcome.diagnostics]
+
+
+# Rules over objects are tested where files are checked.
+BY_HAND = "PSM328"  # a whole copied file; tests/rules has one
+# What is written by hand about runtimes, drivers and images has its table in tests/unit/check/values/test_by_hand.py.
+VALUE_CODES = [rule.RULE for rule in VALUE_RULES if rule.RULE.code.startswith("PSM3") and rule.RULE.code != BY_HAND]
+PROFILE_CODES = [
+    rule for rule in (*COMPATIBILITY, *RUNTIME, *SCHEDULING, *SCHEMA, *VALUE_CODES) if rule.applies_to != "manifest"
+]
+
+
+@pytest.mark.parametrize("rule", PROFILE_CODES, ids=lambda rule: rule.code)
+def test_every_code_has_a_failing_and_a_passing_profile(rule):
+    assert rule.code in {row[0] for row in FAILING}
+    assert rule.code in {row[0] for row in PASSING}
+
+
+@pytest.mark.parametrize("code", sorted({row[0] for row in FAILING}))
+def test_the_tables_hold_codes_of_the_book_only(code):
+    assert code in {rule.code for rule in PROFILE_CODES}
+
+
+def test_no_code_of_the_book_is_without_a_test(repository):
+    texts = [path.read_text("utf-8") for path in (repository / "tests").rglob("*.py")]
+    texts += [path.name for path in (repository / "tests" / "rules").iterdir()]
+    words = set(re.findall(r"[A-Za-z0-9-]+", "\n".join(texts)))
+    covered = {row[0] for row in FAILING}
+
+    assert [rule.code for rule in rule_book() if not words & {rule.code, rule.name} and rule.code not in covered] == []

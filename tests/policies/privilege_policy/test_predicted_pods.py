@@ -1,0 +1,87 @@
+"""Each pod that is predicted passes, however it comes; what only looks like one does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from poolsmith.policies.admission.pods import as_admitted_pod
+from poolsmith.policies.privilege_policy.build import SHARED_NAMESPACES
+from poolsmith.sources.nested import copied
+from poolsmith.sources.yaml_reader import read_documents
+
+
+def test_every_predicted_pod_passes(cluster):
+    refused = {
+        name: cluster.judge.message(pod) for name, pod in cluster.pods.items() if "deny" in verdict(cluster, pod)
+    }
+    assert refused == {}
+    assert {verdict(cluster, pod) for pod in cluster.pods.values()} == {"allow"}
+
+
+def verdict(cluster, pod):
+    return cluster.judge.verdict(pod)
+
+
+def test_smoke_tests_pass_in_the_operators_namespace(cluster, repository):
+    if not (held := set(cluster.table.namespaces) - SHARED_NAMESPACES):
+        pytest.skip("no namespace of this cluster is held")
+    jobs = [
+        item
+        for path in sorted((repository / "output/clusters" / cluster.name / "smoke").glob("*.yaml"))
+        for item in read_documents(path.read_text(), [])
+    ]
+    assert jobs
+    for job in jobs:
+        job["metadata"]["namespace"] = min(held)
+        assert cluster.judge.message(as_admitted_pod(job)) == ""
+
+
+def test_other_namespaces_are_not_held(prod, driver):
+    driver["metadata"]["namespace"] = "default"
+    assert prod.judge.verdict(driver) == "skipped"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda pod: pod["spec"].update(tolerations=[{"operator": "Exists"}]),
+        lambda pod: pod["spec"].update(priority=1, nodeName="node-1", schedulerName="other"),
+        lambda pod: pod["metadata"].setdefault("annotations", {}).update({"example.com/team": "x"}),
+        lambda pod: pod["metadata"].setdefault("labels", {}).update({"x": "y"}),
+        lambda pod: pod["spec"]["containers"][0].update(image="nvcr.io/nvidia/driver:another-tag"),
+        lambda pod: pod["spec"]["containers"][0].update(image=f"nvcr.io/nvidia/driver@sha256:{'a' * 64}"),
+        lambda pod: pod["spec"]["containers"][0].update(image=f"nvcr.io/nvidia/driver:1@sha256:{'a' * 64}"),
+        lambda pod: pod["spec"]["containers"][0].update(resources={"limits": {"memory": "1Gi"}}),
+        lambda pod: pod["spec"]["containers"][0].update(imagePullPolicy="Always"),
+        lambda pod: pod["spec"].update(imagePullSecrets=[{"name": "registry"}]),
+        lambda pod: pod["spec"]["initContainers"][0].update(volumeMounts=[]),
+        lambda pod: pod["spec"]["containers"][0].update(env=[]),
+    ],
+)
+def test_what_runs_no_other_code_passes(prod, driver, helpers, change):
+    pod = copied(driver)
+    change(pod)
+    assert pod != driver
+    mounted = {
+        mount["name"]
+        for field in helpers.pod_mutations.SORTS
+        for own in pod["spec"][field]
+        for mount in own["volumeMounts"]
+    }
+    pod["spec"]["volumes"] = [item for item in pod["spec"]["volumes"] if item["name"] in mounted]
+    assert prod.judge.message(pod) == ""
+
+
+def test_a_digest_known_only_in_the_cluster_may_be_anything(prod, driver):
+    env = driver["spec"]["containers"][0]["env"]
+    digest = next(item for item in env if item["name"] == "DRIVER_CONFIG_DIGEST")
+    digest["value"] = "12345=67"
+    assert prod.judge.message(driver) == ""
+
+
+def test_a_token_at_its_usual_place_passes(prod):
+    pod = copied(prod.pods["DaemonSet/nvidia-dcgm-exporter"])
+    pod["spec"].pop("automountServiceAccountToken")
+    fresh = as_admitted_pod(pod)
+    assert any("projected" in volume for volume in fresh["spec"]["volumes"])
+    assert prod.judge.message(fresh) == ""

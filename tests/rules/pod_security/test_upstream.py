@@ -1,0 +1,60 @@
+"""The recorded pods of the reference implementation get the verdicts that it gives them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from poolsmith.rules.pod_security.engine import judge_pod
+from poolsmith.rules.pod_security.registry import CHECKS
+from poolsmith.sources.source_file import SourceFile
+from poolsmith.sources.yaml_reader import read_documents
+
+RECORDED = Path(__file__).resolve().parents[4] / "shared/upstream/pod-security-standards"
+REPLACED = {replaced: check.id for check in CHECKS for replaced in check.replaces}
+FOLDERS = [(level, minor) for level in ("baseline", "restricted") for minor in range(24, 38)]
+
+
+@pytest.fixture(scope="module")
+def index(shared):
+    lines = (shared / "upstream/pod-security-standards/index.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize(("level", "minor"), FOLDERS)
+def test_every_pod_of_a_level_and_a_version(index, level, minor):
+    cases = [case for case in index if (case["level"], case["version"]) == (level, f"v1.{minor}")]
+    assert cases
+
+    for case in cases:
+        (pod,) = read_documents((RECORDED / "fixtures" / case["file"]).read_text("utf-8"))
+        found = judge_pod(pod["metadata"], pod["spec"], level, case["version"])
+        checks = {item.check for item in found}
+        named = {case["check"], REPLACED.get(case["check"])}
+        assert not found if case["expected"] == "pass" else checks & named, case["file"]
+        assert all(SourceFile("", "", pod).has(item.pointer) for item in found), case["file"]
+
+
+def test_there_are_as_many_as_were_recorded(index):
+    assert Counter(case["expected"] for case in index) == {"pass": 273, "fail": 602}
+
+
+@pytest.mark.skipif(not os.environ.get("POD_SECURITY_FIXTURES"), reason="POD_SECURITY_FIXTURES names no folder")
+def test_a_whole_checkout_of_the_reference_if_there_is_one():
+    """POD_SECURITY_FIXTURES: the folder test/testdata of k8s.io/pod-security-admission, which has all checks."""
+    ids = {check.id.lower(): check.id for check in CHECKS}
+    seen = Counter()
+    for path in sorted(Path(os.environ["POD_SECURITY_FIXTURES"]).glob("*/*/*/*.yaml")):
+        level, version, expected, name = path.parts[-4:]
+        check = ids.get(name.removesuffix(".yaml").rstrip("0123456789"))
+        (pod,) = read_documents(path.read_text("utf-8"))
+        found = {item.check for item in judge_pod(pod["metadata"], pod["spec"], level, version)}
+        named = {check, REPLACED.get(check)}
+        assert not found if expected == "pass" else found & named, str(path)
+        seen[check] += 1
+
+    assert set(ids.values()) <= set(seen)
