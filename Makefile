@@ -40,14 +40,14 @@ bench: $(STAMP)
 
 # What is generated from code: rules, schemas, field tables, examples; and the catalog's YAML as JSON, to be read faster.
 docs: $(STAMP)
-	@UPDATE_CATALOG=1 $(BIN)/python -m pytest -q tests/unit/catalog/test_compiled.py
+	@UPDATE_CATALOG=1 $(BIN)/python -m pytest -q tests/catalog/test_compiled.py
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
 	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base DriverImageList:driver-image-list; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done
 	@for kind in PrivilegeGrant:privilege-grant PrivilegeEnforcement:privilege-enforcement WaiverList:waiver-list \
 	  RuleSettings:rule-settings PolicyTest:policy-test; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > policies/_schemas/$${kind##*:}.schema.json; done
-	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
 
 # Pinned and hashed, for every platform; no index address in it, so that a mirror works as well.
 lock:

@@ -18,10 +18,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from poolsmith.profiles.cluster import API_VERSION
+from poolsmith.app.schemas import KINDS
 from poolsmith.shape.documents import FileSink, read_envelope, required_spec
 from poolsmith.shape.field import Shape
-from poolsmith.shape.json_schema import KINDS, schema_of
+from poolsmith.shape.json_schema import schema_of
+from poolsmith.shape.metadata import API_VERSION
 from poolsmith.shape.reader import fields_of, reader_for
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_writer import emit
@@ -83,13 +84,13 @@ def document_of(draw, kind):
         "apiVersion": draw(st.just(API_VERSION) if draw(st.integers(0, 30)) else WRONG),
         "kind": kind,
         "metadata": {"name": draw(st.sampled_from(["prod", "a-1"]) if draw(st.integers(0, 30)) else WRONG)},
-        "spec": draw(object_of(KINDS[kind])),
+        "spec": draw(object_of(KINDS[kind].spec)),
     }
 
 
 @cache
 def validator(kind):
-    return Draft202012Validator(schema_of(kind))
+    return Draft202012Validator(schema_of(KINDS[kind]))
 
 
 def problems(kind, document):
@@ -98,7 +99,7 @@ def problems(kind, document):
     read_envelope(file, kind, sink)
     raw = required_spec(file, sink)
     if raw is not None:
-        reader_for(KINDS[kind], Shape(doc=""))(raw, "/spec", sink)
+        reader_for(KINDS[kind].spec, Shape(doc=""))(raw, "/spec", sink)
     return [f"{item.name} {item.primary.pointer}" for item in sink.found]
 
 

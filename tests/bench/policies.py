@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from poolsmith.app.prediction import Predictions
 from poolsmith.app.project import open_project
+from poolsmith.ledger.prediction import Predictions
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.policies.admission.make_request import make_request

@@ -8,9 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from poolsmith.app.prediction import Predictions
 from poolsmith.app.project import open_project
+from poolsmith.ledger.prediction import Predictions
 from poolsmith.output.collector import rarely_collecting
+from poolsmith.output.prediction import PredictionTexts
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.profiles.load_cluster import load_cluster
 from poolsmith.values.check import judge_stack_values
@@ -26,13 +27,14 @@ def main() -> None:
             sys.exit(f"{files.name} has no plan")
         plans.append((plan, loaded))
     predictions = Predictions(project.catalog)
+    texts = PredictionTexts()
     expanding = writing = 0.0
     with rarely_collecting():
         for plan, loaded in plans:
             start = time.process_time()
             prediction = predictions.of(plan, loaded)
             between = time.process_time()
-            prediction.predicted()
+            texts.of(prediction)
             expanding += between - start
             writing += time.process_time() - between
     print(expanding, writing)

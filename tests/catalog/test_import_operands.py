@@ -7,17 +7,19 @@ import os
 import random
 import shutil
 import zlib
+from dataclasses import dataclass
 
 import pytest
 
-from poolsmith.catalog import operator_repository, store
-from poolsmith.catalog.catalog_data import write_entries
-from poolsmith.catalog.import_operands import import_operands
+from poolsmith.catalog import store
 from poolsmith.catalog.object_entry import compact_object
 from poolsmith.catalog.operands import whole
 from poolsmith.catalog.schema_pack import SchemaPack, read_pack
 from poolsmith.diagnostics import PoolsmithError, UsageError, WriteError
 from poolsmith.sources.yaml_reader import read_documents
+from tools import operator_repository
+from tools.catalog_data import write_entries
+from tools.import_operands import import_operands, main
 
 RELEASE = "v30.1.0"
 DATA = {
@@ -145,13 +147,32 @@ def data(write_files):
     return folder
 
 
+@dataclass(frozen=True)
+class ToolResult:
+    """How a run ended."""
+
+    code: int
+    out: str
+    err: str
+
+
 @pytest.fixture
-def run(repository, data, run_cli, contents):
+def run_tool(capsys):
+    def run(arguments):
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return ToolResult(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def run(repository, data, run_tool, contents):
     """Import into the data folder; a run that finds a mistake writes nothing, says so, and has no traceback."""
 
     def import_it(release=RELEASE, folder=repository, into=data):
         before = contents(data)
-        result = run_cli(["catalog", "import-operands", folder, "--release", release, "--into", into])
+        result = run_tool([folder, "--release", release, "--into", into])
         assert "Traceback" not in result.out + result.err
         assert "internal error" not in result.err
         if result.code:
@@ -231,10 +252,10 @@ def test_a_folder_that_holds_the_parts_alone_gives_the_same(run, data, repositor
     assert contents(data) == made
 
 
-def test_without_a_data_folder_nothing_is_written(repository, run_cli, monkeypatch, data, contents):
+def test_without_a_data_folder_nothing_is_written(repository, run_tool, monkeypatch, data, contents):
     monkeypatch.setattr(store, "DATA", data)
     before = contents(data)
-    result = run_cli(["catalog", "import-operands", repository, "--release", RELEASE])
+    result = run_tool([repository, "--release", RELEASE])
 
     assert result.code == 0
     assert lines(result, "took")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from poolsmith.catalog.kubernetes_types import OBJECT_META, defaulted_fields, known_minors, kubernetes_types
-from poolsmith.catalog.pack_kubernetes_types import defaults_text, table_text
+from tools.pack_kubernetes_types import defaults_text, table_text
 
 
 def dump(*fields, kinds=("v1 Pod",), **types):

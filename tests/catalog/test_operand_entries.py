@@ -8,11 +8,11 @@ import zlib
 import pytest
 
 from poolsmith.catalog import store
-from poolsmith.catalog.import_operands import import_operands
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.schema_pack import SchemaPack, read_pack
 from poolsmith.catalog.versions import version_key
 from poolsmith.sources.yaml_reader import read_documents
+from tools.import_operands import import_operands
 
 TAGS = sorted(operand_releases(), key=version_key)
 KINDS = ("operands", "nvidia_driver", "gpu_cluster", "crds")

@@ -33,13 +33,14 @@ def test_the_field_tables_are_those_of_the_model(pytestconfig):
 
 
 def test_every_field_has_a_row_with_a_meaning():
+    from poolsmith.profiles.profile_sink import PROFILE_SPECS
     from poolsmith.shape.reader import field_places
 
     text = _field_reference().field_reference()
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
     assert all(len(row) == 4 and row[3].strip(" |") for row in rows)
     named = {row[0].strip("| `").split(".")[-1].removesuffix("[]") for row in rows}
-    assert named == set(field_places())
+    assert named == set(field_places(PROFILE_SPECS))
 
 
 def test_a_page_without_markers_is_refused():

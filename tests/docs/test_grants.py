@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.ledger.grants.grant import GrantSpec
-from poolsmith.ledger.grants.registry import GRANT_RULE_INFOS
+from poolsmith.ledger.registry import GRANT_RULE_INFOS
 
 PAGE = Path(__file__).parents[2] / "docs/grants.md"
 BLOCK = re.compile(r"```(?P<kind>console|text)\n(?P<text>.*?)```", re.DOTALL)

@@ -89,7 +89,7 @@ FAILING = [
 
 @pytest.mark.parametrize(("rule", "cluster"), FAILING, ids=[cluster for _, cluster in FAILING])
 def test_advice_on_a_project_that_fails(repository, tmp_path, rule, cluster):
-    shutil.copytree(repository / "tests/rules" / rule / "fail/profiles", tmp_path / "profiles")
+    shutil.copytree(repository / "tests/rules/examples" / rule / "fail/profiles", tmp_path / "profiles")
 
     assert_that_advice_helps(tmp_path, cluster)
 

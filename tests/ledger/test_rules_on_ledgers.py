@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from poolsmith.app.prediction import Predictions
 from poolsmith.catalog.switches import read_switches
 from poolsmith.ledger.engine import run_privilege_rules
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
+from poolsmith.ledger.prediction import Predictions
 from poolsmith.ledger.privilege import Privilege
 from poolsmith.ledger.privilege_check import not_expanded, privilege_view
 from poolsmith.ledger.reach import reach_of

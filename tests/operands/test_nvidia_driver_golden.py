@@ -17,7 +17,6 @@ import pytest
 import yaml
 
 from poolsmith.catalog import store
-from poolsmith.catalog.nvidia_driver_entry import nvidia_driver_entry
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operands import read_operands
 from poolsmith.diagnostics import PoolsmithError
@@ -31,6 +30,7 @@ from poolsmith.operands.nvidia_driver.node_pools import NodePool
 from poolsmith.operands.nvidia_driver.objects import permissions, scripts
 from poolsmith.operands.nvidia_driver.request import Request
 from poolsmith.operands.nvidia_driver.volumes import Files, files_of
+from tools.nvidia_driver_entry import nvidia_driver_entry
 
 TAGS = store.names("nvidia_driver")
 NAMESPACE = "test-operator"

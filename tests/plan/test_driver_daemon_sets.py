@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.app.prediction import Predictions
 from poolsmith.catalog import Catalog
+from poolsmith.ledger.prediction import Predictions
 
 RELEASES = ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
 WITH_SECRETS = ("v25.10.1", "v26.3.3", "v26.7.0")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolsmith.app.prediction import Predictions
 from poolsmith.ledger.placement import placement_of
+from poolsmith.ledger.prediction import Predictions
 from poolsmith.profiles.toleration import Tolerations, covered, stays, tolerates
 
 KEYS = ("nvidia.com/gpu", "team", "example.com/starting", "a/b")

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from poolsmith.catalog.pack_crd_schemas import FAMILIES, crd_schemas, family_text
 from poolsmith.catalog.schema_pack import ENDING, FOLDER, families, read_pack
 from poolsmith.schema.schemas import Versions, kubernetes_minors, schemas_for
+from tools.pack_crd_schemas import FAMILIES, crd_schemas, family_text
 
 BYTES = 100_000
 

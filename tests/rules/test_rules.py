@@ -19,19 +19,19 @@ from poolsmith.rules.registry import RULES
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.values.registry import VALUE_RULES
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent / "examples"
 NAMES = sorted(rule.RULE.name for rule in (*RULES, *VALUE_RULES))
 SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
 PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
 OF_PROJECTS = ("PSM2", "PSM4", "PSM6", "PSM9")
 ELSEWHERE = {
-    "pod-security": "needs a level: tests/pod_security",
+    "pod-security": "needs a level: tests/rules/pod_security",
     "changed-policies": "needs another revision: tests/hostile/test_shipped_policies.py",
     "not-evaluated": "needs --strict: tests/app/test_verdicts.py",
-    "script-not-known": "needs a whole operator: tests/admission_of_grants/test_project.py",
-    "incomplete-privilege-policy": "needs a whole operator: tests/admission_of_grants/test_project.py",
-    "running-release-unknown": "needs a whole operator: tests/admission_of_grants/test_upgrade.py",
-    "privilege-policy-too-large": "needs a huge cluster: tests/admission_of_grants/test_too_large.py",
+    "script-not-known": "needs a whole operator: tests/policies/privilege_policy/test_project.py",
+    "incomplete-privilege-policy": "needs a whole operator: tests/policies/privilege_policy/test_project.py",
+    "running-release-unknown": "needs a whole operator: tests/policies/privilege_policy/test_upgrade.py",
+    "privilege-policy-too-large": "needs a huge cluster: tests/policies/privilege_policy/test_too_large.py",
 }
 PROJECTS = sorted(
     rule.name

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.profiles.cluster import ClusterSpec, Metadata
+from poolsmith.profiles.cluster import ClusterSpec
 from poolsmith.profiles.driver import DriverSource
 from poolsmith.profiles.node_pool import PoolSpec, Taint, TaintEffect
-from poolsmith.shape.documents import FileSink, read_envelope, read_spec, required_spec
+from poolsmith.profiles.profile_sink import PROFILE_SPECS, profile_sink
+from poolsmith.shape.documents import read_envelope, read_spec, required_spec
+from poolsmith.shape.metadata import Metadata
 from poolsmith.shape.reader import dotted, field_places, fields_of, kind_of, shorten
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import read_documents
@@ -38,12 +40,15 @@ spec:
 """
 
 
+SPECS = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
+
+
 def check(text, kind="NodePool"):
     file = SourceFile("p.yaml", text, read_documents(text)[0])
-    sink = FileSink(file)
+    sink = profile_sink(file)
     metadata = read_envelope(file, kind, sink)
     raw = required_spec(file, sink)
-    return metadata, None if raw is None else read_spec(kind, raw, sink), sink.found
+    return metadata, None if raw is None else read_spec(SPECS[kind], raw, sink), sink.found
 
 
 def findings(text, kind="NodePool"):
@@ -316,4 +321,4 @@ def test_every_field_of_the_model_has_a_reader_and_a_sentence(cls):
 
     assert fields
     assert all(field.shape.doc.endswith(".") for field in fields.values())
-    assert set(fields) <= set(field_places())
+    assert set(fields) <= set(field_places(PROFILE_SPECS))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from poolsmith.app.cluster_run import predicted_errors
-from poolsmith.app.prediction import Predictions
 from poolsmith.catalog import Catalog
+from poolsmith.ledger.prediction import Predictions
+from poolsmith.output.prediction import PredictionTexts
 from poolsmith.output.tree import file_bytes, render_cluster
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.profiles.bases import load_bases
@@ -47,7 +48,7 @@ class Outcome:
 
     @property
     def predicted(self):
-        return Predictions(Catalog()).of(self.plan, self.loaded).predicted()
+        return PredictionTexts().of(Predictions(Catalog()).of(self.plan, self.loaded))
 
     @property
     def findings(self):

@@ -14,7 +14,7 @@ from poolsmith.policies.shipped_files import shipped_policies
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from poolsmith.app.prediction import Prediction
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.operands.manifest import Manifest
     from poolsmith.plan.plan import ClusterPlan
     from poolsmith.policies.admission_file import AdmissionFile

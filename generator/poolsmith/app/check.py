@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.app.output_rules import YAML_ENDINGS, parse_documents
 from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.policies.verdicts import Verdicts, strictly
-from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.rules.engine import run_rules
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import (
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.app.generate import Progress
-    from poolsmith.app.setup_nodes import GivenNodes
     from poolsmith.rules.pod_security.check import PodSecurityStandard
+    from poolsmith.rules.setup.given_nodes import GivenNodes
 
 MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))

@@ -24,9 +24,9 @@ from poolsmith.sources.output_tree import read_files
 from poolsmith.values.check import judge_stack_values
 
 if TYPE_CHECKING:
-    from poolsmith.app.prediction import Prediction
     from poolsmith.app.project import Project
     from poolsmith.catalog import Catalog
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.operands.manifest import Manifest, ManifestTree
     from poolsmith.plan.plan import ClusterPlan
     from poolsmith.profiles.fleet import ClusterFiles
@@ -106,7 +106,7 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     admission = Admission()
     if planned.plan is not None and planned.prediction is not None and planned.loaded.file is not None:
         admission = admission_of(project.policies, planned.prediction, planned.loaded.file)
-        tree = render_cluster(planned.plan, planned.prediction.predicted(), admission.manifests)
+        tree = render_cluster(planned.plan, project.texts.of(planned.prediction), admission.manifests)
         content = file_bytes(tree)
         inputs = planned.loaded.inputs | admission.inputs
         content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=content)

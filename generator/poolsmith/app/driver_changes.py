@@ -13,8 +13,8 @@ from poolsmith.sources.pod_template import pod_template_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.app.prediction import Prediction
     from poolsmith.catalog import Catalog
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.operands.installation import Made
     from poolsmith.plan.driver_change import DriverChange
 

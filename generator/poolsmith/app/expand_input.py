@@ -17,8 +17,8 @@ from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaul
 from poolsmith.operands.input.nodes_file import read_nodes
 from poolsmith.operands.input.objects_file import read_objects
 from poolsmith.operands.input.os_release import read_os_release
-from poolsmith.operands.input.values_file import read_values
 from poolsmith.rules.schema.api_server import Judged, is_of_operator, judge
+from poolsmith.values.values_file import read_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from poolsmith.ledger.grants.check import judge_grants
+from poolsmith.ledger.grant_check import judge_grants
 from poolsmith.ledger.rules import expiring_grant
 
 if TYPE_CHECKING:

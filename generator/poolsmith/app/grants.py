@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import link_in_the_way, plan_cluster
 from poolsmith.app.project import open_project
-from poolsmith.app.schemas import schema_text
+from poolsmith.app.schemas import KINDS, schema_text
 from poolsmith.diagnostics import Diagnostic, Severity, WriteError, sorted_unique
-from poolsmith.ledger.grants.check import GrantJudge
+from poolsmith.ledger.grant_check import GrantJudge
 from poolsmith.ledger.grants.family import label_of
 from poolsmith.ledger.grants.grant import GRANT
 from poolsmith.ledger.grants.proposal import proposals
 from poolsmith.ledger.grants.proposal_text import free_name, named_proposals, proposal_text
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.policies.files import POLICIES, PRIVILEGES
-from poolsmith.shape.json_schema import POLICY_FILE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from poolsmith.ledger.grants.proposal import Proposal
 
 _SCHEMAS = f"{POLICIES}/_schemas"
-_SCHEMA = POLICY_FILE_NAMES[GRANT]
+_SCHEMA = KINDS[GRANT].file
 _HEADER = f"# yaml-language-server: $schema=../_schemas/{_SCHEMA}\n"
 _SEPARATOR = "---\n"
 _TEMPORARY = ".poolsmith-grants"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.app.cluster_run import PlannedCluster
-    from poolsmith.app.prediction import Prediction, Shared
     from poolsmith.app.project import Project
+    from poolsmith.ledger.prediction import Prediction, Shared
     from poolsmith.plan.driver_change import DriverChange
     from poolsmith.sources.source_file import SourceFile
 

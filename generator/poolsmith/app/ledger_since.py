@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from poolsmith.app.cluster_run import PlannedCluster
     from poolsmith.app.ledger import LedgerFilter
-    from poolsmith.app.prediction import Prediction
     from poolsmith.catalog import Catalog
+    from poolsmith.ledger.prediction import Prediction
 
 FLAG = "--since"
 _NOTHING = Ledger(())

@@ -5,21 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
-from poolsmith.diagnostics.codes import reading
-from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.rules.engine import run_rules
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import Against, SchemaResult, judge_schemas
-from poolsmith.sources.input_tree import yaml_diagnostic
-from poolsmith.sources.stream_places import StreamPlaces
-from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
+    from poolsmith.diagnostics import Diagnostic
     from poolsmith.operands.manifest import ManifestTree
     from poolsmith.output.comparison import Comparison
-
-YAML_ENDINGS = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +52,3 @@ def judge_output(comparison: Comparison, tree: ManifestTree, against: Against) -
     diagnostics.extend(schemas.diagnostics)
     objects = len(checked.objects)
     return Judged(tuple(diagnostics), len(paths), objects, len(documents) - objects, schemas)
-
-
-def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], Diagnostic | None]:
-    """The documents of a file, or why it can't be read."""
-    try:
-        text = content.decode("utf-8")
-        documents = read_documents(text)
-    except UnicodeDecodeError:
-        return [], diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(shown))
-    except YamlProblem as problem:
-        return [], yaml_diagnostic(shown, text, problem)
-    stream = StreamPlaces(shown, text)
-    found = enumerate(documents)
-    return [CheckedDocument(shown, index, data, text, stream) for index, data in found if data is not None], None

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.app.prediction import Predictions
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import NoInputError, UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.ledger.prediction import Predictions
+from poolsmith.output.prediction import PredictionTexts
 from poolsmith.policies.policies import Policies
 from poolsmith.profiles.bases import Bases, load_bases
 from poolsmith.profiles.fleet import PROFILES, ClusterFiles, FleetFiles, find_fleet
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.ledger.grants.check import GrantJudge
+    from poolsmith.ledger.grant_check import GrantJudge
     from poolsmith.policies.admission_check import AdmissionReviews
     from poolsmith.profiles.driver_image_list import DriverImageListSpec
 
@@ -78,6 +79,10 @@ class Project:
         return Predictions(self.catalog)
 
     @cached_property
+    def texts(self) -> PredictionTexts:
+        return PredictionTexts()
+
+    @cached_property
     def policies(self) -> Policies:
         """What is generated from, and shipped."""
         return Policies(self.root)
@@ -95,7 +100,7 @@ class Project:
 
     @cached_property
     def grant_judge(self) -> GrantJudge:
-        from poolsmith.ledger.grants.check import GrantJudge
+        from poolsmith.ledger.grant_check import GrantJudge
 
         policies = self.judging_policies
         return GrantJudge(policies.book, are_kept=policies.files.has_privileges)

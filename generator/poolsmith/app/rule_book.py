@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.codes import CODE_BOOK
-from poolsmith.ledger.grants.registry import GRANT_RULE_INFOS
-from poolsmith.ledger.registry import PRIVILEGE_RULES
+from poolsmith.ledger.registry import GRANT_RULE_INFOS, PRIVILEGE_RULES
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.values.registry import VALUE_RULES

@@ -6,23 +6,56 @@ import json
 
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.shape.json_schema import FILE_NAMES, KINDS, POLICY_FILE_NAMES, schema_of
+from poolsmith.ledger.grants.grant import GRANT, GrantSpec
+from poolsmith.policies.enforcement import ENFORCEMENT, EnforcementSpec
+from poolsmith.policies.policy_test import KIND as POLICY_TEST
+from poolsmith.policies.policy_test import PolicyTestSpec
+from poolsmith.policies.rule_setting import SETTINGS, RuleSettingsSpec
+from poolsmith.policies.waiver import WAIVERS, WaiverListSpec
+from poolsmith.profiles.cluster import ClusterSpec
+from poolsmith.profiles.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
+from poolsmith.profiles.node_pool import PoolSpec
+from poolsmith.shape.json_schema import Kind, schema_of
+
+
+def _kind(name: str, spec: type, file: str, title: str, *, is_part: bool = False, extends: bool = False) -> Kind:
+    return Kind(name=name, spec=spec, file=f"{file}.schema.json", title=title, is_part=is_part, extends=extends)
+
+
+PROFILE_KINDS = (
+    _kind("Cluster", ClusterSpec, "cluster", "What all GPU node pools of one cluster share"),
+    _kind("NodePool", PoolSpec, "node-pool", "One pool of GPU nodes", extends=True),
+    _kind("NodePoolBase", PoolSpec, "node-pool-base", "A part of pools, to be extended", is_part=True),
+    _kind(
+        DRIVER_IMAGES, DriverImageListSpec, "driver-image-list", "Driver images that somebody has seen in a registry"
+    ),
+)
+POLICY_KINDS = (
+    _kind(GRANT, GrantSpec, "privilege-grant", "What containers of some workloads may hold, and why"),
+    _kind(
+        ENFORCEMENT, EnforcementSpec, "privilege-enforcement", "What becomes of pods that want more than was granted"
+    ),
+    _kind(WAIVERS, WaiverListSpec, "waiver-list", "Findings that are accepted for a while"),
+    _kind(SETTINGS, RuleSettingsSpec, "rule-settings", "How rules are taken in this repository"),
+    _kind(POLICY_TEST, PolicyTestSpec, "policy-test", "What admission policies have to say of some objects"),
+)
+KINDS = {kind.name: kind for kind in (*PROFILE_KINDS, *POLICY_KINDS)}
 
 
 def schema_text(kind: str) -> str:
     """The schema of a kind as it is committed. Raises UsageError."""
-    by_name = {name.lower(): name for name in KINDS}
-    name = by_name.get(kind.lower().replace("-", ""))
-    if name is None:
+    by_name = {name.lower(): found for name, found in KINDS.items()}
+    found = by_name.get(kind.lower().replace("-", ""))
+    if found is None:
         raise UsageError(f"there is no kind `{kind}`; {did_you_mean(kind, KINDS)}")
-    return json.dumps(schema_of(name), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(schema_of(found), indent=2, ensure_ascii=False) + "\n"
 
 
 def schema_files() -> dict[str, str]:
     """File name to text, for the kinds in `profiles/`."""
-    return {file: schema_text(kind) for kind, file in FILE_NAMES.items()}
+    return {kind.file: schema_text(kind.name) for kind in PROFILE_KINDS}
 
 
 def policy_schema_files() -> dict[str, str]:
     """File name to text, for the kinds in `policies/`."""
-    return {file: schema_text(kind) for kind, file in POLICY_FILE_NAMES.items()}
+    return {kind.file: schema_text(kind.name) for kind in POLICY_KINDS}

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.app.cluster_run import ClusterRun
-    from poolsmith.app.prediction import Prediction
     from poolsmith.app.project import Project
-    from poolsmith.app.setup_nodes import GivenNodes
     from poolsmith.diagnostics import Diagnostic, Location
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.plan.origin import Origin
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.rules.setup.given_nodes import GivenNodes
     from poolsmith.rules.setup.view import Place
     from poolsmith.sources.source_file import SourceFile
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import UsageError
@@ -13,6 +12,7 @@ from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_VERSION
 from poolsmith.operands.pool_nodes import pool_nodes
 from poolsmith.plan.plan import ClusterPlan, LabelSetting, PoolPlan
 from poolsmith.profiles.node_pool import Workload
+from poolsmith.rules.setup.given_nodes import GivenNodes
 from poolsmith.rules.setup.view import SetupNode
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.catalog import Catalog
-    from poolsmith.diagnostics import Diagnostic, Location
+    from poolsmith.diagnostics import Location
     from poolsmith.operands.expansion import Node
     from poolsmith.operands.input.nodes_file import NodesFile
     from poolsmith.profiles.load_cluster import LoadedCluster
@@ -29,23 +29,6 @@ if TYPE_CHECKING:
 _PRODUCT = "nvidia.com/gpu.product"
 _ARCH = "kubernetes.io/arch"
 _GPU_TAINT = "nvidia.com/gpu"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenNodes:
-    """What the user said of the cluster beside the files: nodes, and what else its profile says.
-
-    `nodes` are those with a GPU, None where they could not be read; `problems` say why.
-    """
-
-    nodes: tuple[SetupNode, ...] | None
-    bystanders: tuple[SetupNode, ...] = ()
-    release: str | None = None
-    distribution: str | None = None
-    kubernetes: str | None = None
-    problems: tuple[Diagnostic, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    files: int = 0
 
 
 def nodes_of_plan(plan: ClusterPlan, nodes: Iterable[Node], loaded: LoadedCluster, catalog: Catalog) -> list[SetupNode]:

@@ -14,8 +14,8 @@ from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_files
-from poolsmith.operands.input.values_file import read_values
 from poolsmith.sources.yaml_writer import emit_all
+from poolsmith.values.values_file import read_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

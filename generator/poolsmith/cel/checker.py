@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.cel.cel_types import BOOL, DYN, ERROR, Type, Unifier, list_of, map_of, optional_of, type_of, unwrapped
 from poolsmith.cel.declared import IDENTIFIERS, MACROS, SYNTAX, Overload, overloads
-from poolsmith.cel.macros import check_macro
 from poolsmith.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select, StructOf, issue_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from poolsmith.cel.syntax import CompileIssue
 
@@ -45,15 +44,21 @@ class Checked:
 
 
 class Checker:
-    """One expression at a time, for one minor; fields: what struct types have."""
+    """One expression at a time, for one minor; fields: what struct types have; macro: checks a macro's call."""
 
     def __init__(
-        self, source: str, minor: int, names: Mapping[str, Type], fields: Mapping[str, Mapping[str, Type]]
+        self,
+        source: str,
+        minor: int,
+        names: Mapping[str, Type],
+        fields: Mapping[str, Mapping[str, Type]],
+        macro: Callable[[Checker, Call], Type],
     ) -> None:
         self.source = source
         self.minor = minor
         self.fields = fields
         self.names = names
+        self.macro = macro
         self.scopes: list[dict[str, Type]] = []
         self.unifier = Unifier()
         self.found = Checked()
@@ -175,7 +180,7 @@ class Checker:
         if since is not None and (node.target is not None) == (name != "has"):
             if since <= self.minor:
                 self.need(since)
-                return check_macro(self, node)
+                return self.macro(self, node)
             return self.undeclared(name, node.offset, since)
         if name == "_[?_]" and not self.allowed(node.offset, SYNTAX["optional"], "unsupported syntax '[?'"):
             return ERROR

@@ -14,6 +14,7 @@ from poolsmith.cel.declared import IDENTIFIERS
 from poolsmith.cel.errors import UnknownKubernetes
 from poolsmith.cel.literals import literal_issues
 from poolsmith.cel.lower import Lowerer
+from poolsmith.cel.macros import check_macro
 from poolsmith.cel.parser import parse
 from poolsmith.cel.plan import Part, undecidable_part
 from poolsmith.cel.syntax import CelCompileError, CompileIssue, Node
@@ -82,7 +83,7 @@ class CelEnvironment:
         node = parse(source)
         fields = {**FIELDS, VARIABLES: {one.name: one.type for one in scope.variables}}
         try:
-            checked = Checker(source, self.minor, scope.names, fields).whole(node)
+            checked = Checker(source, self.minor, scope.names, fields, check_macro).whole(node)
             if not checked.issues:
                 checked.issues.extend(literal_issues(source, node, checked))
             if checked.issues:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.terminal import write
-from poolsmith.diagnostics.printable import printable
 
-if TYPE_CHECKING:
-    from poolsmith.catalog.import_operands import OperandImport
-
-_LONGEST = 500
 _FORMAT = click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", help="Form.")
 
 
@@ -78,47 +71,3 @@ def import_entry(chart: Path, release: str | None, target: Path | None) -> int:
     except OSError as error:
         raise WriteError(f"{target} can't be written: {error.strerror or error}") from None
     return Exit.CLEAN
-
-
-@command.command("import-operands")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--release", required=True, metavar="TAG", help="The tag that the folder holds, as v26.7.0.")
-@click.option(
-    "--into",
-    metavar="DATA_FOLDER",
-    type=click.Path(path_type=Path),
-    help="The catalog's data folder, generator/poolsmith/catalog/data of a checkout; without it nothing is written.",
-)
-def import_operand_entries(folder: Path, release: str, into: Path | None) -> int:
-    """Make the operand entries of a release from FOLDER, a checkout of the gpu-operator's repository at its tag."""
-    from poolsmith.catalog.import_operands import import_operands
-
-    result = import_operands(folder, release, into)
-    if result.failed:
-        _tell_mistakes(result)
-        return Exit.FINDINGS
-    for title, lines in (("took", result.taken), ("left out", result.left_out), ("by hand", result.by_hand)):
-        for line in lines:
-            write(f"{title:<9} {printable(line)}\n")
-    for path in result.written or ():
-        write(f"wrote     {path}\n")
-    if not result.written:
-        why = "name a data folder with --into" if into is None else "all of it stands there already"
-        write(f"wrote     nothing: {why}\n")
-    return Exit.CLEAN
-
-
-def _tell_mistakes(result: OperandImport) -> None:
-    """On standard error, those with a place first."""
-    from poolsmith.diagnostics.outcome import Outcome
-    from poolsmith.report.text import format_text
-
-    if result.diagnostics:
-        _write_error(format_text(Outcome(diagnostics=result.diagnostics)))
-    for line in (*result.errors, "nothing was written"):
-        _write_error(f"poolsmith: {printable(line)[:_LONGEST]}\n")
-
-
-def _write_error(text: str) -> None:
-    encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))

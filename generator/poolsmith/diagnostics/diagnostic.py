@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.span import Location, Position, Span
@@ -13,24 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from poolsmith.diagnostics.rule_info import RuleInfo
-
-
-class Severity(StrEnum):
-    """SARIF's three words, worst first."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-    @property
-    def rank(self) -> int:
-        return _RANK[self]
+    from poolsmith.diagnostics.severity import Severity
 
 
 OPEN = "open"
 WAIVED = "waived"
 """Somebody has accepted the finding, and it fails no run."""
-_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 _START = Position(0, 0)
 
 

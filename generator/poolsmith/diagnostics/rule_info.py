@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.diagnostics.severity import Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ from poolsmith.sources.pod_template import account_of, pod_template_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from poolsmith.app.prediction import Prediction
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.ledger.ledger import LedgerLine
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.profiles.load_cluster import LoadedCluster
 
 _FEW = 3

@@ -1,19 +1,28 @@
-"""The rules over privileges, listed by hand."""
+"""The rules over ledgers and grants, listed by hand."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from poolsmith.ledger.rules import (
+    expired_grant,
+    expiring_grant,
+    grant_without_reason,
     host_network,
+    no_grants,
     node_agent_patches_nodes,
     privileged_child_pod,
     reads_secrets,
+    ungranted_privilege,
+    unused_grant,
+    wide_grant,
     workload_without_business,
 )
 
 if TYPE_CHECKING:
     from poolsmith.ledger.engine import PrivilegeRule
+    from poolsmith.ledger.grants.engine import GrantRule
+    from poolsmith.ledger.grants.review import GrantReview, UngrantedView
 
 PRIVILEGE_RULES: tuple[PrivilegeRule, ...] = (
     workload_without_business,
@@ -21,4 +30,19 @@ PRIVILEGE_RULES: tuple[PrivilegeRule, ...] = (
     host_network,
     node_agent_patches_nodes,
     reads_secrets,
+)
+CLUSTER_GRANT_RULES: tuple[GrantRule[UngrantedView], ...] = (ungranted_privilege,)
+"""Over what one cluster holds."""
+FLEET_GRANT_RULES: tuple[GrantRule[GrantReview], ...] = (
+    unused_grant,
+    expired_grant,
+    expiring_grant,
+    wide_grant,
+    grant_without_reason,
+    no_grants,
+)
+"""Over all grants, once all clusters have been looked at."""
+GRANT_RULE_INFOS = (
+    *(rule.RULE for rule in CLUSTER_GRANT_RULES),
+    *(rule.RULE for rule in FLEET_GRANT_RULES),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.output.lock_file import LOCK, Lock, digest
+from poolsmith.output.lock_file import LOCK, Lock
+from poolsmith.sources.source_file import digest
 from poolsmith.diagnostics import Diagnostic, Location, Position, Severity, Span, diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
 

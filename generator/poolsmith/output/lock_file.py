@@ -5,10 +5,11 @@ One sorted line per file, so that two changes to two files do not conflict. No t
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.sources.source_file import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,10 +27,6 @@ class Lock:
     """Digests of the files that poolsmith owns, by path."""
 
     files: dict[str, str] = field(default_factory=dict)
-
-
-def digest(content: bytes) -> str:
-    return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
 def write_lock(*, tool: str, catalog: str, inputs: Mapping[str, str], files: Mapping[str, bytes]) -> bytes:

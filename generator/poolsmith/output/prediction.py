@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,15 @@ from poolsmith.operands.manifest import Manifest
 from poolsmith.plan.origin import shown_origin
 from poolsmith.ledger.privilege import privilege
 from poolsmith.ledger.reach import Reach
+from poolsmith.output.predicted import Predicted
+from poolsmith.output.readme import workload_table
 from poolsmith.sources.pointer import join
 from poolsmith.sources.yaml_writer import comment, emit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
+
+    from poolsmith.ledger.prediction import Prediction, Shared
 
     from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.operands.image_use import ImageUse
@@ -24,26 +29,14 @@ IMAGES = "images.yaml"
 WORKLOADS = "expected/workloads.yaml"
 _API = "poolsmith/v1"
 _MOST_TEXTS = 4096
+_REMEMBERED = 32
+"""Installations whose texts are kept; a fleet of many clusters that differ must not grow without bound."""
 _LEDGER_LINES = (
     "What each workload may do to a pool's nodes and to the cluster, and what brings it about.",
     "Files without a folder are in the folder of these profiles.",
 )
 _IMAGES_LINE = "Every image that the nodes will pull, for mirrors and scanners."
 _WORKLOADS_LINE = "What charts, operator and operands will create; to read and to compare with, never applied."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
-    """What a plan comes to, as text without headers; clusters that are installed alike have the same."""
-
-    ledger: str
-    images: str
-    workloads: str
-    summary: str
-    """A table for the README."""
-    unknown: tuple[str, ...] = ()
-    toolkit_overlays: Mapping[str, tuple[KubernetesObject, ...]] = field(default_factory=dict)
-    """What pools with a toolkit of their own get, by pool."""
 
 
 def prediction_manifests(cluster: str, predicted: Predicted, header: tuple[str, ...]) -> list[Manifest]:
@@ -110,6 +103,49 @@ class ObjectTexts:
             # the object is kept: as long as it lives, no other has its identity
             known = self._known[id(item)] = item, emit(_without_owner(item))
         return known[1]
+
+
+class PredictionTexts:
+    """The texts of predictions, written once for all clusters that are installed alike."""
+
+    def __init__(self) -> None:
+        self._objects = ObjectTexts()
+        self._known: OrderedDict[int, _SharedTexts] = OrderedDict()
+
+    def of(self, prediction: Prediction) -> Predicted:
+        """The same where the same lines of the same files say the same."""
+        shared = prediction.shared
+        known = self._known.get(id(shared))
+        if known is None:
+            # what clusters share is kept: as long as it lives, no other has its identity
+            objects = self._objects.stream(shared.installation.objects)
+            known = self._known[id(shared)] = _SharedTexts(shared, objects)
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        self._known.move_to_end(id(shared))
+        key = (prediction.origins.signature(), prediction.smoke_images())
+        if key not in known.texts:
+            ledger = prediction.cluster_ledger()
+            known.texts[key] = Predicted(
+                ledger=ledger_text(ledger),
+                images=images_text(prediction.images(), prediction.unknown),
+                workloads=known.objects,
+                summary=workload_table(ledger),
+                unknown=ledger.unknown,
+                toolkit_overlays=dict(prediction.installation.toolkit_overlays),
+            )
+            while len(known.texts) > _REMEMBERED:
+                del known.texts[next(iter(known.texts))]
+        return known.texts[key]
+
+
+@dataclass(slots=True)
+class _SharedTexts:
+    """`objects` is expected/workloads.yaml without its header; `texts` by where the lines stand that cause them."""
+
+    shared: Shared
+    objects: str
+    texts: dict[Hashable, Predicted] = field(default_factory=dict)
 
 
 def _without_owner(item: KubernetesObject) -> KubernetesObject:

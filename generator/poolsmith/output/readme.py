@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.ledger.workload_ledger import ClusterLedger
-    from poolsmith.output.prediction import Predicted
+    from poolsmith.output.predicted import Predicted
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 _TEMPLATES = Path(__file__).parent / "templates"

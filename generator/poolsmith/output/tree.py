@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poolsmith.plan.plan import ClusterPlan
-    from poolsmith.output.prediction import Predicted
+    from poolsmith.output.predicted import Predicted
 
 
 def cluster_header(name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
-from poolsmith.diagnostics.diagnostic import Severity
+from poolsmith.diagnostics.severity import Severity
 from poolsmith.plan.driver_features import check_features
 from poolsmith.plan.driver_modules import check_modules
 from poolsmith.plan.facts import map_pools

@@ -33,7 +33,7 @@ from poolsmith.sources.pod_template import mapping, word
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from poolsmith.app.prediction import Prediction
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.ledger.view import PrivilegeView
     from poolsmith.operands.manifest import ManifestTree
     from poolsmith.policies.admission.policy import PolicySet

@@ -17,8 +17,8 @@ from poolsmith.shape.reader import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from poolsmith.app.prediction import Prediction
     from poolsmith.diagnostics import Location, RuleInfo
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.ledger.view import PrivilegeView
     from poolsmith.policies.admission.placed import PlacedObject
     from poolsmith.policies.admission.policy import Policy, PolicySet

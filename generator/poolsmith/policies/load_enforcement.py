@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.policies.enforcement import ENFORCEMENT, EnforcementAction, EnforcementSpec
-from poolsmith.shape.kind_document import load_policy_document
+from poolsmith.shape.kind_document import load_kind_document
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def load_enforcement(tree: InputTree, path: str) -> tuple[EnforcementSpec | None, tuple[Diagnostic, ...]]:
     """What it says when it is sound, and all that is wrong with it."""
-    document, problems = load_policy_document(tree, path, ENFORCEMENT, EnforcementSpec)
+    document, problems = load_kind_document(tree, path, ENFORCEMENT, EnforcementSpec)
     if document is None:
         return None, problems
     actions = document.spec.actions

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.app.output_rules import parse_documents
 from poolsmith.catalog.versions import minor_key
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
-from poolsmith.output.lock_file import digest
+from poolsmith.diagnostics.known_rules import known_rules
 from poolsmith.policies.admission_file import GRANTS_FILE, AdmissionFile
 from poolsmith.policies.files import ADMISSION, PolicyFiles, find_policies
-from poolsmith.shape.kind_document import load_policy_document
+from poolsmith.repository.manifest_files import parse_documents
+from poolsmith.shape.kind_document import load_kind_document
 from poolsmith.sources.input_tree import InputTree
+from poolsmith.sources.source_file import digest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from poolsmith.diagnostics import RuleInfo
     from poolsmith.ledger.grants.load import LoadedGrant
     from poolsmith.ledger.grants.matching import GrantBook
     from poolsmith.policies.admission.placed import PlacedObject
@@ -46,22 +46,16 @@ class Policies:
         return find_policies(self.tree)
 
     @cached_property
-    def _book(self) -> dict[str, RuleInfo]:
-        from poolsmith.app.rule_book import rule_book
-
-        return {word: rule for rule in rule_book() for word in (rule.code, rule.name)}
-
-    @cached_property
     def settings(self) -> tuple[RuleSettings, tuple[Diagnostic, ...]]:
         from poolsmith.policies.rule_setting import SETTINGS, RuleSettingsSpec
         from poolsmith.policies.rule_settings import NO_SETTINGS, sound_settings
 
         if self.files.rules is None:
             return NO_SETTINGS, ()
-        document, problems = load_policy_document(self.tree, self.files.rules, SETTINGS, RuleSettingsSpec)
+        document, problems = load_kind_document(self.tree, self.files.rules, SETTINGS, RuleSettingsSpec)
         if document is None:
             return NO_SETTINGS, problems
-        return sound_settings(document, self._book)
+        return sound_settings(document, known_rules())
 
     @cached_property
     def waivers(self) -> tuple[tuple[LoadedWaiver, ...], tuple[Diagnostic, ...]]:
@@ -70,10 +64,10 @@ class Policies:
 
         if self.files.waivers is None:
             return (), ()
-        document, problems = load_policy_document(self.tree, self.files.waivers, WAIVERS, WaiverListSpec)
+        document, problems = load_kind_document(self.tree, self.files.waivers, WAIVERS, WaiverListSpec)
         if document is None:
             return (), problems
-        return sound_waivers(document, self._book)
+        return sound_waivers(document, known_rules())
 
     @cached_property
     def admission(self) -> tuple[tuple[AdmissionFile, ...], tuple[Diagnostic, ...]]:

@@ -11,7 +11,7 @@ from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose
 from poolsmith.diagnostics.codes import policy as codes
 from poolsmith.policies.admission.placed import PlacedObject, placed_objects
 from poolsmith.policies.policy_test import KIND, PolicyTestSpec
-from poolsmith.shape.kind_document import PolicyDocument, load_policy_document
+from poolsmith.shape.kind_document import KindDocument, load_kind_document
 from poolsmith.shape.reader import shorten
 from poolsmith.sources.input_tree import InputTree
 
@@ -28,7 +28,7 @@ _ADMISSION = "admission"
 class TestFile:
     """A test file, and the files of the policies that it is about."""
 
-    document: PolicyDocument[PolicyTestSpec]
+    document: KindDocument[PolicyTestSpec]
     policies: tuple[str, ...]
 
     @property
@@ -55,12 +55,12 @@ class TestFiles:
         """Files by their paths below the root."""
         self.policies.extend(policies)
         for path in tests:
-            document, problems = load_policy_document(self.tree, path, KIND, PolicyTestSpec)
+            document, problems = load_kind_document(self.tree, path, KIND, PolicyTestSpec)
             self.problems.extend(problems)
             if document is not None:
                 self._add(document, policies)
 
-    def _add(self, document: PolicyDocument[PolicyTestSpec], policies: Sequence[str]) -> None:
+    def _add(self, document: KindDocument[PolicyTestSpec], policies: Sequence[str]) -> None:
         path = document.file.path
         folder = path.rpartition("/")[0]
         named = [f"{folder}/{name}" if folder else name for name in document.spec.policies]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics.diagnostic import Severity  # noqa: TC001 - the shape reader resolves it
+from poolsmith.diagnostics.severity import Severity  # noqa: TC001 - the shape reader resolves it
 from poolsmith.policies.waiver import RULE_WORD
 from poolsmith.shape.field import spec
 from poolsmith.shape.review import PROSE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes import policy
 from poolsmith.diagnostics.codes.shape import DUPLICATE_ITEM
 from poolsmith.diagnostics.suggest import did_you_mean
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.known_rules import KnownRule
     from poolsmith.policies.rule_setting import RuleSettingsSpec
-    from poolsmith.shape.kind_document import PolicyDocument
+    from poolsmith.shape.kind_document import KindDocument
 
 NO_SETTINGS = RuleSettings({})
 _RULES = "/spec/rules"
@@ -32,18 +33,18 @@ def is_fixed(code: str, severity: Severity) -> bool:
     return code.startswith(_FIXED) or (code.startswith(_KEEPS_FROM_GENERATING) and severity is Severity.ERROR)
 
 
-def find_in(book: Mapping[str, RuleInfo], word: str) -> RuleInfo | None:
+def find_in(book: Mapping[str, KnownRule], word: str) -> KnownRule | None:
     """The rule of a code or a name; the book has both as keys."""
     return book.get(word) or book.get(word.upper()) or book.get(word.lower())
 
 
-def unknown_rule(word: str, book: Mapping[str, RuleInfo], where: Location) -> Diagnostic:
+def unknown_rule(word: str, book: Mapping[str, KnownRule], where: Location) -> Diagnostic:
     names = sorted({rule.name for rule in book.values()})
     return diagnose(policy.UNKNOWN_RULE, f"no rule is named `{shorten(word)}`", where, help=did_you_mean(word, names))
 
 
 def sound_settings(
-    document: PolicyDocument[RuleSettingsSpec], book: Mapping[str, RuleInfo]
+    document: KindDocument[RuleSettingsSpec], book: Mapping[str, KnownRule]
 ) -> tuple[RuleSettings, tuple[Diagnostic, ...]]:
     """The settings that can hold, and what is wrong with the others. `book` has each rule by code and by name."""
     problems: list[Diagnostic] = []
@@ -65,7 +66,7 @@ def sound_settings(
 
 
 def _problems(
-    rule: RuleInfo, setting: RuleSetting, document: PolicyDocument[RuleSettingsSpec], pointer: str
+    rule: KnownRule, setting: RuleSetting, document: KindDocument[RuleSettingsSpec], pointer: str
 ) -> Iterable[Diagnostic]:
     weaker = setting.severity is not None and setting.severity.rank > rule.severity.rank
     if (weaker or not setting.enabled) and is_fixed(rule.code, rule.severity):

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Iterator, Mapping
 
-    from poolsmith.diagnostics import Location, RuleInfo
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.known_rules import KnownRule
     from poolsmith.policies.waiver import Waiver, WaiverListSpec
-    from poolsmith.shape.kind_document import PolicyDocument
+    from poolsmith.shape.kind_document import KindDocument
 
 _OF_POLICIES = "PSM9"
 
@@ -30,7 +31,7 @@ _OF_POLICIES = "PSM9"
 class LoadedWaiver:
     """A waiver of a rule that there is, and where it stands."""
 
-    rule: RuleInfo
+    rule: KnownRule
     waiver: Waiver
     last_day: dt.date
     place: Location
@@ -42,7 +43,7 @@ def subject_of(item: Diagnostic) -> str:
 
 
 def sound_waivers(
-    document: PolicyDocument[WaiverListSpec], book: Mapping[str, RuleInfo]
+    document: KindDocument[WaiverListSpec], book: Mapping[str, KnownRule]
 ) -> tuple[tuple[LoadedWaiver, ...], tuple[Diagnostic, ...]]:
     """The waivers that can hold, and what is wrong with the others. `book` has each rule by code and by name."""
     problems: list[Diagnostic] = []
@@ -67,7 +68,7 @@ def sound_waivers(
 
 
 def _problems(
-    rule: RuleInfo, waiver: Waiver, document: PolicyDocument[WaiverListSpec], pointer: str
+    rule: KnownRule, waiver: Waiver, document: KindDocument[WaiverListSpec], pointer: str
 ) -> Iterator[Diagnostic]:
     def at(field: str) -> Location:
         return document.file.locate(f"{pointer}/{field}")

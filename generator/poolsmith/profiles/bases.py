@@ -9,7 +9,9 @@ from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.shape.documents import FileSink, read_envelope, read_spec
+from poolsmith.profiles.node_pool import PoolSpec
+from poolsmith.profiles.profile_sink import profile_sink
+from poolsmith.shape.documents import read_envelope, read_spec
 from poolsmith.shape.reader import shorten
 
 if TYPE_CHECKING:
@@ -102,11 +104,11 @@ def load_bases(tree: InputTree, paths: Iterable[str]) -> Bases:
             bases.problems.append(file)
             continue
         bases.problems.extend(file.problems)
-        sink = FileSink(file, partial=True)
+        sink = profile_sink(file, partial=True)
         metadata = read_envelope(file, "NodePoolBase", sink)
         spec = file.data.get("spec")
         if spec is not None:
-            read_spec("NodePoolBase", spec, sink)
+            read_spec(PoolSpec, spec, sink)
         else:
             sink.report(codes.MISSING_FIELD, "/spec", "the document lacks `spec`", "add `spec`")
         bases.problems.extend(sink.found)

@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from poolsmith.shape.field import DNS_LABEL, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
-
-API_VERSION = "poolsmith/v1"
+from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
 
 
 class StackKind(StrEnum):
@@ -29,18 +28,6 @@ class NfdProvider(StrEnum):
 class Engine(StrEnum):
     ARGOCD = "argocd"
     FLUX = "flux"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
-    """Metadata of a profile."""
-
-    name: str = spec(
-        "Name of the cluster, pool or base; a DNS label.",
-        pattern=DNS_LABEL,
-        form="a DNS label: lower-case letters, digits and `-`, at most 63",
-        examples=("prod-eu",),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

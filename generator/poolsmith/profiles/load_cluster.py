@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes import shape as codes
-from poolsmith.profiles.cluster import Cluster
-from poolsmith.profiles.node_pool import NodePool
-from poolsmith.shape.documents import FileSink, kind_in, read_envelope, read_spec, required_spec
+from poolsmith.profiles.cluster import Cluster, ClusterSpec
+from poolsmith.profiles.node_pool import NodePool, PoolSpec
+from poolsmith.profiles.profile_sink import profile_sink
+from poolsmith.shape.documents import kind_in, read_envelope, read_spec, required_spec
 from poolsmith.shape.layers import Layers
 
 if TYPE_CHECKING:
@@ -88,10 +89,10 @@ def _load_cluster_file(
         return None, None
     problems.extend(file.problems)
     inputs[file.path] = file.digest
-    sink = FileSink(file, subject=files.name)
+    sink = profile_sink(file, subject=files.name)
     metadata = read_envelope(file, "Cluster", sink)
     raw = required_spec(file, sink)
-    spec = read_spec("Cluster", raw, sink) if raw is not None else None
+    spec = read_spec(ClusterSpec, raw, sink) if raw is not None else None
     if metadata is not None and metadata.name != files.name:
         sink.report(
             codes.CLUSTER_NAME_MISMATCH,
@@ -111,14 +112,14 @@ def _load_pool(
 ) -> tuple[Layers, LoadedPool | None]:
     stack, extends_problems = bases.stack(file)
     layers = Layers(stack)
-    sink = FileSink(file, subject=cluster, partial=len(stack) > 1 or bool(extends_problems))
+    sink = profile_sink(file, subject=cluster, partial=len(stack) > 1 or bool(extends_problems))
     metadata = read_envelope(file, "NodePool", sink)
     raw = required_spec(file, sink)
-    spec = read_spec("NodePool", raw, sink) if raw is not None else None
+    spec = read_spec(PoolSpec, raw, sink) if raw is not None else None
     if kind_in(file) == "NodePool" and sink.partial and raw is not None:
-        merged_sink = FileSink(layers, subject=cluster, only_missing=True)
+        merged_sink = profile_sink(layers, subject=cluster, only_missing=True)
         merged = layers.merged_spec()
-        spec = read_spec("NodePool", merged, merged_sink)
+        spec = read_spec(PoolSpec, merged, merged_sink)
         if not extends_problems:
             sink.found.extend(merged_sink.found)
     problems.extend(extends_problems)

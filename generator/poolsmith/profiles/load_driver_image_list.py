@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.profiles.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
-from poolsmith.shape.kind_document import load_policy_document
+from poolsmith.shape.kind_document import load_kind_document
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def load_driver_images(tree: InputTree, path: str) -> tuple[DriverImageListSpec | None, tuple[Diagnostic, ...]]:
     """The list when it is sound, and all that is wrong with it."""
-    document, problems = load_policy_document(tree, path, DRIVER_IMAGES, DriverImageListSpec)
+    document, problems = load_kind_document(tree, path, DRIVER_IMAGES, DriverImageListSpec)
     if document is None:
         return None, problems
     first: dict[str, int] = {}

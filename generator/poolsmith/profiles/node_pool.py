@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from poolsmith.profiles.cluster import Acknowledgement, Metadata  # noqa: TC001 - `load` resolves the hints at run time
+from poolsmith.profiles.cluster import Acknowledgement  # noqa: TC001 - `load` resolves the hints at run time
 from poolsmith.profiles.driver import Driver
 from poolsmith.profiles.gpu import Gpu, Sharing
 from poolsmith.shape.field import (
@@ -21,6 +21,7 @@ from poolsmith.shape.field import (
     TOKEN,
     spec,
 )
+from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
 
 
 class TaintEffect(StrEnum):

@@ -6,10 +6,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.diagnostics import diagnose, whole_file
+from poolsmith.diagnostics.codes import reading
+from poolsmith.sources.input_tree import yaml_diagnostic
 from poolsmith.sources.source_file import SourceFile
+from poolsmith.sources.stream_places import StreamPlaces
+from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
-    from poolsmith.sources.stream_places import StreamPlaces
+    from poolsmith.diagnostics import Diagnostic
+
+YAML_ENDINGS = (".yaml", ".yml")
 
 
 @dataclass(frozen=True)
@@ -83,3 +90,17 @@ class CheckedTree:
             for document in self.objects
             if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/")
         )
+
+
+def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], Diagnostic | None]:
+    """The documents of a file, or why it can't be read."""
+    try:
+        text = content.decode("utf-8")
+        documents = read_documents(text)
+    except UnicodeDecodeError:
+        return [], diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(shown))
+    except YamlProblem as problem:
+        return [], yaml_diagnostic(shown, text, problem)
+    stream = StreamPlaces(shown, text)
+    found = enumerate(documents)
+    return [CheckedDocument(shown, index, data, text, stream) for index, data in found if data is not None], None

@@ -10,10 +10,9 @@ from poolsmith.diagnostics import Diagnostic, RuleInfo, diagnose
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.diagnostics.suggest import nearest
-from poolsmith.profiles.cluster import API_VERSION, ClusterSpec, Metadata
-from poolsmith.profiles.node_pool import PoolSpec
 from poolsmith.shape.field import Shape
-from poolsmith.shape.reader import INVALID, kind_of, reader_for, shorten
+from poolsmith.shape.metadata import API_VERSION, Metadata
+from poolsmith.shape.reader import INVALID, field_places, kind_of, reader_for, shorten
 from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from poolsmith.sources.source_file import SourceFile
 
 ENVELOPE = ("apiVersion", "kind", "metadata", "spec")
-SPECS: dict[str, type] = {"Cluster": ClusterSpec, "NodePool": PoolSpec, "NodePoolBase": PoolSpec}
 
 MAX_FINDINGS = 200
 
@@ -33,13 +31,15 @@ Spec = TypeVar("Spec")
 class FileSink:
     """Collects what readers report about one file, or about the layers of one pool.
 
-    With `only_missing`, everything else has been reported before, file by file.
+    With `only_missing`, everything else has been reported before, file by file. `specs` are searched for fields that
+    stand in the wrong place.
     """
 
     place: SourceFile | Layers
     subject: str = ""
     partial: bool = False
     only_missing: bool = False
+    specs: tuple[type, ...] = ()
     found: list[Diagnostic] = field(default_factory=list)
 
     def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None:
@@ -55,6 +55,9 @@ class FileSink:
 
     def written(self, pointer: str) -> str | None:
         return self.place.written(pointer)
+
+    def places_of(self, key: str) -> tuple[str, ...]:
+        return field_places(self.specs).get(key, ())
 
 
 def kind_in(file: SourceFile) -> str:
@@ -80,12 +83,7 @@ def read_envelope(file: SourceFile, expected: str, sink: FileSink) -> Metadata |
     return result
 
 
-def read_spec(kind: str, spec: Any, sink: FileSink) -> Any:
-    """The typed spec of a profile, or None after its mistakes were reported."""
-    return read_spec_as(SPECS[kind], spec, sink)
-
-
-def read_spec_as(cls: type[Spec], spec: Any, sink: FileSink) -> Spec | None:
+def read_spec(cls: type[Spec], spec: Any, sink: FileSink) -> Spec | None:
     """The spec as this type, or None after its mistakes were reported."""
     result: Spec | None = _read(cls, spec, "/spec", sink)
     return result

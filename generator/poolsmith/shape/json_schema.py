@@ -6,95 +6,58 @@ import dataclasses
 import enum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from poolsmith.ledger.grants.grant import GRANT, GrantSpec
-from poolsmith.policies.enforcement import ENFORCEMENT, EnforcementSpec
-from poolsmith.policies.policy_test import KIND as POLICY_TEST
-from poolsmith.policies.policy_test import PolicyTestSpec
-from poolsmith.policies.rule_setting import SETTINGS, RuleSettingsSpec
-from poolsmith.policies.waiver import WAIVERS, WaiverListSpec
-from poolsmith.profiles.cluster import API_VERSION, ClusterSpec, Metadata
-from poolsmith.profiles.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
-from poolsmith.profiles.node_pool import PoolSpec
+from poolsmith.shape.metadata import API_VERSION, Metadata
 from poolsmith.shape.reader import fields_of
 
 if TYPE_CHECKING:
     from poolsmith.shape.field import Shape
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_PROFILE_KINDS: dict[str, type] = {
-    "Cluster": ClusterSpec,
-    "NodePool": PoolSpec,
-    "NodePoolBase": PoolSpec,
-    DRIVER_IMAGES: DriverImageListSpec,
-}
-_PARTIAL_KINDS = ("NodePool", "NodePoolBase")
-_POLICY_KINDS: dict[str, type] = {
-    GRANT: GrantSpec,
-    ENFORCEMENT: EnforcementSpec,
-    WAIVERS: WaiverListSpec,
-    SETTINGS: RuleSettingsSpec,
-    POLICY_TEST: PolicyTestSpec,
-}
-KINDS = _PROFILE_KINDS | _POLICY_KINDS
-FILE_NAMES = {
-    "Cluster": "cluster.schema.json",
-    "NodePool": "node-pool.schema.json",
-    "NodePoolBase": "node-pool-base.schema.json",
-    DRIVER_IMAGES: "driver-image-list.schema.json",
-}
-POLICY_FILE_NAMES = {
-    GRANT: "privilege-grant.schema.json",
-    ENFORCEMENT: "privilege-enforcement.schema.json",
-    WAIVERS: "waiver-list.schema.json",
-    SETTINGS: "rule-settings.schema.json",
-    POLICY_TEST: "policy-test.schema.json",
-}
-"""Of the kinds in `policies/`."""
-_TITLES = {
-    "Cluster": "What all GPU node pools of one cluster share",
-    "NodePool": "One pool of GPU nodes",
-    "NodePoolBase": "A part of pools, to be extended",
-    DRIVER_IMAGES: "Driver images that somebody has seen in a registry",
-    GRANT: "What containers of some workloads may hold, and why",
-    ENFORCEMENT: "What becomes of pods that want more than was granted",
-    WAIVERS: "Findings that are accepted for a while",
-    SETTINGS: "How rules are taken in this repository",
-    POLICY_TEST: "What admission policies have to say of some objects",
-}
 
 
-def schema_of(kind: str) -> dict[str, Any]:
-    """The schema of one kind. Raises KeyError.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One of our kinds. `is_part` says that a document may lack what another brings; `extends` that it names others."""
 
-    A pool that extends a base may leave out what the base has, so its required fields are not required.
+    name: str
+    spec: type
+    title: str
+    file: str
+    is_part: bool = False
+    extends: bool = False
+
+
+def schema_of(kind: Kind) -> dict[str, Any]:
+    """The schema of one kind.
+
+    A document that extends a part may leave out what the part has, so its required fields are not required.
     """
     definitions: dict[str, Any] = {}
-    cls = KINDS[kind]
-    full = _reference(cls, definitions, partial=False)
-    partial = _reference(cls, definitions, partial=True)
+    full = _reference(kind.spec, definitions, partial=False)
+    partial = _reference(kind.spec, definitions, partial=True)
     body: dict[str, Any] = {
         "$schema": DRAFT,
-        "$id": f"poolsmith/v1/{(FILE_NAMES | POLICY_FILE_NAMES)[kind]}",
-        "title": _TITLES[kind],
+        "$id": f"{API_VERSION}/{kind.file}",
+        "title": kind.title,
         "type": "object",
         "required": ["apiVersion", "kind", "metadata", "spec"],
         "additionalProperties": False,
         "properties": {
             "apiVersion": {"const": API_VERSION},
-            "kind": {"const": kind},
+            "kind": {"const": kind.name},
             "metadata": _reference(Metadata, definitions, partial=False),
             "spec": {"type": "object"},
         },
     }
-    if kind not in _PARTIAL_KINDS:
-        body["properties"]["spec"] = full
-    elif kind == "NodePoolBase":
+    if kind.is_part:
         body["properties"]["spec"] = partial
-    else:
+    elif kind.extends:
         extends = {"properties": {"spec": {"required": ["extends"]}}}
         body["if"] = extends
         body["then"] = {"properties": {"spec": partial}}
         body["else"] = {"properties": {"spec": full}}
+    else:
+        body["properties"]["spec"] = full
     used = _used(body, definitions)
     body["$defs"] = {name: definitions[name] for name in sorted(used)}
     return body

@@ -1,4 +1,4 @@
-"""One file of `policies/` with one document of our own kinds, typed."""
+"""One file with one document of our own kinds, typed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from poolsmith.diagnostics import Diagnostic
-from poolsmith.shape.documents import FileSink, read_envelope, read_spec_as, required_spec
+from poolsmith.shape.documents import FileSink, read_envelope, read_spec, required_spec
 
 if TYPE_CHECKING:
-    from poolsmith.profiles.cluster import Metadata
+    from poolsmith.shape.metadata import Metadata
     from poolsmith.sources.input_tree import InputTree
     from poolsmith.sources.source_file import SourceFile
 
@@ -17,7 +17,7 @@ Spec = TypeVar("Spec")
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyDocument(Generic[Spec]):
+class KindDocument(Generic[Spec]):
     """A sound document, and where it stands."""
 
     file: SourceFile
@@ -25,18 +25,18 @@ class PolicyDocument(Generic[Spec]):
     spec: Spec
 
 
-def load_policy_document(
+def load_kind_document(
     tree: InputTree, path: str, kind: str, spec: type[Spec]
-) -> tuple[PolicyDocument[Spec] | None, tuple[Diagnostic, ...]]:
+) -> tuple[KindDocument[Spec] | None, tuple[Diagnostic, ...]]:
     """The document when it is sound, and all that is wrong with it."""
     file = tree.read_profile(path)
     if isinstance(file, Diagnostic):
         return None, (file,)
-    sink = FileSink(file, subject=path)
+    sink = FileSink(file, subject=path, specs=(spec,))
     metadata = read_envelope(file, kind, sink)
     raw = required_spec(file, sink)
-    found = read_spec_as(spec, raw, sink) if raw is not None else None
+    found = read_spec(spec, raw, sink) if raw is not None else None
     problems = (*file.problems, *sink.found)
     if metadata is None or found is None or problems:
         return None, problems
-    return PolicyDocument(file, metadata, found), ()
+    return KindDocument(file, metadata, found), ()

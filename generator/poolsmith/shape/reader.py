@@ -33,6 +33,10 @@ class Sink(Protocol):
         """The scalar at `pointer` as the user wrote it."""
         ...
 
+    def places_of(self, key: str) -> tuple[str, ...]:
+        """The mappings, as dotted paths, that have a field of this name."""
+        ...
+
 
 INVALID: Any = object()
 """What a reader returns after it has reported why there is no value."""
@@ -134,7 +138,7 @@ def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink
     known = nearest(key, fields)
     if known is not None:
         advice = f"did you mean `{known}`?"
-    elif places := [place for place in field_places().get(key, ()) if place != dotted(pointer)]:
+    elif places := [place for place in sink.places_of(key) if place != dotted(pointer)]:
         one = len(places) == 1
         advice = f"it belongs under `{places[0]}`" if one else "it belongs elsewhere: " + listed(places)
     else:
@@ -144,11 +148,8 @@ def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink
 
 
 @cache
-def field_places() -> dict[str, tuple[str, ...]]:
-    """Every field name of the profiles, with the dotted paths of the mappings that have it."""
-    from poolsmith.profiles.cluster import ClusterSpec
-    from poolsmith.profiles.node_pool import PoolSpec
-
+def field_places(specs: tuple[type, ...]) -> dict[str, tuple[str, ...]]:
+    """Every field name below the specs, with the dotted paths of the mappings that have it."""
     places: dict[str, list[str]] = {}
 
     def walk(cls: type, path: str) -> None:
@@ -158,8 +159,8 @@ def field_places() -> dict[str, tuple[str, ...]]:
             if dataclasses.is_dataclass(inner) and isinstance(inner, type):
                 walk(inner, f"{path}.{name}")
 
-    walk(PoolSpec, "spec")
-    walk(ClusterSpec, "spec")
+    for cls in specs:
+        walk(cls, "spec")
     return {name: tuple(dict.fromkeys(found)) for name, found in places.items()}
 
 

@@ -42,7 +42,7 @@ class SourceFile:
 
     @cached_property
     def digest(self) -> str:
-        return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
+        return digest(self.text.encode())
 
     @cached_property
     def _marks(self) -> Marks:
@@ -84,3 +84,8 @@ class SourceFile:
         """The text of the scalar at `pointer` as the user wrote it, without quotes."""
         node = self._marks.scalar(pointer)
         return None if node is None else str(node.value)
+
+
+def digest(content: bytes) -> str:
+    """As locks have it: the algorithm, and the hash in hexadecimal digits."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()

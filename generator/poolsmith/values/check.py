@@ -13,9 +13,9 @@ from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.operands.input.values_file import not_a_mapping
 from poolsmith.sources.pointer import join
 from poolsmith.values.places import values_in
+from poolsmith.values.values_file import not_a_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

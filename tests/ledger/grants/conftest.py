@@ -12,7 +12,7 @@ from poolsmith.ledger.ledger import Ledger, LedgerLine
 from poolsmith.ledger.privilege import Privilege
 from poolsmith.ledger.reach import Reach
 from poolsmith.operands.installation import Made, Maker
-from poolsmith.profiles.cluster import Metadata
+from poolsmith.shape.metadata import Metadata
 from poolsmith.sources.input_tree import InputTree
 
 NAMESPACE = "gpu-operator"

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from poolsmith.ledger.grants.check import judge_grants
+from poolsmith.ledger.grant_check import judge_grants
 from poolsmith.ledger.grants.matching import GrantBook
 from poolsmith.ledger.grants.use import GrantUse, ledger_use
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.project import open_project
-from poolsmith.ledger.grants.check import GrantJudge
+from poolsmith.ledger.grant_check import GrantJudge
 from poolsmith.ledger.grants.family import family_of
 from poolsmith.ledger.grants.grant import GrantedToken
 from poolsmith.ledger.grants.matching import GrantBook

@@ -1,6 +1,6 @@
 """Asks Kubernetes' own evaluator (tests/oracle/admission) all questions, and writes recorded/decisions.json.
 
-python tests/admission/record.py /path/to/the/oracle
+python tests/policies/admission/record.py /path/to/the/oracle
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Asks Kubernetes' own evaluator which of many made-up policies and bindings are meant for which requests.
 
-    python tests/admission/record_matching.py /path/to/the/oracle
+    python tests/policies/admission/record_matching.py /path/to/the/oracle
 
 The questions stand beside the answers in recorded/matching.json.
 """

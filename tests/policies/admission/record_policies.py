@@ -1,6 +1,6 @@
 """Asks Kubernetes' own evaluator about many made-up policies: every part with sound, failing and unsound expressions.
 
-    python tests/admission/record_policies.py /path/to/the/oracle
+    python tests/policies/admission/record_policies.py /path/to/the/oracle
 
 The policies stand beside the decisions in recorded/policies.json; all are asked about the objects of questions.py.
 """

@@ -1,6 +1,6 @@
 """Ask Kubernetes' own policy evaluator about the predicted pods of the sample fleet, and changes of them.
 
-    python tests/admission_of_grants/record_verdicts.py PROGRAM [EVERY]
+    python tests/policies/privilege_policy/record_verdicts.py PROGRAM [EVERY]
 
 PROGRAM is built from tests/oracle/admission. EVERY how many-th change is asked for, 1 by default. What it says is
 counted in recorded/verdicts.json; pods that it does not answer as it should are printed.

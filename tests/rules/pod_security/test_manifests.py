@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.output_rules import parse_documents
 from poolsmith.diagnostics import Severity, UsageError
-from poolsmith.repository.manifest_files import CheckedTree
+from poolsmith.repository.manifest_files import CheckedTree, parse_documents
 from poolsmith.rules.pod_security.check import judge_pod_security, parse_pod_security
 from poolsmith.rules.pod_security.standard import Level
 from poolsmith.sources.pod_template import WORKLOAD_KINDS

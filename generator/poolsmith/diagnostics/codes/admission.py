@@ -1,7 +1,7 @@
 """PSM9xx: what the users' own policies say."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 _WHY = "The API server would say the same when the object is applied, after the merge."
 _FIX = "change what the profile asks for, or the policy"

@@ -1,8 +1,8 @@
 """PSM2xx: what fits together."""
 
 from poolsmith.diagnostics.codes.gpu_use import GPU_USE
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 UNKNOWN_RELEASE = RuleInfo(
     code="PSM201",

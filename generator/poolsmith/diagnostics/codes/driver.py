@@ -1,7 +1,7 @@
 """PSM218, PSM219, PSM234 to PSM239: where a pool's driver comes from, and whether it is there."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 UNKNOWN_DRIVER_IMAGE = RuleInfo(
     code="PSM218",

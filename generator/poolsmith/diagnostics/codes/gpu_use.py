@@ -1,7 +1,7 @@
 """PSM230 to PSM241: what a pool's GPUs are used for, sandboxes, partitions and sharing."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 SANDBOX_ERA = RuleInfo(
     code="PSM230",

@@ -1,7 +1,7 @@
 """PSM5xx: the committed output."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 OUT_OF_DATE = RuleInfo(
     code="PSM501",

@@ -1,7 +1,7 @@
 """PSM31x: Kubernetes objects against the schemas of their kinds."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 SCHEMA_VIOLATION = RuleInfo(
     code="PSM310",

@@ -8,8 +8,8 @@ from poolsmith.diagnostics.codes.privilege_policy import (
     RUNNING_RELEASE_UNKNOWN,
     SCRIPT_NOT_KNOWN,
 )
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 UNKNOWN_RULE = RuleInfo(
     code="PSM601",

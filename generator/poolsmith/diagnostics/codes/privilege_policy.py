@@ -1,7 +1,7 @@
 """PSM64x: grants as an admission policy."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 GRANTS_NOT_ENFORCED = RuleInfo(
     code="PSM640",

@@ -1,7 +1,7 @@
 """PSM223 to PSM229: container runtimes and what configures them."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 RUNTIMES_EXCLUDE = RuleInfo(
     code="PSM223",

@@ -1,7 +1,7 @@
 """PSM243 to PSM249: taints of pools, and pools whose nodes come and go."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 STARTUP_TAINT_MISSING = RuleInfo(
     code="PSM243",

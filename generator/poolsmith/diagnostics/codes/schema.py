@@ -1,8 +1,8 @@
 """PSM3xx: Helm values and Kubernetes schemas."""
 
 from poolsmith.diagnostics.codes.object_schema import OBJECT_SCHEMA
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 VALUE_TAKEN = RuleInfo(
     code="PSM302",

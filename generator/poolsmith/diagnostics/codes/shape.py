@@ -1,7 +1,7 @@
 """PSM1xx: the shape of profiles."""
 
-from poolsmith.diagnostics.diagnostic import Severity
 from poolsmith.diagnostics.rule_info import RuleInfo
+from poolsmith.diagnostics.severity import Severity
 
 UNKNOWN_FIELD = RuleInfo(
     code="PSM101",

@@ -14,9 +14,9 @@ from poolsmith.ledger.reach import Reach
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.app.prediction import Prediction, Shared
     from poolsmith.ledger.claims.table import ClaimTable
     from poolsmith.ledger.grants.matching import GrantBook
+    from poolsmith.ledger.prediction import Prediction, Shared
     from poolsmith.ledger.privilege import Privilege
 
 _REMEMBERED = 32

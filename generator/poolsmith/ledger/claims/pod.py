@@ -1,8 +1,8 @@
 """What the containers of a pod are and want, as texts that the privilege policy compares.
 
-`poolsmith.policies.privilege_policy.expressions` makes the same texts in CEL, of the pod that is to be admitted; the tests hold
-the two together. Paths and names stand as the pod has them: the same privilege in another spelling is another text,
-and refused.
+`poolsmith.policies.privilege_policy.expressions` makes the same texts in CEL, of the pod that is to be admitted; the
+tests hold the two together. Paths and names stand as the pod has them: the same privilege in another spelling is
+another text, and refused.
 """
 
 from __future__ import annotations

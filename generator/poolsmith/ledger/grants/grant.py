@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.ledger.privilege import Privilege
-from poolsmith.profiles.cluster import Metadata  # noqa: TC001 - `load` resolves the hints at run time
 from poolsmith.shape.field import DNS_LABEL, matches, spec
+from poolsmith.shape.metadata import Metadata  # noqa: TC001 - `load` resolves the hints at run time
 from poolsmith.shape.review import DATE, PROSE, day_of
 
 if TYPE_CHECKING:

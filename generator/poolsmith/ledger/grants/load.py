@@ -10,7 +10,7 @@ from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.ledger.grants.grant import GRANT, GrantedToken, GrantSpec, PrivilegeGrant, last_day_of, parse_privileges
 from poolsmith.ledger.privilege import PrivilegeError
-from poolsmith.shape.documents import FileSink, read_envelope, read_spec_as, required_spec
+from poolsmith.shape.documents import FileSink, read_envelope, read_spec, required_spec
 from poolsmith.shape.reader import kind_of, shorten
 from poolsmith.shape.review import is_placeholder
 from poolsmith.sources.input_tree import yaml_diagnostic
@@ -107,7 +107,7 @@ def _load(file: SourceFile, problems: list[Diagnostic]) -> LoadedGrant | None:
     if metadata is not None:
         sink.subject = metadata.name
     raw = required_spec(file, sink)
-    spec = read_spec_as(GrantSpec, raw, sink) if raw is not None else None
+    spec = read_spec(GrantSpec, raw, sink) if raw is not None else None
     grant = None
     if metadata is not None and spec is not None:
         tokens = _tokens(spec, sink)

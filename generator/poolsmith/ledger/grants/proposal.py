@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from poolsmith.ledger.grants.grant import GrantedToken, GrantSpec, PrivilegeGrant, written_privileges
 from poolsmith.ledger.grants.matching import GrantBook
 from poolsmith.ledger.ledger import ANY_NODE
-from poolsmith.profiles.cluster import Metadata
+from poolsmith.shape.metadata import Metadata
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.grants.family import label_of
 from poolsmith.ledger.grants.grant import GRANT
-from poolsmith.profiles.cluster import API_VERSION
+from poolsmith.shape.metadata import API_VERSION
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:

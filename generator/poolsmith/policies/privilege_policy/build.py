@@ -24,10 +24,10 @@ from poolsmith.policies.privilege_policy.objects import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.app.prediction import Prediction
     from poolsmith.diagnostics import Diagnostic, RuleInfo
     from poolsmith.ledger.claims.table import ClaimTable
     from poolsmith.ledger.grants.matching import GrantBook
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.operands.manifest import Manifest
     from poolsmith.plan.plan import ClusterPlan
     from poolsmith.policies.enforcement import EnforcementSpec

@@ -19,7 +19,7 @@ from poolsmith.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.app.prediction import Prediction
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.ledger.view import PrivilegeView
     from poolsmith.plan.plan import ClusterPlan
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree

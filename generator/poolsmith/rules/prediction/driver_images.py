@@ -13,7 +13,7 @@ from poolsmith.sources.pod_template import containers_of, mapping, pod_template_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.app.prediction import Prediction
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.plan.plan import ClusterPlan
     from poolsmith.profiles.driver_image_list import DriverImageListSpec
     from poolsmith.profiles.load_cluster import LoadedCluster

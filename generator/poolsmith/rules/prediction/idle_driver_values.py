@@ -17,7 +17,7 @@ from poolsmith.profiles.cluster import DriverMode
 from poolsmith.sources import pointer as pointers
 
 if TYPE_CHECKING:
-    from poolsmith.app.prediction import Prediction, Predictions
+    from poolsmith.ledger.prediction import Prediction, Predictions
     from poolsmith.operands.installation import Installation
     from poolsmith.plan.plan import ValuePath
     from poolsmith.profiles.load_cluster import LoadedCluster

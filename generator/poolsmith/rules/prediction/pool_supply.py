@@ -16,8 +16,8 @@ from poolsmith.sources import pointer as pointers
 from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
 
 if TYPE_CHECKING:
-    from poolsmith.app.prediction import Prediction
     from poolsmith.catalog import Catalog
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.plan.plan import PoolPlan
     from poolsmith.profiles.load_cluster import LoadedCluster
 

@@ -16,9 +16,9 @@ from poolsmith.values.places import parsed_values
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from poolsmith.app.setup_nodes import GivenNodes
     from poolsmith.diagnostics import Location
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.rules.setup.given_nodes import GivenNodes
     from poolsmith.rules.setup.view import Place
     from poolsmith.values.places import FoundValues
 

@@ -1,6 +1,6 @@
 """Make the packs of custom resources from CustomResourceDefinitions.
 
-    PYTHONPATH=generator python -m poolsmith.catalog.pack_crd_schemas FOLDER
+    PYTHONPATH=generator python -m tools.pack_crd_schemas FOLDER
 
 FOLDER holds the projects' published CRDs, unmodified (see FAMILIES for paths and versions). Kept are types and
 limits, never descriptions. Equal parts of all definitions of a family are stored once.

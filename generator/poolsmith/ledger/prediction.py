@@ -18,13 +18,11 @@ from poolsmith.operands.chart.operator_part import ChartParts
 from poolsmith.operands.images import image_uses
 from poolsmith.operands.install import InstallationInput, install, installation_input
 from poolsmith.operands.pool_nodes import pool_nodes
-from poolsmith.output.prediction import ObjectTexts, Predicted, images_text, ledger_text
-from poolsmith.output.readme import workload_table
 from poolsmith.plan.origin import FromProfile
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
     from poolsmith.catalog import Catalog
     from poolsmith.catalog.charts import Chart
@@ -42,26 +40,17 @@ _REMEMBERED = 32
 
 @dataclass(slots=True)
 class Shared:
-    """What clusters with the same input share; `texts` by where the lines stand that brought it about."""
+    """What clusters with the same input share."""
 
     given: InstallationInput
     installation: Installation
     ledger: Ledger
     made: dict[str, Made]
-    texts_of_objects: ObjectTexts
-    texts: dict[Hashable, Predicted] = field(default_factory=dict)
     effects: dict[tuple[ValuePath, ...], Effects] = field(default_factory=dict)
-    _objects: str | None = None
 
     @property
     def unknown(self) -> tuple[str, ...]:
         return (*self.installation.unknown, *self.ledger.unknown)
-
-    def objects(self) -> str:
-        """expected/workloads.yaml without its header."""
-        if self._objects is None:
-            self._objects = self.texts_of_objects.stream(self.installation.objects)
-        return self._objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +93,9 @@ class Prediction:
 
     def images(self) -> tuple[ImageUse, ...]:
         systems = {pool.name: f"{pool.profile.spec.os.id} {pool.profile.spec.os.version}" for pool in self.plan.pools}
-        return image_uses(self.installation, self.ledger.landing, systems, (*self._smoke_images(), *self._artifacts()))
+        return image_uses(self.installation, self.ledger.landing, systems, (*self.smoke_images(), *self._artifacts()))
 
-    def _smoke_images(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    def smoke_images(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         """Of the jobs that prove a pool, run on purpose."""
         namespace = self.plan.cluster.spec.smoke_test.namespace
         return tuple(
@@ -123,24 +112,6 @@ class Prediction:
         pools = self.ledger.landing.get(key or "", ())
         return tuple((url, key or "", pools) for url in urls if isinstance(url, str) and url)
 
-    def predicted(self) -> Predicted:
-        """For the generated files. The same where the same lines of the same files say the same."""
-        texts = self.shared.texts
-        key = (self.origins.signature(), self._smoke_images())
-        if key not in texts:
-            ledger = self.cluster_ledger()
-            texts[key] = Predicted(
-                ledger=ledger_text(ledger),
-                images=images_text(self.images(), self.unknown),
-                workloads=self.shared.objects(),
-                summary=workload_table(ledger),
-                unknown=ledger.unknown,
-                toolkit_overlays=dict(self.installation.toolkit_overlays),
-            )
-            while len(texts) > _REMEMBERED:
-                del texts[next(iter(texts))]
-        return texts[key]
-
 
 class Predictions:
     """Remembers the last installations by what they follow from."""
@@ -149,7 +120,6 @@ class Predictions:
         self._catalog = catalog
         self._known: OrderedDict[str, Shared] = OrderedDict()
         self._charts = ChartParts()
-        self._texts = ObjectTexts()
 
     def of(self, plan: ClusterPlan, loaded: LoadedCluster) -> Prediction:
         chart = self._chart(plan)
@@ -183,7 +153,7 @@ class Predictions:
             installation = install(given, self._charts)
             ledger = installed_ledger(installation)
             made = {item.key: item for item in installation.made}
-            found = self._known[key] = Shared(given, installation, ledger, made, self._texts)
+            found = self._known[key] = Shared(given, installation, ledger, made)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)

@@ -1,4 +1,6 @@
-"""Use case: a release's operand entries from the operator's own repository.
+"""Make a release's operand entries from the operator's own repository, checked out at its tag.
+
+    PYTHONPATH=tests .venv/bin/python -m tools.import_operands FOLDER --release v26.7.0 [--into DATA_FOLDER]
 
 What the files do not say stands in the overlays of the data folder; what those do not say is told, never guessed. With
 any mistake nothing is written.
@@ -6,35 +8,41 @@ any mistake nothing is written.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
+import sys
 import zlib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
-from poolsmith.catalog.catalog_data import CatalogData, pack_path, write_entries
 from poolsmith.catalog.crd_entry import crds_entry
-from poolsmith.catalog.gpu_cluster_entry import cases, gpu_cluster_entry
-from poolsmith.catalog.import_by_hand import by_hand
-from poolsmith.catalog.nvidia_driver_entry import CASES, nvidia_driver_entry
 from poolsmith.catalog.object_entry import documents_of
 from poolsmith.catalog.operand_entry import is_for_openshift, operand_entry, states_text
-from poolsmith.catalog.operator_repository import DEFINITIONS, MANIFESTS, RENDERED, YAML_ENDINGS, OperatorRepository
-from poolsmith.catalog.schema_pack_entry import pack_with_release
 from poolsmith.catalog.versions import covers
 from poolsmith.diagnostics import Diagnostic, PoolsmithError, UsageError, sorted_unique
+from poolsmith.diagnostics.outcome import Outcome
+from poolsmith.diagnostics.printable import printable
 from poolsmith.diagnostics.suggest import listed
+from poolsmith.report.text import format_text
+from tools.catalog_data import CatalogData, pack_path, write_entries
+from tools.gpu_cluster_entry import cases, gpu_cluster_entry
+from tools.import_by_hand import by_hand
+from tools.nvidia_driver_entry import CASES, nvidia_driver_entry
+from tools.operator_repository import DEFINITIONS, MANIFESTS, RENDERED, YAML_ENDINGS, OperatorRepository
+from tools.schema_pack_entry import pack_with_release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
-    from pathlib import Path
 
 REPOSITORY = "NVIDIA/gpu-operator"
 FAMILY = "gpu-operator"
 _CRD = "CustomResourceDefinition"
 _TAG = re.compile(r"v\d{1,4}\.\d{1,4}\.\d{1,4}")
 _SHOWN = 4
+_LONGEST = 500
 _SHAPE = (LookupError, TypeError, ValueError, AttributeError, StopIteration)
 """What the importers raise over files that have another form than they know."""
 
@@ -236,3 +244,43 @@ class _Run:
 
 def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print what was taken, left out and remains to be done by hand; mistakes go to standard error.
+
+    0: done. 1: mistakes in the files, and nothing was written. 2: a wrong argument.
+    """
+    parser = argparse.ArgumentParser(prog="tools.import_operands", description="Make the operand entries of a release.")
+    parser.add_argument("folder", type=Path, help="a checkout of the gpu-operator's repository")
+    parser.add_argument("--release", required=True, help="the tag that the folder holds, as v26.7.0")
+    parser.add_argument("--into", type=Path, help="generator/poolsmith/catalog/data; else nothing is written")
+    given = parser.parse_args(arguments)
+    try:
+        result = import_operands(given.folder, given.release, given.into)
+    except PoolsmithError as error:
+        _say(str(error))
+        return error.exit_code
+    if result.failed:
+        if result.diagnostics:
+            sys.stderr.write(format_text(Outcome(diagnostics=result.diagnostics)))
+        for line in (*result.errors, "nothing was written"):
+            _say(line)
+        return 1
+    for title, lines in (("took", result.taken), ("left out", result.left_out), ("by hand", result.by_hand)):
+        for line in lines:
+            sys.stdout.write(f"{title:<9} {printable(line)}\n")
+    for path in result.written or ():
+        sys.stdout.write(f"wrote     {path}\n")
+    if not result.written:
+        why = "name a data folder with --into" if given.into is None else "all of it stands there already"
+        sys.stdout.write(f"wrote     nothing: {why}\n")
+    return 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{printable(line)[:_LONGEST]}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,10 +13,10 @@ from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.ledger.grants.engine import run_grant_rules
 from poolsmith.ledger.grants.matching import GrantBook, Repositories, repositories_of
 from poolsmith.ledger.grants.needs import ClusterNeeds, cluster_needs
-from poolsmith.ledger.grants.registry import CLUSTER_GRANT_RULES, FLEET_GRANT_RULES
 from poolsmith.ledger.grants.review import GrantReview, UngrantedView
 from poolsmith.ledger.grants.use import GrantUse, LedgerUse, ledger_use, merged_use
 from poolsmith.ledger.privilege_check import privilege_view
+from poolsmith.ledger.registry import CLUSTER_GRANT_RULES, FLEET_GRANT_RULES
 from poolsmith.ledger.rules import expiring_grant
 from poolsmith.ledger.rules.unused_grant import is_undecided
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Iterator, Sequence
 
-    from poolsmith.app.prediction import Prediction, Shared
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.ledger.grants.load import LoadedGrant
     from poolsmith.ledger.grants.proposal import Proposal
     from poolsmith.ledger.ledger import LedgerLine
+    from poolsmith.ledger.prediction import Prediction, Shared
     from poolsmith.ledger.view import PrivilegeView
     from poolsmith.profiles.load_cluster import LoadedCluster
 

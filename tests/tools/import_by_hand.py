@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.pack_crd_schemas import FAMILIES
 from poolsmith.sources.nested import value_at
+from tools.pack_crd_schemas import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.catalog.catalog_data import CatalogData
+    from tools.catalog_data import CatalogData
 
 _OPERATOR = "chart_workloads/gpu_operator.yaml"
 _DISCOVERY = "chart_workloads/node_feature_discovery.yaml"

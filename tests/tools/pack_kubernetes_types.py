@@ -3,7 +3,7 @@
 The input is a folder with `<minor>.json` for each minor of Kubernetes 1.x: what `tests/oracle/normalise` prints for
 the argument `types`, built with k8s.io/api and k8s.io/apimachinery of that minor (its README says how).
 
-    PYTHONPATH=generator python -m poolsmith.catalog.pack_kubernetes_types FOLDER
+    PYTHONPATH=generator python -m tools.pack_kubernetes_types FOLDER
 
 Of `defaults.json` in it, what `tests/oracle/defaults` prints, the list of defaulted fields is made.
 """

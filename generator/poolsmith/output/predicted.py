@@ -1,0 +1,25 @@
+"""What a prediction says in the generated files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.operands.expansion import KubernetesObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """What a plan comes to, as text without headers; clusters that are installed alike have the same."""
+
+    ledger: str
+    images: str
+    workloads: str
+    summary: str
+    """A table for the README."""
+    unknown: tuple[str, ...] = ()
+    toolkit_overlays: Mapping[str, tuple[KubernetesObject, ...]] = field(default_factory=dict)
+    """What pools with a toolkit of their own get, by pool."""

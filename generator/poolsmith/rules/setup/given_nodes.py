@@ -1,0 +1,28 @@
+"""What a user says of a cluster beside the files that are judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.diagnostics.outcome import Skipped
+    from poolsmith.rules.setup.view import SetupNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenNodes:
+    """What the user said of the cluster beside the files: nodes, and what else its profile says.
+
+    `nodes` are those with a GPU, None where they could not be read; `problems` say why.
+    """
+
+    nodes: tuple[SetupNode, ...] | None
+    bystanders: tuple[SetupNode, ...] = ()
+    release: str | None = None
+    distribution: str | None = None
+    kubernetes: str | None = None
+    problems: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    files: int = 0
