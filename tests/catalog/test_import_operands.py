@@ -329,7 +329,7 @@ def test_a_release_that_an_overlay_does_not_cover_is_refused_and_the_overlay_nam
 
     assert result.code == 1
     assert message in result.err
-    assert result.err.endswith("poolsmith: nothing was written\n")
+    assert result.err.endswith("nothing was written\n")
 
 
 # Input that is broken, or meant ill

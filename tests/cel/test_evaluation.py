@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import poolsmith.check.cel
+import poolsmith.cel
 from poolsmith.cel import (
     Bindings,
     CelCompileError,
@@ -177,7 +177,7 @@ def test_no_message_steers_a_terminal():
 MISSING = """
 import sys
 sys.modules[{missing!r}] = None
-from poolsmith.check.cel import Bindings, CelEnvironment, NotEvaluated, engine_problem
+from poolsmith.cel import Bindings, CelEnvironment, NotEvaluated, engine_problem
 environment = CelEnvironment.of("1.34")
 compiled = environment.compile("object.a == 1", environment.scope(params=False))
 assert compiled.result_type == "bool"

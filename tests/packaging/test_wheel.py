@@ -47,7 +47,7 @@ def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
         "poolsmith/py.typed",
         "poolsmith/catalog/data/releases.yaml",
         "poolsmith/catalog/data/charts/gpu-operator/v26.7.0.json",
-        "poolsmith/render/templates/cluster-readme.md.j2",
+        "poolsmith/output/templates/cluster-readme.md.j2",
     ):
         assert needed in names
     assert any(name.endswith("licenses/LICENSE") for name in names)

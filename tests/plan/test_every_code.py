@@ -929,7 +929,7 @@ def test_the_tables_hold_codes_of_the_book_only(code):
 
 def test_no_code_of_the_book_is_without_a_test(repository):
     texts = [path.read_text("utf-8") for path in (repository / "tests").rglob("*.py")]
-    texts += [path.name for path in (repository / "tests" / "rules").iterdir()]
+    texts += [path.name for path in (repository / "tests/rules/examples").iterdir()]
     words = set(re.findall(r"[A-Za-z0-9-]+", "\n".join(texts)))
     covered = {row[0] for row in FAILING}
 

@@ -136,7 +136,7 @@ def test_no_child_and_no_descriptor_is_left():
 
 SCRIPT = """
 import os, sys
-from poolsmith.app.policy_process import Part, run_stoppable
+from poolsmith.policies.run.process import Part, run_stoppable
 def loops(tick):
     with open(sys.argv[1], "w") as stream:
         stream.write(str(os.getpid()))
@@ -209,7 +209,7 @@ def test_what_one_policy_says_is_bounded():
 
 SCRIBBLES = """
 import os, sys
-from poolsmith.app.policy_process import Part, Stopped, run_stoppable
+from poolsmith.policies.run.process import Part, Stopped, run_stoppable
 def scribbles(tick):
     for descriptor in range(3, 60):
         try:
