@@ -22,7 +22,6 @@ from poolsmith.policies.admission.resources import Resources
 from poolsmith.policies.run.process import Limits
 from poolsmith.policies.run.run import run_policies
 from poolsmith.profiles.load_cluster import load_cluster
-from poolsmith.values.check import judge_stack_values
 
 KUBERNETES = "1.34"
 WORKLOADS, POLICIES = 1_000, 20
@@ -92,7 +91,7 @@ def workloads(root: Path) -> list[dict]:
     found = []
     for files in project.select(()):
         loaded = load_cluster(project.tree, files, project.bases)
-        plan = resolve_cluster(loaded, project.catalog, judge_stack_values).plan
+        plan = resolve_cluster(loaded, project.catalog).plan
         if plan is not None:
             found.extend(predictions.of(plan, loaded).installation.objects)
     made = [item for item in found if as_admitted_pod(item) is not None]

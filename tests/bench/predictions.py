@@ -14,7 +14,6 @@ from poolsmith.output.collector import rarely_collecting
 from poolsmith.output.prediction import PredictionTexts
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.profiles.load_cluster import load_cluster
-from poolsmith.values.check import judge_stack_values
 
 
 def main() -> None:
@@ -22,7 +21,7 @@ def main() -> None:
     plans = []
     for files in project.select(()):
         loaded = load_cluster(project.tree, files, project.bases)
-        plan = resolve_cluster(loaded, project.catalog, judge_stack_values).plan
+        plan = resolve_cluster(loaded, project.catalog).plan
         if plan is None:
             sys.exit(f"{files.name} has no plan")
         plans.append((plan, loaded))

@@ -17,7 +17,6 @@ from poolsmith.profiles.fleet import find_fleet
 from poolsmith.profiles.load_cluster import load_cluster
 from poolsmith.sources.input_tree import InputTree
 from poolsmith.sources.yaml_reader import read_documents
-from poolsmith.values.check import judge_stack_values
 
 CLUSTER = {
     "kubernetes": '{version: "1.33", distribution: kubeadm}',
@@ -113,7 +112,7 @@ def resolve(tmp_path, catalog):
         fleet = find_fleet(tree)
         loaded = load_cluster(tree, fleet.clusters[0], load_bases(tree, fleet.bases))
         assert not loaded.problems, [f"{item.primary.span}: {item.message}" for item in loaded.problems]
-        resolved = resolve_cluster(loaded, catalog, judge_stack_values)
+        resolved = resolve_cluster(loaded, catalog)
         errors = []
         if resolved.plan is not None:
             errors = predicted_errors(Predictions(catalog).of(resolved.plan, loaded), loaded, catalog)

@@ -21,7 +21,6 @@ from poolsmith.rules.prediction.driver_images import judge_driver_images
 from poolsmith.rules.prediction.idle_driver_values import idle_driver_values
 from poolsmith.rules.prediction.pool_supply import pool_supply
 from poolsmith.sources.output_tree import read_files
-from poolsmith.values.check import judge_stack_values
 
 if TYPE_CHECKING:
     from poolsmith.app.project import Project
@@ -68,7 +67,7 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
     plan = prediction = None
     on_sound_bases = project.unsound_bases.isdisjoint(loaded.used_bases)
     if on_sound_bases and not any(item.severity is Severity.ERROR for item in diagnostics):
-        resolved = resolve_cluster(loaded, project.catalog, judge_stack_values)
+        resolved = resolve_cluster(loaded, project.catalog)
         diagnostics.extend(resolved.diagnostics)
         plan = resolved.plan
     if plan is not None:
@@ -89,7 +88,7 @@ def _with_running(
         return prediction
     spec = replace(loaded.cluster.spec, stack=replace(stack, release=stack.upgrading_from, upgrading_from=None))
     before = replace(loaded, cluster=replace(loaded.cluster, spec=spec))
-    resolved = resolve_cluster(before, project.catalog, judge_stack_values)
+    resolved = resolve_cluster(before, project.catalog)
     if resolved.plan is None:
         why = next(item.message for item in resolved.diagnostics if item.severity is Severity.ERROR)
         message = f"what {stack.upgrading_from} runs in `{loaded.name}` can't be told: {why}"

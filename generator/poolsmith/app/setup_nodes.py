@@ -47,7 +47,6 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
     from poolsmith.diagnostics import Severity
     from poolsmith.plan.pipeline import resolve_cluster
     from poolsmith.profiles.load_cluster import load_cluster
-    from poolsmith.values.check import judge_stack_values
 
     project = open_project(root)
     (files,) = project.select((name,))
@@ -56,7 +55,7 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
     cluster = loaded.cluster
     if cluster is None or problems or not project.unsound_bases.isdisjoint(loaded.used_bases):
         return GivenNodes(nodes=None, problems=loaded.problems, files=len(files.pools) + 1)
-    plan = resolve_cluster(loaded, project.catalog, judge_stack_values).plan or _bare_plan(loaded, project.catalog)
+    plan = resolve_cluster(loaded, project.catalog).plan or _bare_plan(loaded, project.catalog)
     nodes = nodes_of_plan(plan, pool_nodes(plan, project.catalog.gpus), loaded, project.catalog)
     return GivenNodes(
         nodes=tuple(nodes),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
 from poolsmith.plan.origin import FromProfile, Origin
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from poolsmith.profiles.load_cluster import LoadedCluster
     from poolsmith.shape.layers import Layers
     from poolsmith.sources.source_file import SourceFile
-    from poolsmith.values.finding import ValuesJudgement
-
-
-class JudgeValues(Protocol):
-    """The rules over Helm values: they stand on a floor above, and come in with the call.
-
-    `beneath` are the values that `values` are put on.
-    """
-
-    def __call__(self, values: dict[str, Any], release: str, beneath: dict[str, Any]) -> ValuesJudgement: ...
 
 
 @dataclass(slots=True)
@@ -40,16 +30,15 @@ class Facts:
     catalog: Catalog
     file: SourceFile
     layers: dict[str, Layers]
-    judge_values: JudgeValues
     found: list[Diagnostic] = field(default_factory=list)
     release: Release | None = None
     chart: Chart | None = None
     distribution: Distribution | None = None
 
     @classmethod
-    def of(cls, catalog: Catalog, loaded: LoadedCluster, file: SourceFile, judge_values: JudgeValues) -> Facts:
+    def of(cls, catalog: Catalog, loaded: LoadedCluster, file: SourceFile) -> Facts:
         layers = {item.pool.name: item.layers for item in loaded.pools}
-        return cls(catalog=catalog, file=file, layers=layers, judge_values=judge_values)
+        return cls(catalog=catalog, file=file, layers=layers)
 
     def at_cluster(self, pointer: str) -> Origin:
         return FromProfile(self.file.path, pointer)

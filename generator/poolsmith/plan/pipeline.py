@@ -39,7 +39,6 @@ from poolsmith.profiles.cluster import StackKind
 if TYPE_CHECKING:
     from poolsmith.catalog import Catalog
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.plan.facts import JudgeValues
     from poolsmith.profiles.load_cluster import LoadedCluster
 
 Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
@@ -88,12 +87,12 @@ class Resolved:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def resolve_cluster(loaded: LoadedCluster, catalog: Catalog, judge_values: JudgeValues) -> Resolved:
+def resolve_cluster(loaded: LoadedCluster, catalog: Catalog) -> Resolved:
     """Run the passes over one cluster whose profiles loaded without errors."""
     cluster, file = loaded.cluster, loaded.file
     if cluster is None or file is None or not loaded.pools:
         return Resolved(None, ())
-    facts = Facts.of(catalog, loaded, file, judge_values)
+    facts = Facts.of(catalog, loaded, file)
     stack = cluster.spec.stack
     plan = ClusterPlan(
         cluster=cluster,

@@ -44,7 +44,9 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         return plan
     derived = {setting.path: setting for setting in plan.values}
     chart = facts.need_chart()
-    judged = facts.judge_values(values, chart.release, values_tree(plan.values))
+    from poolsmith.values.judge import judge_stack_values  # most profiles have no values, and need no rules
+
+    judged = judge_stack_values(values, chart.release, values_tree(plan.values))
     _report(judged, facts)
     told = {finding.path for finding in judged.findings if _severity(finding) is Severity.ERROR}
     settings: list[ValueSetting] = []

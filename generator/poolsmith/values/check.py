@@ -23,21 +23,11 @@ if TYPE_CHECKING:
     from poolsmith.catalog.value_paths import ReleaseValues
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
     from poolsmith.sources.source_file import SourceFile
-    from poolsmith.values.finding import ValueFinding, ValuesJudgement
+    from poolsmith.values.finding import ValueFinding
     from poolsmith.values.places import FoundValues
 
 _SECOND = 2
 UNKNOWN_RELEASE = "values: release unknown"
-
-
-def judge_stack_values(values: dict[str, Any], release: str, beneath: dict[str, Any]) -> ValuesJudgement:
-    """`stack.values` of a profile, on top of what the profiles generate."""
-    from poolsmith.catalog.value_paths import value_paths
-    from poolsmith.values.judge import judge_values
-
-    known = value_paths().release(release)
-    assert known is not None, "every release of the catalog has its value paths; a test holds it"
-    return judge_values(values, known, beneath=beneath)
 
 
 def known_release(release: str | None) -> str | None:

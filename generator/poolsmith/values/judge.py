@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.value_paths import value_paths
 from poolsmith.diagnostics import Severity
 from poolsmith.values.document import ValuesDocument
 from poolsmith.values.finding import ValueFinding, ValuesJudgement
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from poolsmith.catalog.value_paths import ReleaseValues
 
 MOST_PER_FILE = 50
+
+
+def judge_stack_values(values: dict[str, Any], release: str, beneath: dict[str, Any]) -> ValuesJudgement:
+    """`stack.values` of a profile, on top of what the profiles generate."""
+    known = value_paths().release(release)
+    assert known is not None, "every release of the catalog has its value paths; a test holds it"
+    return judge_values(values, known, beneath=beneath)
 
 
 def judge_values(
