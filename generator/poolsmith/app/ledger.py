@@ -23,7 +23,7 @@ from poolsmith.plan.plan import values_tree
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from poolsmith.app.cluster_run import PlannedCluster
@@ -117,25 +117,42 @@ def ledger(root: Path, clusters: Sequence[str], chosen: LedgerFilter, settings: 
     Raises UsageError, NoInputError.
     """
     project = open_project(root)
+    diagnostics: list[Diagnostic] = []
+    pools: set[str] = set()
+    workloads: set[str] = set()
+    views = []
     with rarely_collecting():
-        runs = [plan_cluster(project, files) for files in project.select(clusters)]
-    diagnostics = sorted_unique(
-        item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR or run.prediction is None
-    )
-    predicted = [(run, run.prediction) for run in runs if run.prediction is not None]
-    others: list[Shared | None] = [None] * len(predicted)
-    if settings:
-        predicted = _with_operator(predicted)
-        releases = [prediction.installation.release for _, prediction in predicted]
-        others = [_with_settings(project, prediction, settings, releases) for _, prediction in predicted]
-    plans = [prediction.plan for _, prediction in predicted]
-    ledgers = [prediction.ledger for _, prediction in predicted] + [other.ledger for other in others if other]
-    pools = [pool.name for plan in plans for pool in plan.pools]
-    check_names(chosen, pools, ledgers)
-    if chosen.against is not None:
-        check_names(LedgerFilter(pools=(chosen.against,)), pools, ledgers)
-    views = (_view(run, prediction, other, chosen) for (run, prediction), other in zip(predicted, others, strict=True))
-    return LedgerResult(tuple(view for view in views if view is not None), diagnostics)
+        for run, prediction, other in _predicted(project, clusters, settings, diagnostics):
+            # Views are all that is kept of a cluster: a fleet's plans and predictions would be most of the memory.
+            pools.update(pool.name for pool in prediction.plan.pools)
+            workloads.update(prediction.ledger.workloads, other.ledger.workloads if other is not None else ())
+            views.append(_view(run, prediction, other, chosen))
+    check_names(chosen, pools, workloads)
+    return LedgerResult(tuple(view for view in views if view is not None), sorted_unique(diagnostics))
+
+
+def _predicted(
+    project: Project, clusters: Sequence[str], settings: Sequence[str], diagnostics: list[Diagnostic]
+) -> Iterator[tuple[PlannedCluster, Prediction, Shared | None]]:
+    """Each cluster that can be told about, one by one; with settings, also what they would make of it."""
+    predicted = _planned(project, clusters, diagnostics)
+    if not settings:
+        yield from ((run, prediction, None) for run, prediction in predicted)
+        return
+    changeable = _with_operator(list(predicted))
+    releases = [prediction.installation.release for _, prediction in changeable]
+    for run, prediction in changeable:
+        yield run, prediction, _with_settings(project, prediction, settings, releases)
+
+
+def _planned(project: Project, clusters: Sequence[str], diagnostics: list[Diagnostic]) -> Iterator[_Predicted]:
+    for files in project.select(clusters):
+        run = plan_cluster(project, files)
+        if run.prediction is not None:
+            yield run, run.prediction
+        diagnostics.extend(
+            item for item in run.diagnostics if item.severity is Severity.ERROR or run.prediction is None
+        )
 
 
 def ledger_json(result: LedgerResult) -> str:
@@ -167,12 +184,10 @@ def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, cho
             errors=other.installation.errors,
             notes=other.installation.notes,
         )
-    place = _Places(run)
+    places = _Places(run)
 
     def told(lines: Iterable[LedgerLine]) -> tuple[LedgerLine, ...]:
-        return tuple(
-            line._replace(origins=tuple(place.of(origin) for origin in prediction.origins_of(line))) for line in lines
-        )
+        return tuple(line.with_origins(places.of(prediction.origins_of(line))) for line in lines)
 
     lines = [line for line in prediction.ledger.lines if chosen.keeps(line)]
     if chosen.against is None:
@@ -212,11 +227,16 @@ def kept(whole: Ledger, chosen: LedgerFilter) -> Ledger:
     return Ledger(tuple(filter(chosen.keeps, whole.lines)), whole.unknown)
 
 
-def check_names(chosen: LedgerFilter, pools: Iterable[str], ledgers: Iterable[Ledger]) -> None:
+def check_names(chosen: LedgerFilter, pools: Iterable[str], workloads: Iterable[str]) -> None:
     """A name that nothing has would otherwise look like a pool without privileges. Raises UsageError."""
-    lines = [line for ledger in ledgers for line in ledger.lines]
-    workloads = {name for line in lines for name in (line.workload, line.workload_name)}
-    for kind, asked, known in (("pool", chosen.pools, {*_PLACES, *pools}), ("workload", chosen.workloads, workloads)):
+    names = {name for workload in workloads for name in (workload, workload.partition("/")[2])}
+    places = {*_PLACES, *pools}
+    against = () if chosen.against is None else (chosen.against,)
+    for kind, asked, known in (
+        ("pool", chosen.pools, places),
+        ("workload", chosen.workloads, names),
+        ("pool", against, places),
+    ):
         for name in asked:
             if known and name not in known:
                 raise UsageError(f"there is no {kind} `{name}` here; {did_you_mean(name, sorted(known))}")
@@ -238,12 +258,13 @@ class _Places:
         own = [run.loaded.file] if run.loaded.file is not None else []
         files = [*own, *(file for pool in run.loaded.pools for file in pool.layers.files)]
         self._files: dict[str, SourceFile] = {file.path: file for file in files}
-        self._known: dict[str, str] = {}
+        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
 
-    def of(self, origin: str) -> str:
-        if origin not in self._known:
-            self._known[origin] = self._find(origin)
-        return self._known[origin]
+    def of(self, origins: tuple[str, ...]) -> tuple[str, ...]:
+        """Equal ones are one object: many lines have the same."""
+        if origins not in self._known:
+            self._known[origins] = tuple(map(self._find, origins))
+        return self._known[origins]
 
     def _find(self, origin: str) -> str:
         path, mark, pointer = origin.partition("#/")

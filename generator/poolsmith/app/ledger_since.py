@@ -69,7 +69,7 @@ def _check(chosen: LedgerFilter, pairs: list[tuple[str, PlannedCluster | None, P
     runs = [run for _, then, now in pairs for run in (then, now) if run is not None]
     found = [run.prediction for run in runs if run.prediction is not None]
     pools = [pool.name for prediction in found for pool in prediction.plan.pools]
-    check_names(chosen, pools, [prediction.ledger for prediction in found])
+    check_names(chosen, pools, (name for prediction in found for name in prediction.ledger.workloads))
 
 
 def _view(

@@ -62,7 +62,9 @@ def release_diff(before: str, after: str, chosen: LedgerFilter, settings: Sequen
         compared = [_compared("an installation with values", before, after, settings, strict=True)]
     else:
         compared = [_compared(item.title, before, after, item.values) for item in known.installations]
-    check_names(chosen, known.nodes, [ledger for item in compared for ledger in (item.old, item.new)])
+    check_names(
+        chosen, known.nodes, (name for item in compared for side in (item.old, item.new) for name in side.workloads)
+    )
     parts = []
     told: set[Change] = set()
     for item in compared:

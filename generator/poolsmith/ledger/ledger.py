@@ -38,6 +38,11 @@ class LedgerLine(NamedTuple):
     def workload_name(self) -> str:
         return self.workload.partition("/")[2]
 
+    def with_origins(self, origins: tuple[str, ...]) -> LedgerLine:
+        """Field by field: `_replace` takes twice the time, and a fleet has hundreds of thousands of lines."""
+        pool, workload, container, privilege, reach, _, namespace = self
+        return LedgerLine(pool, workload, container, privilege, reach, origins, namespace)
+
 
 LineIdentity = tuple[str, str, str, str, str, tuple[str, ...]]
 

@@ -52,6 +52,9 @@ class Origins:
     switches: Switches = field(default_factory=read_switches)
     _workloads: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _host_paths: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    _pointers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _mounts: dict[tuple[str, str, tuple[str, ...]], tuple[str, ...]] = field(default_factory=dict)
+    _holders: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)
     _values_known: dict[ValuePath, Any] = field(default_factory=dict)
 
     def signature(self) -> Hashable:
@@ -81,13 +84,13 @@ class Origins:
 
     def of_pool(self, key: str, pool: str) -> tuple[str, ...]:
         """What in the pool's own profile gets the workload there."""
-        made = self.made[key]
-        pod = mapping(mapping(pod_template_of(made.body)).get("spec"))
-        pointers = [
-            *self.switches.of_workload(made.name).pool,
-            *(item for label in mapping(pod.get("nodeSelector")) for item in self.switches.labels.get(label, ())),
-        ]
-        return self._lines(pool, pointers)
+        if key not in self._pointers:
+            made = self.made[key]
+            pod = mapping(mapping(pod_template_of(made.body)).get("spec"))
+            labels = mapping(pod.get("nodeSelector"))
+            selected = (pointer for label in labels for pointer in self.switches.labels.get(label, ()))
+            self._pointers[key] = (*self.switches.of_workload(made.name).pool, *selected)
+        return self._lines(pool, self._pointers[key])
 
     def of_container(self, container: str, pool: str) -> tuple[str, ...]:
         """What brings the container into a workload that would be there without it."""
@@ -96,13 +99,13 @@ class Origins:
             return ()
         return self._lines(pool, switch.pool) or tuple(self._values(switch.values[:1]))
 
-    def of_privilege(self, key: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
+    def of_privilege(self, key: str, privilege: Privilege, pools: tuple[str, ...]) -> tuple[str, ...]:
         """What sets this one privilege, where it is a value's doing or that of a line of the pools."""
         if privilege.name == "host-path":
-            ours = self.made[key].maker is Maker.POOLSMITH
-            names = self._volumes_at(key, privilege.arguments[0])
-            found = (self._of_volume(name, pools, ours=ours) for name in names)
-            return tuple(dict.fromkeys(origin for origins in found for origin in origins))
+            mount = (key, privilege.arguments[0], pools)
+            if mount not in self._mounts:
+                self._mounts[mount] = self._of_host_path(*mount)
+            return self._mounts[mount]
         name = self.switches.privileges.get(privilege.name)
         network = None if name is None else self.switches.network_of(self.made[key].name)
         if network is None or name is None:
@@ -121,14 +124,25 @@ class Origins:
 
     def of_line(self, key: str, container: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
         """All of them, what is nearest to the privilege first."""
-        found = (
+        nearest = (
             *self.of_values(key, container, privilege, (pool,)),
             *self.of_privilege(key, privilege, (pool,)),
-            *self.of_container(container, pool),
-            *self.of_pool(key, pool),
-            *self.of_workload(key),
         )
-        return tuple(dict.fromkeys(found))
+        rest = self._of_holder(key, container, pool)
+        return tuple(dict.fromkeys((*nearest, *rest))) if nearest else rest
+
+    def _of_holder(self, key: str, container: str, pool: str) -> tuple[str, ...]:
+        """What all lines of one container on one pool have in common."""
+        holder = (key, container, pool)
+        if holder not in self._holders:
+            found = (*self.of_container(container, pool), *self.of_pool(key, pool), *self.of_workload(key))
+            self._holders[holder] = tuple(dict.fromkeys(found))
+        return self._holders[holder]
+
+    def _of_host_path(self, key: str, path: str, pools: tuple[str, ...]) -> tuple[str, ...]:
+        ours = self.made[key].maker is Maker.POOLSMITH
+        found = (self._of_volume(name, pools, ours=ours) for name in self._volumes_at(key, path))
+        return tuple(dict.fromkeys(origin for origins in found for origin in origins))
 
     def _of_workload(self, made: Made) -> Iterator[str]:
         match made.maker:

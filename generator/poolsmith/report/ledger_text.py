@@ -53,7 +53,7 @@ class _Workload:
         found: dict[str, None] = {}
         for _, lines in groupby(self.lines, lambda line: line.pool):
             here = list(lines)
-            shared = set(here[0].origins).intersection(*(line.origins for line in here))
+            shared = set(here[0].origins).intersection(*{line.origins for line in here})
             found.update(dict.fromkeys(origin for origin in here[0].origins if origin in shared))
         return tuple(found)
 
@@ -170,7 +170,9 @@ def _workloads(lines: Iterable[LedgerLine]) -> list[_Workload]:
     found: dict[tuple[str, str], _Workload] = {}
     for line in lines:
         key = (line.namespace, line.workload)
-        found.setdefault(key, _Workload(line.workload, line.namespace)).lines.append(line)
+        if key not in found:
+            found[key] = _Workload(line.workload, line.namespace)
+        found[key].lines.append(line)
     return sorted(found.values(), key=lambda item: (item.reach, item.name, item.namespace))
 
 
