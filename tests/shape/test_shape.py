@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.profiles.cluster import ClusterSpec
 from poolsmith.profiles.driver import DriverSource
 from poolsmith.profiles.node_pool import PoolSpec, Taint, TaintEffect
 from poolsmith.profiles.profile_sink import PROFILE_SPECS, profile_sink
 from poolsmith.shape.documents import read_envelope, read_spec, required_spec
 from poolsmith.shape.metadata import Metadata
-from poolsmith.shape.reader import dotted, field_places, fields_of, kind_of, shorten
+from poolsmith.shape.reader import field_places, fields_of
+from poolsmith.sources.pointer import dotted_pointer
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import read_documents
 
@@ -291,7 +293,7 @@ def test_long_and_unprintable_texts_are_cut_and_escaped_in_messages():
     ],
 )
 def test_pointers_are_shown_dotted(pointer, text):
-    assert dotted(pointer) == text
+    assert dotted_pointer(pointer) == text
 
 
 @pytest.mark.parametrize(

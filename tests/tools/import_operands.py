@@ -23,9 +23,9 @@ from poolsmith.catalog.object_entry import documents_of
 from poolsmith.catalog.operand_entry import is_for_openshift, operand_entry, states_text
 from poolsmith.catalog.versions import covers
 from poolsmith.diagnostics import Diagnostic, PoolsmithError, UsageError, sorted_unique
+from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.diagnostics.printable import printable
-from poolsmith.diagnostics.suggest import listed
 from poolsmith.report.text import format_text
 from tools.catalog_data import CatalogData, pack_path, write_entries
 from tools.gpu_cluster_entry import cases, gpu_cluster_entry

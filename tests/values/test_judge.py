@@ -9,9 +9,9 @@ import pytest
 from poolsmith.catalog import store
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.suggest import one_edit
 from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.values.judge import MOST_PER_FILE, judge_values
-from poolsmith.values.nearest_value import one_edit
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes.policy import POLICY_NOT_SERVED
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.output.tree import cluster_header
 from poolsmith.policies.shipped_files import shipped_policies
 

@@ -17,6 +17,7 @@ from poolsmith.app.settle import FLEET_NAME, ClusterResult, Mode, run_batch, run
 from poolsmith.app.writer import only_writer
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import hygiene, shape
+from poolsmith.diagnostics.listing import joined
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.output.batches import in_batches
 from poolsmith.output.comparison import foreign_diagnostics, hand_edit
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 _BLOCKED = "nothing was written: there are errors"
+_FEW = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,13 +304,9 @@ def _sentence(changed: tuple[str, ...], removed: list[str], clusters: int, files
     written = tuple(name for name in changed if name != FLEET_NAME)
     parts = []
     if written:
-        parts.append(f"wrote {len(written)} of {clusters} clusters: {_few(written)}")
+        parts.append(f"wrote {len(written)} of {clusters} clusters: {joined(written, _FEW)}")
     if FLEET_NAME in changed:
         parts.append(f"wrote {FLEET}")
     if removed:
-        parts.append(f"removed {len(removed)} without a profile: {_few(tuple(removed))}")
+        parts.append(f"removed {len(removed)} without a profile: {joined(removed, _FEW)}")
     return "; ".join(parts) if parts else f"nothing to write: {files:,} files are as the profiles generate them"
-
-
-def _few(names: tuple[str, ...], limit: int = 8) -> str:
-    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")

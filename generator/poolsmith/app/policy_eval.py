@@ -10,6 +10,7 @@ from poolsmith.cel import CelEnvironment, UnknownKubernetes
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose, sorted_unique
 from poolsmith.diagnostics.codes.object_schema import SCHEMA_VIOLATION
 from poolsmith.diagnostics.codes.shape import MISSING_FIELD
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.operands.input.objects_file import MAX_OBJECTS_BYTES, nothing_in
 from poolsmith.policies.admission.make_request import DEFAULT_NAMESPACE, make_request
 from poolsmith.policies.admission.placed import PlacedObject, placed_objects
@@ -24,7 +25,6 @@ from poolsmith.policies.files import TEST_ENDING
 from poolsmith.policies.run.ephemeral import EPHEMERAL, ephemeral_answers, ephemeral_requests
 from poolsmith.policies.run.run import run_policies
 from poolsmith.policies.run.static import static_findings
-from poolsmith.shape.reader import shorten
 from poolsmith.sources.text_file import read_text_file
 
 if TYPE_CHECKING:

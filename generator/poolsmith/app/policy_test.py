@@ -10,6 +10,7 @@ from poolsmith.cel import engine_problem
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose, sorted_unique
 from poolsmith.diagnostics.codes import policy as codes
 from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.diagnostics.printable import one_line, shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.policies.admission.make_request import make_request
 from poolsmith.policies.admission.placed import PlacedObject, placed_objects
@@ -22,7 +23,6 @@ from poolsmith.policies.policy_test_files import ENDING, TestFile, TestFiles, fi
 from poolsmith.policies.run.budget import Budget
 from poolsmith.policies.run.run import run_policies
 from poolsmith.policies.run.static import static_findings
-from poolsmith.shape.reader import shorten
 from poolsmith.sources.stream_places import StreamPlaces
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _NOT_EVALUATED = "notEvaluated"
 _SECONDS = 60.0
+_LONGEST = 400
 _SECONDS_OF_GROUP = 0.01
 """What cases may take in all, and more for each group of them that is evaluated together."""
 
@@ -259,8 +260,7 @@ def _why_not_met(evaluation: Evaluation) -> str:
 
 
 def _failed(test: TestFile, index: int, result: CaseResult) -> Diagnostic:
-    why = " ".join(result.why.split())
-    message = f"case `{shorten(result.name)}`: {why if len(why) <= 400 else why[:399] + '…'}"  # noqa: PLR2004
+    message = f"case `{shorten(result.name)}`: {one_line(result.why, _LONGEST)}"
     place = test.document.file.locate(f"/spec/cases/{index}/expect")
     return diagnose(codes.FAILED_POLICY_TEST, message, place, subject=result.policy)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.operands.context import GPU_PRESENT
 from poolsmith.operands.node_labels import has_gpu
@@ -79,7 +80,7 @@ def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
     others: list[SetupNode] = []
     for node in read.nodes:
         (found if _carries_gpu(node) else others).append(_node(node, read, catalog))
-    what = f"{len(others):,} node{'' if len(others) == 1 else 's'} of {shown}"
+    what = f"{counted(len(others), 'node')} of {shown}"
     skipped = (Skipped(what, "no label or taint says that there is a GPU"),) if others else ()
     return GivenNodes(nodes=tuple(found), bystanders=tuple(others), skipped=skipped, files=1)
 

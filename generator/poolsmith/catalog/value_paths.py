@@ -9,6 +9,7 @@ from typing import Any
 from poolsmith.catalog import store
 from poolsmith.catalog.chart_values_entry import SUBCHART
 from poolsmith.catalog.versions import at_least
+from poolsmith.diagnostics.suggest import flatten
 
 Keys = tuple[str, ...]
 _CONTAINERS = frozenset(("object", "array", "any"))
@@ -206,10 +207,6 @@ class ReleaseValues:
 def value_paths() -> ValuePaths:
     """The table, read once and only where values are judged."""
     return ValuePaths()
-
-
-def flatten(word: str) -> str:
-    return word.lower().replace("_", "").replace("-", "")
 
 
 def _put(root: ValueNode, path: Keys, fact: dict[str, Any], *, enums: bool) -> None:

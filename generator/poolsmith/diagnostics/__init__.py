@@ -1,6 +1,6 @@
 """Diagnostics: the lowest floor. Every other floor may speak it."""
 
-from poolsmith.diagnostics.diagnostic import Diagnostic, diagnose, sorted_unique, whole_file
+from poolsmith.diagnostics.diagnostic import Diagnostic, diagnose, point_in, sorted_unique, whole_file
 from poolsmith.diagnostics.errors import NoInputError, PoolsmithError, UsageError, WriteError
 from poolsmith.diagnostics.rule_info import RuleInfo
 from poolsmith.diagnostics.severity import Severity
@@ -18,6 +18,7 @@ __all__ = [
     "UsageError",
     "WriteError",
     "diagnose",
+    "point_in",
     "sorted_unique",
     "whole_file",
 ]

@@ -81,6 +81,12 @@ def whole_file(path: str, note: str | None = None) -> Location:
     return Location(span=Span(path=path), note=note)
 
 
+def point_in(path: str, line: int, column: int, source_line: str | None = None) -> Location:
+    """One place of a text file; line and column count from 1."""
+    position = Position(line, column)
+    return Location(span=Span(path=path, start=position, end=position), source_line=source_line)
+
+
 def sorted_unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """By file and place, worst first at one place; what is told twice is kept once."""
     return tuple(dict.fromkeys(sorted(diagnostics, key=lambda item: item.sort_key)))

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.listing import listed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _CUTOFF = 0.6
 _LONGEST = 80
-_SHOWN = 12
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that differs only in case and separators, else the closest one, else None."""
-    candidates = list(known)
-    flat = _flatten(word)
-    for candidate in candidates:
-        if _flatten(candidate) == flat:
-            return candidate
-    if len(word) > _LONGEST:
-        return None
-    from difflib import get_close_matches
-
-    found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF)
-    return found[0] if found else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -36,13 +22,45 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return "known: " + listed(candidates) if candidates else "none is known"
 
 
-def listed(words: Iterable[str], limit: int = _SHOWN) -> str:
-    """Words in backticks, cut after `limit` with a count of the rest."""
-    candidates = list(words)
-    text = ", ".join(f"`{word}`" for word in candidates[:limit])
-    rest = len(candidates) - limit
-    return f"{text} and {rest} more" if rest > 0 else text
+def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | None:
+    """The known word that differs in case and separators only, else by one edit, else the most similar one.
+
+    With `certain`, the last is left out.
+    """
+    candidates = list(known)
+    flat = flatten(word)
+    same = next((candidate for candidate in candidates if flatten(candidate) == flat), None)
+    if same is not None or len(word) > _LONGEST:
+        return same
+    from difflib import SequenceMatcher, get_close_matches  # start-up: only mistakes need it
+
+    near = [candidate for candidate in candidates if len(candidate) > 1 and one_edit(flat, flatten(candidate))]
+    if near:
+        matcher = SequenceMatcher(b=flat)
+
+        def rank(candidate: str) -> tuple[bool, float]:
+            matcher.set_seq1(flatten(candidate))
+            return sorted(flatten(candidate)) == sorted(flat), matcher.ratio()
+
+        return max(near, key=rank)
+    if certain:
+        return None
+    found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF)
+    return found[0] if found else None
 
 
-def _flatten(word: str) -> str:
+def one_edit(left: str, right: str) -> bool:
+    """Whether one letter dropped, added, replaced or swapped with its neighbour makes one word of the other."""
+    if abs(len(left) - len(right)) > 1 or left == right:
+        return False
+    short, long = sorted((left, right), key=len)
+    at = next((index for index, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+    return swapped or short[at + 1 :] == long[at + 1 :]
+
+
+def flatten(word: str) -> str:
+    """What a word keeps of itself when case and separators don't count."""
     return word.lower().replace("_", "").replace("-", "").replace(" ", "").replace(".", "")

@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.listing import plural
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine, line_order
 from poolsmith.ledger.privilege import privilege_order
 from poolsmith.ledger.reach import Reach, reach_of
@@ -290,7 +291,7 @@ def _who(change: Change) -> str:
 def _where(pools: tuple[str, ...]) -> str:
     words = {ANY_NODE: "any node", NO_KNOWN_NODE: "no known node"}
     named = [pool for pool in pools if pool not in words]
-    parts = [f"pool{'s' if len(named) > 1 else ''} {', '.join(named)}"] if named else []
+    parts = [f"{plural(len(named), 'pool')} {', '.join(named)}"] if named else []
     parts += [words[pool] for pool in pools if pool in words]
     return f"on {' and '.join(parts)}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.listing import joined, plural
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.ledger.engine import run_privilege_rules
 from poolsmith.ledger.registry import PRIVILEGE_RULES
@@ -11,7 +12,7 @@ from poolsmith.ledger.view import PrivilegeView, SeenWorkload
 from poolsmith.sources.pod_template import account_of, pod_template_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.ledger.ledger import LedgerLine
@@ -68,14 +69,8 @@ def not_expanded(unknown: Mapping[str, tuple[str, ...]]) -> tuple[Skipped, ...]:
             alike.setdefault(unknown[cluster], []).append(cluster)
     return tuple(
         Skipped(
-            f"operand expansion of cluster{'s' if len(clusters) > 1 else ''} {_few(clusters, ', ')}",
-            f"not known: {_few(items, '; ')}",
+            f"operand expansion of {plural(len(clusters), 'cluster')} {joined(clusters, _FEW)}",
+            f"not known: {joined(items, _FEW, '; ')}",
         )
         for items, clusters in alike.items()
     )
-
-
-def _few(words: Iterable[str], between: str) -> str:
-    shown = list(words)
-    rest = len(shown) - _FEW
-    return between.join(shown[:_FEW]) + (f" and {rest} more" if rest > 0 else "")

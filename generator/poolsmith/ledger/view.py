@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 VALUES = "/spec/stack/values"
 _STACK = "/spec/stack"
+FEW = 4
+"""So many names and places does a finding show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,10 @@ class SeenWorkload:
     @property
     def name(self) -> str:
         return self.workload.partition("/")[2]
+
+    @property
+    def shown(self) -> str:
+        return f"`{self.name}`"
 
     @property
     def reach(self) -> Reach:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics import point_in
 from poolsmith.output.lock_file import LOCK, Lock
-from poolsmith.sources.source_file import digest
+from poolsmith.sources.digest import digest
 from poolsmith.diagnostics import Diagnostic, Location, Position, Severity, Span, diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
 
@@ -129,6 +130,4 @@ def _first_difference(comparison: Comparison, path: str) -> Location:
     wanted = generated.decode("utf-8", "replace").split("\n")
     pairs = zip(found, wanted, strict=False)
     index = next((index for index, (left, right) in enumerate(pairs) if left != right), min(len(found), len(wanted)))
-    position = Position(index + 1, 1)
-    line = found[index] if index < len(found) else None
-    return Location(span=Span(path=where, start=position, end=position), source_line=line)
+    return point_in(where, index + 1, 1, found[index] if index < len(found) else None)

@@ -5,11 +5,11 @@ Flux clusters pull what is theirs, and need nothing here.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.sources.digest import digest
 from poolsmith.policies.admission_file import BINDING, GROUP, POLICY
 from poolsmith.profiles.cluster import Engine
 from poolsmith.operands.manifest import Manifest, ManifestTree
@@ -57,7 +57,7 @@ class FleetEntry:
 
     @property
     def digest(self) -> str:
-        return "sha256:" + hashlib.sha256(repr(self).encode()).hexdigest()
+        return digest(repr(self).encode())
 
 
 def fleet_entry(plan: ClusterPlan, admission: Sequence[Manifest] = ()) -> FleetEntry | None:

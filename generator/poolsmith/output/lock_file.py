@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.sources.source_file import digest
+from poolsmith.sources.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

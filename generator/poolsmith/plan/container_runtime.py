@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.platforms import fill_paths
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics.codes import compatibility as codes
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.plan.device_injection import leaves_configuration, uses_cdi
 from poolsmith.plan.facts import agreed, with_values
 from poolsmith.plan.mixed_runtimes import RUNTIME, operator_runtime

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.profiles.driver import DriverSource, KernelModuleType
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.operator_behaviour import behaviour_at, name_of_kernel
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import DRIVER_VERSION_UNSTATED
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.plan.driver_folders import agree_on_folders
 from poolsmith.plan.driver_objects import MODE, driver_objects, module_fields
 from poolsmith.plan.drivers import os_tag

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics.codes import compatibility
 from poolsmith.diagnostics.codes.driver import DRIVER_IMAGE_NOT_LISTED
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts

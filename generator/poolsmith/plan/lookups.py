@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
-from poolsmith.diagnostics.suggest import did_you_mean, listed
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.facts import map_pools
 from poolsmith.profiles.cluster import StackKind
 from poolsmith.profiles.driver import DriverSource

@@ -11,7 +11,7 @@ from poolsmith.catalog.operands import read_operands
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import runtime as runtime_codes
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.plan.device_injection import uses_cdi, uses_nri
 from poolsmith.plan.facts import with_singleton
 from poolsmith.profiles.driver import DriverSource

@@ -10,7 +10,7 @@ from poolsmith.catalog.versions import at_least, is_older, minor_key
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.runtime import CONFIG_VERSION, NRI_MISSING, TOOLKIT_TOO_OLD
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.plan.device_injection import leaves_configuration, uses_cdi, uses_nri
 from poolsmith.profiles.node_pool import ToolkitSource
 from poolsmith.sources.nested import value_at

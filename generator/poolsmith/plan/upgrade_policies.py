@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import FORCED_DRAIN, UPGRADE_POLICY_UNSTATED
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.plan.facts import agreed, with_singleton, with_values
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, ValueSetting
 from poolsmith.profiles.cluster import DriverMode

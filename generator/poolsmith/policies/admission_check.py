@@ -5,11 +5,9 @@ A workload is judged as itself and as the pod that it comes to. Clusters that ha
 
 from __future__ import annotations
 
-import marshal
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.versions import minor_key
@@ -28,6 +26,7 @@ from poolsmith.policies.admission_findings import Judged, Origin, Sight, finding
 from poolsmith.policies.run.budget import Budget
 from poolsmith.policies.run.run import run_policies
 from poolsmith.policies.run.static import static_findings
+from poolsmith.sources.digest import tree_digest
 from poolsmith.sources.pod_template import mapping, word
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ class _Policies:
 
     def judge(self, prediction: Prediction, tree: ManifestTree) -> list[Judged]:
         namespaces = _namespaces(prediction, tree)
-        alike = prediction.shared.given.key, _digest(namespaces)
+        alike = prediction.shared.given.key, tree_digest(namespaces)
         known = self._predicted.get(alike)
         predicted = () if known is not None else tuple(_predicted(prediction, self.resources, namespaces))
         rendered = tuple(_rendered(prediction, tree, self.resources, namespaces))
@@ -221,11 +220,7 @@ def _candidate(
     user: User | None,
 ) -> _Candidate:
     request = make_request(body, resources, namespaces=namespaces.get, user=user)
-    return _Candidate(origin, request, _digest((body, request.namespace_object, user.name if user else None)))
-
-
-def _digest(content: Any) -> bytes:
-    return blake2b(marshal.dumps(content, 2), digest_size=16).digest()
+    return _Candidate(origin, request, tree_digest((body, request.namespace_object, user.name if user else None)))
 
 
 def _key(body: Mapping[str, Any]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.sources.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ class AdmissionFile:
 
     @cached_property
     def digest(self) -> str:
-        return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
+        return digest(self.text.encode())
 
     def policies(self) -> Iterator[dict[str, Any]]:
         """Those of its objects that are policies or bindings."""

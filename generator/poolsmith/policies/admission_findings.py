@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import admission as codes
 from poolsmith.diagnostics.codes.policy import DEPENDS_ON_DEFAULTING, POLICY_SAW_NOTHING
+from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Skipped
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.printable import one_line, shorten
 from poolsmith.policies.admission.verdict import Verdict
-from poolsmith.shape.reader import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -196,8 +196,7 @@ class _Places:
     def finding(self, origin: Origin, result: Result) -> Diagnostic:
         rule, done = next((rule, done) for action, rule, done in _RULES if action == result.action)
         bound = f" (binding {shorten(result.binding)})" if result.binding is not None else ""
-        said = " ".join(result.message.split())
-        said = said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
+        said = one_line(result.message, _LONGEST)
         message = f"{origin.words} is {done} by policy {shorten(result.policy)}{bound}: {said}"
         return diagnose(
             rule,
@@ -211,8 +210,7 @@ class _Places:
         """At the policy: what keeps it from being evaluated stands there."""
         placed = self._policies[name].placed if name in self._policies else self._broken[name]
         on = f" on {count} objects" if count else ""
-        reason = " ".join(why.split())
-        reason = reason if len(reason) <= _LONGEST else reason[: _LONGEST - 1] + "…"
+        reason = one_line(why, _LONGEST)
         message = f"policy {shorten(name)} was not evaluated{on} of cluster {self._view.cluster}: {reason}"
         subject = f"{self._view.cluster}/{name}"
         return diagnose(codes.UNDECIDED_BY_POLICY, message, placed.locate(), subject=subject)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes.policy import CHANGED_POLICIES
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.policies.files import POLICIES
-from poolsmith.shape.reader import shorten
 
 if TYPE_CHECKING:
     from poolsmith.policies.policies import Policies

@@ -14,8 +14,8 @@ from poolsmith.policies.admission_file import GRANTS_FILE, AdmissionFile
 from poolsmith.policies.files import ADMISSION, PolicyFiles, find_policies
 from poolsmith.repository.manifest_files import parse_documents
 from poolsmith.shape.kind_document import load_kind_document
+from poolsmith.sources.digest import digest
 from poolsmith.sources.input_tree import InputTree
-from poolsmith.sources.source_file import digest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, whole_file
 from poolsmith.diagnostics.codes import policy as codes
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.policies.admission.placed import PlacedObject, placed_objects
 from poolsmith.policies.policy_test import KIND, PolicyTestSpec
 from poolsmith.shape.kind_document import KindDocument, load_kind_document
-from poolsmith.shape.reader import shorten
 from poolsmith.sources.input_tree import InputTree
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
 from poolsmith.diagnostics import UsageError
-from poolsmith.diagnostics.printable import printable
+from poolsmith.diagnostics.printable import printable, shorten
 from poolsmith.policies.files import POLICIES
-from poolsmith.shape.reader import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes import policy
 from poolsmith.diagnostics.codes.shape import DUPLICATE_ITEM
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.policies.rule_setting import RuleSetting, RuleSettings
-from poolsmith.shape.reader import shorten
 from poolsmith.shape.review import is_placeholder
 from poolsmith.sources.pointer import join
 

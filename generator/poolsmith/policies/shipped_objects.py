@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes import policy as codes
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.policies.admission_file import BINDING, GROUP, POLICY
-from poolsmith.shape.reader import shorten
 from poolsmith.sources.pod_template import mapping, word
 
 if TYPE_CHECKING:

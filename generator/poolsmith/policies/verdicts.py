@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose, sorted_unique, whole_file
+from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
 
 if TYPE_CHECKING:
@@ -62,8 +63,7 @@ def strictly(outcome: Outcome) -> Outcome:
 
 
 def _off(name: str, count: int) -> Skipped:
-    findings = f"{count} finding{'' if count == 1 else 's'}"
-    return Skipped(f"{findings} of {name}", "policies/rules.yaml turns the rule off")
+    return Skipped(f"{counted(count, 'finding')} of {name}", "policies/rules.yaml turns the rule off")
 
 
 def _not_evaluated(outcome: Outcome) -> Diagnostic:
@@ -73,9 +73,8 @@ def _not_evaluated(outcome: Outcome) -> Diagnostic:
     shown = "; ".join(f"{item.what}: {item.reason}" for item in outcome.skipped[:_FEW])
     rest = len(outcome.skipped) - _FEW
     more = f"; and {rest} more" if rest > 0 else ""
-    number = f"{outcome.not_evaluated:,} thing{'' if outcome.not_evaluated == 1 else 's'}"
     undecided = sum(item.code == UNDECIDED_BY_POLICY.code for item in outcome.diagnostics)
-    message = f"{number} could not be evaluated"
+    message = f"{counted(outcome.not_evaluated, 'thing')} could not be evaluated"
     message += f"; see the notes {UNDECIDED_BY_POLICY.name}" if undecided else ""
     message += f"; skipped: {shown}{more}" if shown else ""
     return diagnose(NOT_EVALUATED, message, whole_file("."))

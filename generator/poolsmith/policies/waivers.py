@@ -10,9 +10,9 @@ from poolsmith.diagnostics.codes import policy
 from poolsmith.diagnostics.codes import shape as shape_codes
 from poolsmith.diagnostics.codes.admission import UNDECIDED_BY_POLICY
 from poolsmith.diagnostics.diagnostic import WAIVED
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.policies.rule_settings import find_in, is_fixed, unknown_rule
-from poolsmith.shape.reader import shorten
 from poolsmith.shape.review import day_of, is_placeholder
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.profiles.node_pool import PoolSpec
 from poolsmith.profiles.profile_sink import profile_sink
 from poolsmith.shape.documents import read_envelope, read_spec
-from poolsmith.shape.reader import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.diagnostics.printable import printable, printable_line
+from poolsmith.diagnostics.printable import cut, printable, printable_line
 from poolsmith.report.json_v1 import diagnostic_body
 
 if TYPE_CHECKING:
@@ -127,5 +127,4 @@ def _outcome(decision: Decision, *, sound: bool) -> str:
 
 
 def _short(text: str) -> str:
-    shown = printable(text.strip().replace("\n", " "))
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+    return cut(printable(text.strip().replace("\n", " ")), _LONGEST)

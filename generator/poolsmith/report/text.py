@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
-from poolsmith.diagnostics.printable import printable, printable_line
+from poolsmith.diagnostics.listing import counted
+from poolsmith.diagnostics.printable import cut, printable, printable_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +76,7 @@ def _excerpt(location: Location) -> Iterator[Styled]:
     start, end, line = location.span.start, location.span.end, location.source_line
     if start is None or line is None:
         return
-    shown = printable(line.replace("\t", " "))
-    if len(shown) > _MAX_LINE:
-        shown = shown[: _MAX_LINE - 1] + "…"
+    shown = cut(printable(line.replace("\t", " ")), _MAX_LINE)
     yield f"{start.line:>5} | ", "faint"
     yield f"{shown}\n", "plain"
     if start.column <= len(shown):
@@ -92,15 +91,11 @@ def _summary(outcome: Outcome) -> Iterator[Styled]:
     checked = ", ".join(counts) or "nothing"
     errors, warnings, notes = (outcome.count(severity) for severity in Severity)
     yield f"checked {checked}: ", "plain"
-    yield _plural(errors, "error"), "error" if errors else "good"
+    yield counted(errors, "error"), "error" if errors else "good"
     yield ", ", "plain"
-    yield _plural(warnings, "warning"), "warning" if warnings else "plain"
-    yield f", {_plural(notes, 'note')}", "plain"
+    yield counted(warnings, "warning"), "warning" if warnings else "plain"
+    yield f", {counted(notes, 'note')}", "plain"
     yield f", {outcome.waived} waived, {outcome.not_evaluated} not evaluated", "plain"
     yield f", {len(outcome.skipped)} skipped\n", "plain"
     for skipped in outcome.skipped[:_MAX_RELATED]:
         yield f"   skipped {printable(skipped.what)}: {printable(skipped.reason)}\n", "faint"
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

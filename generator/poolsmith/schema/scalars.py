@@ -6,8 +6,9 @@ import base64
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.diagnostics.suggest import did_you_mean, listed
-from poolsmith.schema.violation import Found, Violation, What, kind_of, shown, wrong_type
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.schema.violation import Found, Violation, What, described, shown, wrong_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,7 +205,7 @@ def int_or_string_check(schema: Schema, on_null: Callable[[], Found]) -> Callabl
             return None
         if value is None:
             return on_null()
-        return [Violation(What.TYPE, f"is {kind_of(value)}; it has to be an integer or a string")]
+        return [Violation(What.TYPE, f"is {described(value)}; it has to be an integer or a string")]
 
     return check
 
@@ -222,6 +223,6 @@ def quantity_check(on_null: Callable[[], Found]) -> Callable[[Any], Found]:
             return None
         if value is None:
             return on_null()
-        return [Violation(What.TYPE, f"is {kind_of(value)}; it has to be a quantity")]
+        return [Violation(What.TYPE, f"is {described(value)}; it has to be a quantity")]
 
     return check

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import marshal
 from dataclasses import dataclass
 from functools import cache, cached_property
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.schema_pack import read_pack
 from poolsmith.catalog.store import read_json
-from poolsmith.diagnostics.suggest import listed, nearest
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.suggest import nearest
 from poolsmith.schema.compiler import Check, Compiler, Nulls
 from poolsmith.schema.defaulting import with_defaults
 from poolsmith.schema.transitions import transition_violations
+from poolsmith.sources.digest import tree_digest
 
 if TYPE_CHECKING:
     from poolsmith.catalog.schema_pack import PackView
@@ -70,7 +70,7 @@ class KindSchema:
 
     def violations(self, body: Any) -> tuple[Violation, ...]:
         """An object that is equal to one found sound before is not walked again."""
-        key = _digest(body)
+        key = tree_digest(body)
         if key in self._sound:
             return ()
         found = self.check(body)
@@ -208,11 +208,6 @@ def _not_served(server: str, group: str, wanted: str, view: PackView) -> NoSchem
     if help_text is None and (elsewhere := sorted(item for item in view.kinds if item.endswith(f" {kind}"))):
         help_text = f"{kind} is served as `apiVersion: {elsewhere[0].partition(' ')[0]}`"
     return NoSchema(f"{server} does not serve {api_version} {kind}", help_text, refused=True)
-
-
-def _digest(body: Any) -> bytes:
-    """NOTE: marshal is by far the fastest way to bytes; version 2 writes equal trees alike."""
-    return blake2b(marshal.dumps(body, 2), digest_size=16).digest()
 
 
 def _group_and_kind(wanted: str) -> tuple[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.diagnostics.printable import cut, kind_of
 from poolsmith.diagnostics.suggest import did_you_mean, nearest
-from poolsmith.sources.pointer import join
+from poolsmith.sources.pointer import dotted, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,10 +50,7 @@ class Violation:
     @property
     def dotted(self) -> str:
         """The field as people write it: `spec.containers[0].name`."""
-        text = ""
-        for step in reversed(self.steps):
-            text += f"[{step}]" if isinstance(step, int) else f".{step}"
-        return text.removeprefix(".")
+        return dotted(reversed(self.steps))
 
     @property
     def help(self) -> str | None:
@@ -72,20 +70,16 @@ def wrong_type(value: Any, wanted: str) -> Violation:
     help_text = None
     if wanted == "string" and isinstance(value, (bool, int, float)):
         help_text = "quote it"
-    return Violation(What.TYPE, f"is {kind_of(value)}; it has to be {article} {wanted}", help=help_text)
+    return Violation(What.TYPE, f"is {described(value)}; it has to be {article} {wanted}", help=help_text)
 
 
-def kind_of(value: Any) -> str:
+def described(value: Any) -> str:
     """A value's type, and the value itself when it is short."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return f"the boolean `{str(value).lower()}`"
-    if isinstance(value, (int, float)):
-        return f"the number `{shown(value)}`"
-    if isinstance(value, str):
-        return f"the string `{shown(value)}`"
-    return "a list" if isinstance(value, list) else "a mapping"
+    kind = kind_of(value)
+    if not isinstance(value, (bool, int, float, str)):
+        return kind
+    text = str(value).lower() if isinstance(value, bool) else shown(value)
+    return f"{kind.replace('a ', 'the ', 1)} `{text}`"
 
 
 def shown(value: Any, limit: int = 60) -> str:
@@ -93,7 +87,7 @@ def shown(value: Any, limit: int = 60) -> str:
         text = str(value)
     except ValueError:  # an integer with thousands of digits
         text = f"{value:.3e}" if isinstance(value, float) else "a huge number"
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut(text, limit)
 
 
 def unknown_field(key: str, known: dict[str, Any], home: Callable[[str], str | None]) -> Violation:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from poolsmith.diagnostics import Diagnostic, RuleInfo, diagnose
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
+from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.diagnostics.suggest import nearest
 from poolsmith.shape.field import Shape
 from poolsmith.shape.metadata import API_VERSION, Metadata
-from poolsmith.shape.reader import INVALID, field_places, kind_of, reader_for, shorten
+from poolsmith.shape.reader import INVALID, field_places, reader_for
 from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:

@@ -14,9 +14,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, get_args, get_origin, get_type_hints
 
 from poolsmith.diagnostics.codes import shape as codes
-from poolsmith.diagnostics.suggest import did_you_mean, listed, nearest
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.printable import kind_of, shorten
+from poolsmith.diagnostics.suggest import did_you_mean, nearest
 from poolsmith.shape.field import Shape, camel_case
-from poolsmith.sources.pointer import escape
+from poolsmith.sources.pointer import dotted_pointer, escape
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import RuleInfo
@@ -42,7 +44,6 @@ INVALID: Any = object()
 """What a reader returns after it has reported why there is no value."""
 
 Reader = Callable[[Any, str, Sink], Any]
-_LONGEST_SHOWN = 60
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink
     known = nearest(key, fields)
     if known is not None:
         advice = f"did you mean `{known}`?"
-    elif places := [place for place in sink.places_of(key) if place != dotted(pointer)]:
+    elif places := [place for place in sink.places_of(key) if place != dotted_pointer(pointer)]:
         one = len(places) == 1
         advice = f"it belongs under `{places[0]}`" if one else "it belongs elsewhere: " + listed(places)
     else:
@@ -296,35 +297,9 @@ def _map_reader(item_reader: Reader, shape: Shape) -> Reader:
     return read
 
 
-def kind_of(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    if isinstance(value, (int, float)):
-        return "a number"
-    if isinstance(value, str):
-        return "a string"
-    return "a list" if isinstance(value, list) else "a mapping"
-
-
-def shorten(text: str) -> str:
-    """User text for a message: one line, no control characters, of a bounded length."""
-    clean = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text[:_LONGEST_SHOWN])
-    return clean + "…" if len(text) > _LONGEST_SHOWN else clean
-
-
 def _what(pointer: str) -> str:
     """A pointer in the dotted spelling that people use."""
-    return f"`{dotted(pointer)}`" if pointer else "the document"
-
-
-def dotted(pointer: str) -> str:
-    text = ""
-    for step in pointer.split("/")[1:]:
-        plain = shorten(step.replace("~1", "/").replace("~0", "~"))
-        text += f"[{plain}]" if plain.isdecimal() else f".{plain}" if text else plain
-    return text
+    return f"`{dotted_pointer(pointer)}`" if pointer else "the document"
 
 
 def _first_sentence(doc: str) -> str:

@@ -11,7 +11,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import Diagnostic, Location, Position, Span, diagnose, whole_file
+from poolsmith.diagnostics import Diagnostic, Location, Position, diagnose, point_in, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
@@ -79,18 +79,7 @@ class InputTree:
             return _unreadable(path, error)
         except ValueError:
             return _impossible_name()
-        if isinstance(raw, Diagnostic):
-            return raw
-        if raw.startswith(_BOM):
-            message = "the file starts with a byte-order mark"
-            return diagnose(reading.BYTE_ORDER_MARK, message, _at(path, 1, 1))
-        try:
-            return raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            before = raw[: error.start].decode("utf-8", "replace")
-            line = before.count("\n") + 1
-            column = len(before) - (before.rfind("\n") + 1) + 1
-            return diagnose(reading.NOT_UTF8, f"byte 0x{raw[error.start]:02x} is not UTF-8", _at(path, line, column))
+        return raw if isinstance(raw, Diagnostic) else decoded(raw, path)
 
     def size(self, path: str) -> int:
         """Bytes of a file; none where nobody can tell."""
@@ -159,6 +148,19 @@ def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
         return _unreadable(shown, error)
 
 
+def decoded(content: bytes, path: str) -> str | Diagnostic:
+    """The text of a file in UTF-8, or the first byte that is none."""
+    if content.startswith(_BOM):
+        return diagnose(reading.BYTE_ORDER_MARK, "the file starts with a byte-order mark", point_in(path, 1, 1))
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8", "replace")
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        message = f"byte 0x{content[error.start]:02x} is not UTF-8"
+        return diagnose(reading.NOT_UTF8, message, point_in(path, before.count("\n") + 1, column))
+
+
 def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
     """A YamlProblem as a diagnostic at its place in `path`."""
     lines = text.split("\n")
@@ -167,7 +169,7 @@ def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
         if position is None:
             return whole_file(path)
         line = lines[position.line - 1].rstrip("\r") if position.line <= len(lines) else None
-        return Location(span=Span(path=path, start=position, end=position), source_line=line)
+        return point_in(path, position.line, position.column, line)
 
     related = () if problem.related is None else (locate(problem.related),)
     rule = reading_rule(problem.reason)
@@ -193,7 +195,7 @@ def _one_mapping(
         return diagnose(reading.EMPTY_DOCUMENT, f"the file holds {what}", whole_file(path))
     if not isinstance(data, dict):
         what = "a list" if isinstance(data, list) else "a single value"
-        return diagnose(reading.NOT_A_MAPPING, f"the document is {what}, not a mapping", _at(path, 1, 1))
+        return diagnose(reading.NOT_A_MAPPING, f"the document is {what}, not a mapping", point_in(path, 1, 1))
     problems = tuple(yaml_diagnostic(path, text, problem) for problem in duplicates)
     return SourceFile(path, text, data, problems=problems)
 
@@ -219,8 +221,3 @@ def _is_utf8(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _at(path: str, line: int, column: int) -> Location:
-    position = Position(line, column)
-    return Location(span=Span(path=path, start=position, end=position))

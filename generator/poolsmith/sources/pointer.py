@@ -1,8 +1,17 @@
-"""JSON pointers (RFC 6901) into documents."""
+"""Paths into documents: JSON pointers (RFC 6901), and the dotted spelling of messages."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.printable import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 def join(pointer: str, *steps: str | int) -> str:
@@ -24,3 +33,14 @@ def split(pointer: str) -> tuple[str, ...]:
 
 def parent(pointer: str) -> str:
     return pointer.rpartition("/")[0]
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """A path as people write it: `spec.containers[0].name`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{shorten(step)}" for step in path)
+    return text.removeprefix(".")
+
+
+def dotted_pointer(pointer: str) -> str:
+    """The same of a pointer; a step that could be an index is taken for one."""
+    return dotted(int(step) if _INDEX.fullmatch(step) else step for step in split(pointer))

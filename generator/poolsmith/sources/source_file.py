@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.span import Location, Span
 from poolsmith.sources import pointer as pointers
+from poolsmith.sources.digest import digest
 from poolsmith.sources.yaml_marks import Marks
 
 if TYPE_CHECKING:
@@ -84,8 +84,3 @@ class SourceFile:
         """The text of the scalar at `pointer` as the user wrote it, without quotes."""
         node = self._marks.scalar(pointer)
         return None if node is None else str(node.value)
-
-
-def digest(content: bytes) -> str:
-    """As locks have it: the algorithm, and the hash in hexadecimal digits."""
-    return "sha256:" + hashlib.sha256(content).hexdigest()

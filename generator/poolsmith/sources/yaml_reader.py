@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from poolsmith.diagnostics.printable import cut, one_line
 from poolsmith.diagnostics.span import Position
 from poolsmith.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
 
@@ -36,6 +37,8 @@ MAX_DUPLICATES = 50
 _PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 20,000 levels safely
 
 PLAIN, QUOTED = "plain", "quoted"
+_LONGEST_KEY = 60
+_LONGEST_MESSAGE = 160
 _CORE = "tag:yaml.org,2002:"
 _STRING, _BINARY = _CORE + "str", _CORE + "binary"
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?:[ \t].*)?\r?$", re.MULTILINE)
@@ -315,7 +318,7 @@ def _duplicate_key(key: str, second: Node, first: Node) -> YamlProblem:
     return YamlProblem(
         reason="duplicate-key",
         message=(
-            f"key `{_shorten(key)}` stands twice in one mapping (first in line {where.line}); "
+            f"key `{cut(key, _LONGEST_KEY)}` stands twice in one mapping (first in line {where.line}); "
             "one of the two values would be lost silently"
         ),
         position=position_of(second),
@@ -329,7 +332,7 @@ def _merged_over(key: str, merge_key: Node, first: Node) -> YamlProblem:
     return YamlProblem(
         reason="duplicate-key",
         message=(
-            f"the merge key `<<` brings `{_shorten(key)}`, which stands above it (in line {where.line}); "
+            f"the merge key `<<` brings `{cut(key, _LONGEST_KEY)}`, which stands above it (in line {where.line}); "
             "Kubernetes and other YAML readers take different ones of the two values"
         ),
         position=position_of(merge_key),
@@ -341,13 +344,13 @@ def _merged_over(key: str, merge_key: Node, first: Node) -> YamlProblem:
 def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> YamlProblem:
     mark = error.problem_mark or error.context_mark
     position = _position_of_mark(mark) if mark else None
-    message = _one_line(error.problem or str(error))
+    message = one_line(error.problem or str(error), _LONGEST_MESSAGE)
     help_text = None
     if mark and _line_at(text, mark.line).lstrip(" ").startswith("\t"):
         message = "a tab indents this line; YAML allows only blanks there"
         help_text = "replace the tab by blanks"
     elif error.context:
-        message = f"{_one_line(error.context)}: {message}"
+        message = f"{one_line(error.context, _LONGEST_MESSAGE)}: {message}"
     return YamlProblem(reason="yaml-syntax", message=message, position=position, help=help_text)
 
 
@@ -370,11 +373,3 @@ def _line_at(text: str, index: int) -> str:
 def _position_at(text: str, offset: int) -> Position:
     line = text.count("\n", 0, offset)
     return Position(line + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1)
-
-
-def _one_line(message: str) -> str:
-    return _shorten(" ".join(message.split()), 160)
-
-
-def _shorten(text: str, limit: int = 60) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

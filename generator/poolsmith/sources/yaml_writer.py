@@ -11,12 +11,13 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.printable import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from poolsmith.sources.yaml_reader import YamlValue
 
-_LAST_LATIN_1 = 0xFF
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=@,()-]*(?:[: ]+[A-Za-z0-9_./+=@,()-]+)*\Z")
 _RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"))
 _NEEDS_ESCAPE = re.compile(
@@ -167,11 +168,7 @@ def quoted(text: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    character = match[0]
-    if named := _NAMED_ESCAPES.get(character):
-        return named
-    code = ord(character)
-    return f"\\x{code:02x}" if code <= _LAST_LATIN_1 else f"\\u{code:04x}"
+    return _NAMED_ESCAPES.get(match[0]) or escaped(match[0])
 
 
 def _is_block(value: YamlValue) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.diagnostics import Diagnostic, Location, Position, Span, diagnose, whole_file
+from poolsmith.diagnostics import Diagnostic, Location, diagnose, point_in, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.sources.text_file import read_text_file, read_yaml_documents
 
@@ -38,7 +38,7 @@ def _one_mapping(shown: str, documents: list[Any]) -> dict[str, Any] | Diagnosti
     if values is None:
         return {}
     if not isinstance(values, dict):
-        return not_a_mapping(values, _at(shown, 1, 1))
+        return not_a_mapping(values, point_in(shown, 1, 1))
     return values
 
 
@@ -46,8 +46,3 @@ def not_a_mapping(values: Any, location: Location) -> Diagnostic:
     what = "a list" if isinstance(values, list) else "a single value"
     message = f"the values are {what}, not a mapping"
     return diagnose(reading.NOT_A_MAPPING, message, location, help="start the file with a key of the chart: `driver:`")
-
-
-def _at(shown: str, line: int, column: int) -> Location:
-    position = Position(line, column)
-    return Location(span=Span(path=shown, start=position, end=position))

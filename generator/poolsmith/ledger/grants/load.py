@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
+from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.ledger.grants.grant import GRANT, GrantedToken, GrantSpec, PrivilegeGrant, last_day_of, parse_privileges
 from poolsmith.ledger.privilege import PrivilegeError
 from poolsmith.shape.documents import FileSink, read_envelope, read_spec, required_spec
-from poolsmith.shape.reader import kind_of, shorten
 from poolsmith.shape.review import is_placeholder
 from poolsmith.sources.input_tree import yaml_diagnostic
 from poolsmith.sources.source_file import SourceFile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.ledger.grants.review import GrantFinding
 from poolsmith.shape.review import is_placeholder
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.switches import read_switches
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import listed, plural
 from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.privilege import privilege
-from poolsmith.ledger.shown import dotted, few, named
+from poolsmith.ledger.view import FEW
+from poolsmith.sources.pointer import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,12 +41,12 @@ def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
 def _finding(view: PrivilegeView, workload: SeenWorkload) -> PrivilegeFinding:
     path = read_switches().network_of(workload.name)
     line = view.value_line(path) if path is not None else None
-    switch = dotted(path) if path is not None and line is not None else ""
+    switch = f"`{dotted(path)}`" if path is not None and line is not None else ""
     return PrivilegeFinding(
-        message=f"{named(workload)} is in the network of the node on {_where(view, workload)}"
+        message=f"{workload.shown} is in the network of the node on {_where(view, workload)}"
         + (f", by {switch}" if switch else ""),
         line=line or view.nearest_line(workload),
-        related=tuple((other, f"brings {named(workload)}") for other in view.lines_of(workload)),
+        related=tuple((other, f"brings {workload.shown}") for other in view.lines_of(workload)),
         help=f"remove {switch} from `stack.values`" if switch else None,
         about=workload,
     )
@@ -54,4 +56,4 @@ def _where(view: PrivilegeView, workload: SeenWorkload) -> str:
     pools = [pool.name for pool in view.pools_of(workload)]
     if not pools:
         return f"any node of `{view.cluster}`"
-    return f"{'pool' if len(pools) == 1 else 'pools'} {few(pools)} of `{view.cluster}`"
+    return f"{plural(len(pools), 'pool')} {listed(pools, FEW)} of `{view.cluster}`"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity, whole_file
+from poolsmith.diagnostics.listing import counted
 from poolsmith.ledger.grants.review import GrantFinding
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def check(review: GrantReview) -> Iterator[GrantFinding]:
     lines = review.use.use.lines
     if not review.are_kept and lines:
         yield GrantFinding(
-            message=f"{lines:,} {'line' if lines == 1 else 'lines'} of ledgers are reviewed by nobody: "
-            f"there is no folder `{FOLDER}`",
+            message=f"{counted(lines, 'line')} of ledgers are reviewed by nobody: there is no folder `{FOLDER}`",
             place=whole_file(FOLDER),
             subject=FOLDER,
         )

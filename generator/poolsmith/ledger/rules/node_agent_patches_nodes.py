@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import joined, listed
 from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.privilege import rbac
-from poolsmith.ledger.shown import FEW, few, some
+from poolsmith.ledger.view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,12 +41,12 @@ def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
     count = "an account" if len(found) == 1 else f"{len(found)} accounts"
     yield PrivilegeFinding(
         message=f"{count} of pods on the nodes of `{view.cluster}` may patch any node: "
-        + some([_shown(account, users) for account, users in found]),
+        + joined([_shown(account, users) for account, users in found], FEW),
         line=view.nearest_line(found[0][1][0]),
         related=tuple((view.nearest_line(users[0]), f"brings `{account}`") for account, users in found[:FEW]),
     )
 
 
 def _shown(account: str, users: list[SeenWorkload]) -> str:
-    shared = f" (shared by {few([user.name for user in users])})" if len(users) > 1 else ""
+    shared = f" (shared by {listed([user.name for user in users], FEW)})" if len(users) > 1 else ""
     return f"`{account}`{shared}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import joined
 from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.privilege import privilege
-from poolsmith.ledger.shown import FEW, named, some
+from poolsmith.ledger.view import FEW
 from poolsmith.operands.installation import Maker
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
     children = [item for item in view.workloads if item.maker == Maker.OPERAND and item.held(PRIVILEGED)]
     if not children:
         return
-    pods = [f"{named(item)}, by `{item.through.rpartition('/')[2]}`" for item in children]
+    pods = [f"{item.shown}, by `{item.through.rpartition('/')[2]}`" for item in children]
     yield PrivilegeFinding(
-        message=f"operands of `{view.cluster}` start privileged pods that no manifest shows: {some(pods)}",
+        message=f"operands of `{view.cluster}` start privileged pods that no manifest shows: {joined(pods, FEW)}",
         line=view.nearest_line(children[0]),
-        related=tuple((view.nearest_line(item), f"brings {named(item)}") for item in children[:FEW]),
+        related=tuple((view.nearest_line(item), f"brings {item.shown}") for item in children[:FEW]),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import joined, listed
 from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.privilege import CLUSTER, privilege
 from poolsmith.ledger.reach import Reach
-from poolsmith.ledger.shown import FEW, few, named, some
+from poolsmith.ledger.view import FEW
 from poolsmith.ledger.widening import covers
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
     readers.sort(key=lambda item: CLUSTER not in item[0])
     yield PrivilegeFinding(
         message=f"workloads of `{view.cluster}` may read secrets: "
-        + some([f"{named(workload)} {_where(scopes)}" for scopes, workload in readers]),
+        + joined([f"{workload.shown} {_where(scopes)}" for scopes, workload in readers], FEW),
         line=view.nearest_line(readers[0][1]),
-        related=tuple((view.nearest_line(item), f"brings {named(item)}") for _, item in readers[:FEW]),
+        related=tuple((view.nearest_line(item), f"brings {item.shown}") for _, item in readers[:FEW]),
     )
 
 
@@ -56,4 +57,4 @@ def _scopes(workload: SeenWorkload) -> tuple[str, ...]:
 def _where(scopes: tuple[str, ...]) -> str:
     if CLUSTER in scopes:
         return "in each namespace"
-    return f"in namespace {few([scope.removeprefix('ns/') for scope in scopes])}"
+    return f"in namespace {listed([scope.removeprefix('ns/') for scope in scopes], FEW)}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import listed, plural
 from poolsmith.ledger.grants.proposal_text import named_proposals, snippet
 from poolsmith.ledger.grants.review import GrantFinding
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.ledger.shown import FEW, few
+from poolsmith.ledger.view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,13 +59,13 @@ def _finding(view: UngrantedView, family: str, needs: ClusterNeeds) -> GrantFind
 
 def _held(lines: Sequence[LedgerLine]) -> str:
     """The worst first."""
-    return few(list(dict.fromkeys(str(line.privilege) for line in lines)))
+    return listed(dict.fromkeys(str(line.privilege) for line in lines), FEW)
 
 
 def _where(lines: Sequence[LedgerLine]) -> str:
     containers = sorted({line.container for line in lines} - {""})
     pools = sorted({line.pool for line in lines} - {ANY_NODE, NO_KNOWN_NODE})
-    inside = f"in {'container' if len(containers) == 1 else 'containers'} {few(containers)} " if containers else ""
+    inside = f"in {plural(len(containers), 'container')} {listed(containers, FEW)} " if containers else ""
     if pools:
-        return f"{inside}on {'pool' if len(pools) == 1 else 'pools'} {few(pools)}"
+        return f"{inside}on {plural(len(pools), 'pool')} {listed(pools, FEW)}"
     return inside + ("on any node" if any(line.pool == ANY_NODE for line in lines) else "wherever it will run")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.ledger.grants.grant import written_privileges
 from poolsmith.ledger.grants.matching import glob_matches
 from poolsmith.ledger.grants.review import GrantFinding

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.switches import read_switches
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import listed
 from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.reach import Reach
-from poolsmith.ledger.shown import as_values, dotted, few, named
-from poolsmith.ledger.view import said
+from poolsmith.ledger.view import FEW, said
+from poolsmith.sources.pointer import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -64,7 +65,7 @@ def _finding(
     lines = [*_undone(undo), *_lines(view, workload, idle)] or [(view.stack_line, "")]
     where, profile = ("pools", "their profiles") if len(idle) > 1 else ("pool", "its profile")
     return PrivilegeFinding(
-        message=f"{named(workload)} runs with {workload.reach} on {where} {few([pool.name for pool in idle])} "
+        message=f"{workload.shown} runs with {workload.reach} on {where} {listed([pool.name for pool in idle], FEW)} "
         f"of `{view.cluster}`, and nothing in {profile} asks for it",
         line=lines[0][0],
         related=tuple(lines),
@@ -75,7 +76,7 @@ def _finding(
 
 def _undone(undo: Mapping[ValuePath, str]) -> Iterator[tuple[str, str]]:
     for path, line in undo.items():
-        yield line, f"sets {dotted(path)}"
+        yield line, f"sets `{dotted(path)}`"
 
 
 def _lines(view: PrivilegeView, workload: SeenWorkload, idle: Sequence[PoolPlan]) -> Iterator[tuple[str, str]]:
@@ -84,15 +85,15 @@ def _lines(view: PrivilegeView, workload: SeenWorkload, idle: Sequence[PoolPlan]
     shared = set.intersection(*map(set, by_pool.values()))
     for pool, lines in by_pool.items():
         yield from ((line, f"of pool `{pool}`") for line in lines if line not in shared or len(idle) == 1)
-    yield from ((line, f"brings {named(workload)}") for lines in by_pool.values() for line in lines if line in shared)
+    yield from ((line, f"brings {workload.shown}") for lines in by_pool.values() for line in lines if line in shared)
 
 
 def _help(view: PrivilegeView, business: Business, busy: Sequence[PoolPlan], undo: Sequence[ValuePath]) -> str | None:
     """What a user can really write, and what ends the finding."""
     if undo:
-        return f"remove {' and '.join(map(dotted, undo))} from `stack.values`"
+        return f"remove {' and '.join(f'`{dotted(path)}`' for path in undo)} from `stack.values`"
     if business.switch is not None and not busy and view.plan.setting(*business.switch) is None:
-        return f"no pool needs it: write `{as_values(business.switch, 'false')}` in the cluster's profile"
+        return f"no pool needs it: write `{_as_values(business.switch, 'false')}` in the cluster's profile"
     if business.declare:
         why = f"pool `{busy[0].name}` needs it" if busy else "profiles decide on it"
         return (
@@ -100,3 +101,10 @@ def _help(view: PrivilegeView, business: Business, busy: Sequence[PoolPlan], und
             f"write `{business.declare}` in the pool's profile"
         )
     return None
+
+
+def _as_values(path: ValuePath, text: str) -> str:
+    """How a value of the operator's chart is written into a cluster's profile, in one line."""
+    for key in reversed(("stack", "values", *path)):
+        text = f"{{{key}: {text}}}"
+    return text[1:-1]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import Diagnostic
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
+from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.operands.expansion import Node
 from poolsmith.operands.input.objects_file import MAX_OBJECTS_BYTES, FileFindings, nothing_in, unfold
-from poolsmith.shape.reader import kind_of, shorten
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import join
 from poolsmith.sources.text_file import read_text_file, read_yaml_documents

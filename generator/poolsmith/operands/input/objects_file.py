@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import Diagnostic, Location, RuleInfo, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
-from poolsmith.shape.reader import kind_of, shorten
+from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.sources.pointer import join
 from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.sources.text_file import read_text_file, read_yaml_documents

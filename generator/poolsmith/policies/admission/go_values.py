@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from poolsmith.diagnostics.printable import kind_of
 from poolsmith.profiles.quantity import QuantityError, canonical_quantity
-from poolsmith.shape.reader import kind_of
 
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _MICROSECONDS = 6

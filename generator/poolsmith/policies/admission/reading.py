@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes import policy as codes
-from poolsmith.diagnostics.printable import printable
+from poolsmith.diagnostics.printable import printable, shorten
 from poolsmith.policies.admission.policy import (
     Action,
     Binding,
@@ -24,7 +24,6 @@ from poolsmith.policies.admission.policy import (
 )
 from poolsmith.policies.admission.validity import binding_problems, policy_problems
 from poolsmith.schema.schemas import KindSchema, Versions, kubernetes_minors, schemas_for
-from poolsmith.shape.reader import shorten
 from poolsmith.sources.pod_template import mapping, mappings, word, words
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.diagnostics.suggest import did_you_mean, listed
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.printable import shorten
+from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.policies.admission.selector import selector_problem
-from poolsmith.shape.reader import shorten
 from poolsmith.sources.pod_template import mapping, word, words
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.versions import minor_key
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import privilege_policy as codes
+from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import printable
-from poolsmith.diagnostics.suggest import listed
 from poolsmith.ledger.claims.granted import granted_claims
 from poolsmith.policies.admission_file import FIRST_SERVED
 from poolsmith.policies.enforcement import DEFAULT_ENFORCEMENT

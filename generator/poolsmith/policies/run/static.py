@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes import policy as codes
+from poolsmith.diagnostics.printable import one_line, shorten
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.shape.reader import shorten
+from poolsmith.sources.pointer import dotted_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,9 +45,9 @@ def _of_expressions(policies: PolicySet, run: PolicyRun, kubernetes: str, *, sto
 
 def _of_issue(policy: Policy, issue: Issue, kubernetes: str) -> Diagnostic:
     subject = _shown(policy)
-    field = _dotted(issue.pointer)
+    field = dotted_pointer(issue.pointer)
     place = policy.placed.inside(issue.pointer, issue.line, issue.column)
-    said = _cut(issue.message)
+    said = one_line(issue.message, _LONGEST)
     if issue.needs:
         message = f"{subject}: `{field}` needs Kubernetes {issue.needs}, and this is {kubernetes}: {said}"
         return diagnose(codes.EXPRESSION_TOO_NEW, message, place, subject=subject)
@@ -123,16 +124,3 @@ def _shown(policy: Policy) -> str:
 
 def _shown_binding(binding: Binding) -> str:
     return f"ValidatingAdmissionPolicyBinding/{shorten(binding.name)}"
-
-
-def _dotted(pointer: str) -> str:
-    """`/spec/validations/0/expression` as people write it."""
-    text = ""
-    for step in pointer.split("/")[1:]:
-        text += f"[{step}]" if step.isdecimal() else f".{step}"
-    return text.removeprefix(".")
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.chart_workloads import chart_versions
 from poolsmith.catalog.operator_rights import Right, operator_rights
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.rules.engine import Finding
-from poolsmith.shape.reader import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,12 +58,11 @@ def _role(document: CheckedDocument) -> Iterator[Finding]:
     for index, rule in enumerate(rules[:_MOST] if isinstance(rules, list) else ()):
         wider = [right for right in _rights(rule) if right not in baseline]
         if wider:
-            shown = ", ".join(f"`{shorten(_told(right))}`" for right in wider[:_SHOWN])
-            more = f" and {len(wider) - _SHOWN} more" if len(wider) > _SHOWN else ""
+            shown = listed([shorten(_told(right)) for right in wider], _SHOWN)
             yield Finding(
                 document,
                 f"/rules/{index}",
-                f"{document.name} has rights that {of} does not give: {shown}{more}",
+                f"{document.name} has rights that {of} does not give: {shown}",
                 help="take them out, or give them to the workload that needs them",
             )
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.diagnostics.codes.privilege import POD_SECURITY
 from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.rules.pod_security.engine import PodSecurityViolation, judge_pod
 from poolsmith.rules.pod_security.standard import LATEST, NEWEST, Level, minor_of
 from poolsmith.rules.schema.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT, Places, patch_files, unfold
-from poolsmith.shape.reader import shorten
 from poolsmith.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, pod_template_pointer, word
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from poolsmith.shape.reader import shorten
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.pod_template import CONTAINER_FIELDS
 from poolsmith.sources.pointer import escape
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes.driver import UNKNOWN_DRIVER_IMAGE
+from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.profiles.fleet import DRIVER_IMAGES_FILE
 from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
@@ -55,7 +56,7 @@ def driver_pools(plan: ClusterPlan) -> int:
 
 def without_list(pools: int) -> Skipped:
     """Nobody looked whether images exist."""
-    what = f"driver image tags of {pools:,} pool{'' if pools == 1 else 's'}"
+    what = f"driver image tags of {counted(pools, 'pool')}"
     return Skipped(what, f"no list: there is no {DRIVER_IMAGES_FILE}")
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, UsageError
+from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Outcome, Skipped
-from poolsmith.diagnostics.suggest import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

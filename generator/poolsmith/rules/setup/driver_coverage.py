@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.driver_setup import driver_setup, shown_selector
 from poolsmith.rules.setup.engine import MOST_OF_ONE_RULE, SetupFinding
-from poolsmith.rules.setup.wording import few, named, places, verb
+from poolsmith.rules.setup.wording import FEW, named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,7 +48,7 @@ def _uncovered(setup: DriverSetup) -> Iterator[SetupFinding]:
         if setup.takes_driver(node) and setup.brings_own(node) is None:
             wanting.setdefault(node.driver is not None, []).append(node)
     for is_sure, nodes in sorted(wanting.items(), reverse=True):
-        objects = few([item.name for item in setup.objects]) or "there is none"
+        objects = listed([item.name for item in setup.objects], FEW) or "there is none"
         yield SetupFinding(
             message=f"no NVIDIADriver ({objects}) selects {named(nodes)}, so that no driver is installed there",
             location=nodes[0].location,

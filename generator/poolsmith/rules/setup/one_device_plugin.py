@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.declared_charts import declared_charts
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.node_selectors import GPU_PRESENT, matches
 from poolsmith.rules.setup.operand_nodes import takes_operands
-from poolsmith.rules.setup.wording import FEW, few, named, verb
+from poolsmith.rules.setup.wording import FEW, named, verb
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mappings, word
 
@@ -57,7 +58,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         nodes = list(shared.values())
         where = f" on {named(nodes)}" if nodes else ""
         yield SetupFinding(
-            message=f"the operator deploys its device plugin{where}, and {few([what for what, _ in found])} "
+            message=f"the operator deploys its device plugin{where}, and {listed([what for what, _ in found], FEW)} "
             f"{verb(found, 'runs', 'run')} there too",
             location=view.value_location(_PATH),
             help="write `devicePlugin: {enabled: false}` here, or remove the other one",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.discoveries import discoveries, installs_charts
 from poolsmith.rules.setup.engine import SetupFinding
-from poolsmith.rules.setup.wording import FEW, few
+from poolsmith.rules.setup.wording import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ _PATH = "nfd.enabled"
 
 def check(view: SetupView) -> Iterator[SetupFinding]:
     enabled, others = view.flag(_PATH), discoveries(view)
-    shown = few([item.what for item in others])
+    shown = listed([item.what for item in others], FEW)
     if enabled and others:
         yield SetupFinding(
             message=f"the operator's chart installs Node Feature Discovery, and so does {shown}",

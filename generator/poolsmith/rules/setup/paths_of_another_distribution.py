@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.toolkit_nodes import toolkit_nodes
 from poolsmith.rules.setup.wording import named, places, verb

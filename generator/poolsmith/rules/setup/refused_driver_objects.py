@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.driver_setup import (
     CHART_NAME,
     DEFAULT,
@@ -19,7 +20,7 @@ from poolsmith.rules.setup.driver_setup import (
 from poolsmith.rules.setup.engine import MOST_OF_ONE_RULE, SetupFinding
 from poolsmith.rules.setup.node_selectors import DRIVER_OWNER, compatible_pairs
 from poolsmith.rules.setup.refused_features import refused_features
-from poolsmith.rules.setup.wording import FEW, few
+from poolsmith.rules.setup.wording import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ def _switched_off(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]
     effect = (
         "the operator ignores them" if ignored else "the ClusterPolicy's driver is installed on their nodes as well"
     )
-    first, names = setup.written[0], few([item.name for item in setup.written])
+    first, names = setup.written[0], listed([item.name for item in setup.written], FEW)
     yield SetupFinding(
         message=f"`{ENABLED}` is false, and there are NVIDIADriver objects ({names}): {effect}",
         location=first.at("/metadata/name"),
@@ -131,8 +132,8 @@ def _defaults(setup: DriverSetup) -> Iterator[SetupFinding]:
     if len(found) > 1:
         first, second = found[0], found[1]
         yield SetupFinding(
-            message=f"{len(found)} NVIDIADriver objects are defaults ({few([item.name for item in found])}); with more "
-            "than one the operator fails for all objects",
+            message=f"{len(found)} NVIDIADriver objects are defaults ({listed([item.name for item in found], FEW)}); "
+            "with more than one the operator fails for all objects",
             location=second.at("/spec/default"),
             help=f"keep one; `{DEFAULT}: false` removes the chart's" if first.of_chart else "keep one `default: true`",
             related=(first.at("/spec/default", "the first default"),),
@@ -202,7 +203,7 @@ def _advice(setup: DriverSetup, one: DriverObject, other: DriverObject) -> str:
 
 def _chart_overlap(setup: DriverSetup, others: list[DriverObject], severity: Severity | None) -> SetupFinding:
     assert setup.chart is not None
-    names = few([item.name for item in others])
+    names = listed([item.name for item in others], FEW)
     return SetupFinding(
         message=f"the chart's NVIDIADriver `{CHART_NAME}` selects {_told(setup.chart)}, those of {names} too; "
         "then all NVIDIADriver objects fail",

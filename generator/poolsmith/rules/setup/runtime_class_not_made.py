@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, pod_template_pointer, word
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.driver_setup import GROUP
 from poolsmith.rules.setup.engine import SetupFinding
-from poolsmith.rules.setup.wording import few
+from poolsmith.rules.setup.wording import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
             related=(view.values.place("", "the chart's values"),),
         )
     elif len(written) > 1:
-        names = few([item.own_name for item in written])
+        names = listed([item.own_name for item in written], FEW)
         yield SetupFinding(
             message=f"there are {len(written)} ClusterPolicy objects ({names}), and the operator takes one of them",
             location=written[1].place("/metadata/name"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.listing import listed, plural
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,17 +15,9 @@ if TYPE_CHECKING:
 FEW = 3
 
 
-def few(words: Sequence[str]) -> str:
-    """The first ones, in backticks, and how many more there are."""
-    shown = ", ".join(f"`{word}`" for word in words[:FEW])
-    rest = len(words) - FEW
-    return f"{shown} and {rest:,} more" if rest > 0 else shown
-
-
 def named(nodes: Sequence[SetupNode]) -> str:
     """`pool a` or `nodes a, b and 5 more`."""
-    word = nodes[0].word + ("s" if len(nodes) > 1 else "")
-    return f"{word} {few([node.name for node in nodes])}"
+    return f"{plural(len(nodes), nodes[0].word)} {listed([node.name for node in nodes], FEW)}"
 
 
 def verb(nodes: Sequence[object], one: str, several: str) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import Environment, toolkit_environment
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import shorten
 from poolsmith.values.switches import is_off, is_on, text
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import dotted
 from poolsmith.values.switches import is_off, is_on
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from poolsmith.catalog.chart_images import image_default
 from poolsmith.catalog.operator_behaviour import behaviour_at, driver_object_behaviour_at
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import shorten
 from poolsmith.values.switches import is_off, is_on, text, uses_driver_objects
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.printable import shorten
+from poolsmith.sources.pointer import dotted
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import dotted, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

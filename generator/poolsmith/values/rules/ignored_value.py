@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.sources.nested import value_at
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.driver_images import read_driver_images
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import Environment
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import shorten
 from poolsmith.values.switches import is_off, is_on, text
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.nested import value_at
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import dotted, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

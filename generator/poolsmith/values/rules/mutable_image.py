@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.chart_images import image_components
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import shorten
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import dotted, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import kind_of
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import dotted, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.chart_images import image_components, image_default
 from poolsmith.catalog.toolkit_facts import numbers, unfit_toolkit, vulnerabilities
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import shorten
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
 from poolsmith.values.rules.mutable_image import is_moving
-from poolsmith.values.shown import dotted, shorten
 from poolsmith.values.switches import uses_nri
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.platforms import fill_paths
 from poolsmith.catalog.toolkit_facts import breaks_without_source
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
 from poolsmith.values.environment import Environment, Variable, toolkit_environment
 from poolsmith.values.finding import ValueFinding
 from poolsmith.values.runtime_evidence import owners, rule_of, standard

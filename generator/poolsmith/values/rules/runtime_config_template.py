@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import toolkit_environment
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import shorten
 from poolsmith.values.switches import uses_nri
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.diagnostics.suggest import listed
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import Environment, Variable, toolkit_environment
 from poolsmith.values.finding import ValueFinding
 from poolsmith.values.runtime_evidence import owners, rule_of, sockets_of, standard
-from poolsmith.values.shown import shorten
 from poolsmith.values.switches import uses_nri
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.chart_images import image_default
 from poolsmith.catalog.toolkit_facts import broken_toolkit, unfit_toolkit
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import shorten
 from poolsmith.values.switches import is_off, uses_nri
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.toolkit_facts import is_meant_for_toolkit, known_variables
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.printable import shorten
+from poolsmith.diagnostics.suggest import nearest
 from poolsmith.values.environment import toolkit_environment
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.nearest_value import closest
 from poolsmith.values.rules.unknown_value import MOST_SUGGESTED
-from poolsmith.values.shown import shorten
 from poolsmith.values.switches import text
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ RULE = RuleInfo(
         "catalog: toolkit",
     ),
 )
-_LONGEST = 80
 _SOURCE = "RUNTIME_CONFIG_SOURCE"
 _FILE = "file="
 
@@ -56,7 +55,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         name = variable.name
         if name not in known:
             looked_up += 1
-            yield from _unknown(variable, may_be_close=looked_up <= MOST_SUGGESTED and len(name) <= _LONGEST)
+            yield from _unknown(variable, may_be_close=looked_up <= MOST_SUGGESTED)
         elif (since := known[name].since) is not None and not at_least(document.release.tag, since):
             yield _told(
                 variable,
@@ -78,7 +77,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
 
 def _unknown(variable: Variable, *, may_be_close: bool) -> Iterator[ValueFinding]:
     is_meant = is_meant_for_toolkit(variable.name)
-    match = closest(variable.name, known_variables(), certain=not is_meant) if may_be_close else None
+    match = nearest(variable.name, known_variables(), certain=not is_meant) if may_be_close else None
     if match is not None or is_meant:
         message = f"no toolkit that is known reads `{shorten(variable.name)}`"
         yield _told(variable, message, f"did you mean `{match}`?" if match else "remove it")

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_values_entry import SUBCHART
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.suggest import flatten, nearest
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.nearest_value import advice, closest
-from poolsmith.values.shown import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.catalog.value_paths import ReleaseValues
+    from poolsmith.values.document import UnknownKey, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM301",
@@ -27,6 +29,8 @@ RULE = RuleInfo(
 )
 MOST_SUGGESTED = 60
 """Beyond these nobody reads a suggestion, and a file may have thousands of unknown keys."""
+_LONGEST = 60
+_PLACES = 4
 
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
@@ -36,10 +40,48 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         if _is_per_component(item.path, document):
             continue
         count += 1
-        help_text = advice(item, document.release) if count <= MOST_SUGGESTED else None
+        help_text = _advice(item, document.release) if count <= MOST_SUGGESTED else None
         message = f"the chart of {tag} does not read `{dotted(item.path)}`"
         yield ValueFinding(rule=RULE, path=item.path, message=message, help=help_text)
     yield from _subchart(document)
+
+
+def _advice(item: UnknownKey, release: ReleaseValues) -> str:
+    """What to write instead of an unknown key."""
+    *above, key = item.path
+    prefix = ".".join(above) + "." if above else ""
+    siblings = item.parent.children
+    if len(key) > _LONGEST:
+        return "remove it: Helm drops it silently"
+    if (match := nearest(key, siblings, certain=True)) is not None:
+        return f"did you mean `{prefix}{match}`?"
+    if "." in key and _is_read(f"{prefix}{key}", release):
+        return (
+            f"a dot does not nest keys in a values file: write `{key.replace('.', ': {')}: ...{'}' * key.count('.')}`"
+        )
+    if places := release.by_key.get(flatten(key), ()):
+        return _belongs(places)
+    if (match := nearest(key, siblings)) is not None:
+        return f"did you mean `{prefix}{match}`?"
+    if (name := nearest(flatten(key), release.by_key)) is not None:
+        return _belongs(release.by_key[name])
+    return "remove it: Helm drops it silently"
+
+
+def _belongs(places: tuple[str, ...]) -> str:
+    if len(places) == 1:
+        above = places[0].rpartition(".")[0]
+        return f"it belongs {f'under `{above}`' if above else 'at the top'}: `{places[0]}`"
+    return f"this release reads it at {listed(places, _PLACES)}"
+
+
+def _is_read(dotted: str, release: ReleaseValues) -> bool:
+    node = release.root
+    for key in dotted.split("."):
+        if key not in node.children:
+            return False
+        node = node.children[key]
+    return True
 
 
 def _is_per_component(path: tuple[str, ...], document: ValuesDocument) -> bool:
@@ -59,7 +101,7 @@ def _subchart(document: ValuesDocument) -> Iterator[ValueFinding]:
             path = (*above, key)
             if key in known:
                 pending.append((path, value, known[key]))
-            elif (match := closest(key, known, certain=True)) is not None:
+            elif (match := nearest(key, known, certain=True)) is not None:
                 message = f"`{dotted(path)}` is no key that is known of the node-feature-discovery chart"
                 help_text = f"did you mean `{dotted((*above, match))}`?"
                 yield ValueFinding(rule=RULE, path=path, message=message, help=help_text, severity=Severity.WARNING)

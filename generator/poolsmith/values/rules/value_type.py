@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.printable import kind_of
 from poolsmith.sources.nested import value_at
+from poolsmith.sources.pointer import dotted
 from poolsmith.values.finding import ValueFinding
-from poolsmith.values.shown import dotted, fits, kind_of, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,12 +28,30 @@ RULE = RuleInfo(
 _TEXT_LISTS = ("imagePullSecrets", "args")
 _SCALARS = (bool, int, float)
 _LONGEST_NAME = 60
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "int-or-string": (int, str),
+    "array": (list,),
+    "object": (dict,),
+}
+_NAMES = {
+    "string": "a string",
+    "boolean": "a boolean",
+    "integer": "an integer",
+    "number": "a number",
+    "int-or-string": "an integer or a string",
+    "array": "a list",
+    "object": "a mapping",
+}
 
 
 def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     for item in document.known:
         declared, value = item.node.type, item.value
-        if not fits(declared, value):
+        if not _fits(declared, value):
             if declared == "string" and isinstance(value, _SCALARS):
                 continue  # PSM324
             yield _finding(item.path, value, declared)
@@ -52,8 +71,8 @@ def _finding(path: tuple[str | int, ...], value: Any, declared: str, help_text: 
     return ValueFinding(
         rule=RULE,
         path=path,
-        message=f"`{dotted(path)}` is {kind_of(value)}; the chart takes {named(declared)}",
-        help=help_text or f"write {named(declared)}",
+        message=f"`{dotted(path)}` is {kind_of(value)}; the chart takes {_NAMES[declared]}",
+        help=help_text or f"write {_NAMES[declared]}",
     )
 
 
@@ -69,8 +88,9 @@ def _subchart(document: ValuesDocument) -> Iterator[ValueFinding]:
     for path, value in document.subchart:
         default = value_at(document.release.line_defaults, path)
         declared = _type_of(default)
-        if declared is not None and not fits(declared, value) and not (declared == "string" and fits("number", value)):
-            yield _finding(path, value, declared)
+        if declared is None or _fits(declared, value) or (declared == "string" and _fits("number", value)):
+            continue
+        yield _finding(path, value, declared)
 
 
 def _type_of(default: Any) -> str | None:
@@ -81,3 +101,13 @@ def _type_of(default: Any) -> str | None:
     if isinstance(default, str):
         return "string"
     return "array" if isinstance(default, list) else "object" if isinstance(default, dict) else None
+
+
+def _fits(declared: str, value: Any) -> bool:
+    """Whether a value is of a type; null deletes a default, whatever its type."""
+    expected = _TYPES.get(declared)
+    if expected is None or value is None:
+        return True
+    if isinstance(value, bool):
+        return bool in expected
+    return isinstance(value, expected)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.printable import shorten
 from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityCheck, at
-from poolsmith.shape.reader import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
