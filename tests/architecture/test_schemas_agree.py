@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from poolsmith.app.schemas import KINDS
+from poolsmith.schema.export import json_schema
+from poolsmith.schema.schemas import Versions, schemas_for
 from poolsmith.shape.documents import FileSink, read_envelope, required_spec
 from poolsmith.shape.field import Shape
 from poolsmith.shape.json_schema import schema_of
@@ -165,3 +167,18 @@ def test_both_refuse_what_is_wrong_at_the_top(key, value):
 
     assert problems("NodePool", document)
     assert list(validator("NodePool").iter_errors(document))
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_published_schema_is_json_schema(kind):
+    Draft202012Validator.check_schema(validator(kind).schema)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [("apps/v1", "DaemonSet"), ("v1", "Pod"), ("nvidia.com/v1", "ClusterPolicy"), ("nvidia.com/v1alpha1", "NVIDIADriver")],
+)
+def test_an_exported_schema_is_json_schema(version, kind):
+    found = schemas_for(Versions(kubernetes="1.34", operator="v26.3.3")).find(version, kind)
+
+    Draft202012Validator.check_schema(json_schema(found, "1.34"))
