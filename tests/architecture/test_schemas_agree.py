@@ -176,7 +176,12 @@ def test_a_published_schema_is_json_schema(kind):
 
 @pytest.mark.parametrize(
     ("version", "kind"),
-    [("apps/v1", "DaemonSet"), ("v1", "Pod"), ("nvidia.com/v1", "ClusterPolicy"), ("nvidia.com/v1alpha1", "NVIDIADriver")],
+    [
+        ("apps/v1", "DaemonSet"),
+        ("v1", "Pod"),
+        ("nvidia.com/v1", "ClusterPolicy"),
+        ("nvidia.com/v1alpha1", "NVIDIADriver"),
+    ],
 )
 def test_an_exported_schema_is_json_schema(version, kind):
     found = schemas_for(Versions(kubernetes="1.34", operator="v26.3.3")).find(version, kind)
