@@ -33,23 +33,6 @@ def test_an_unknown_chart_is_none(catalog, name, release):
 
 
 @pytest.mark.parametrize(
-    ("os_id", "version", "tags"),
-    [
-        ("ubuntu", "22.04", ["ubuntu22.04"] * 6),
-        ("debian", "12", ["debian12"] * 6),
-        ("sles", "15.6", ["sles15.6"] * 6),
-        ("rhel", "8.10", ["rhel8.10"] * 5 + ["rhel8"]),
-        ("rhel", "9.4", ["rhel9.4"] * 5 + ["rhel9"]),
-        ("rhel", "10.0", ["rhel10.0"] * 4 + ["rhel10"] * 2),
-        ("rocky", "9.4", ["rocky9.4"] * 4 + ["rocky9"] * 2),
-        ("ol", "9.4", ["ol9.4"] * 5 + ["ol9"]),
-    ],
-)
-def test_image_tags_name_the_system_as_each_release_does(catalog, os_id, version, tags):
-    assert [release.os_tag(os_id, version) for release in catalog.releases.by_tag.values()] == tags
-
-
-@pytest.mark.parametrize(
     ("os_id", "version", "known"),
     [
         ("ubuntu", "22.04", True),

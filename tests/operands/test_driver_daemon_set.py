@@ -111,6 +111,29 @@ def test_the_operating_system_ends_the_tag(os_id, version, tags):
     assert found == [f"1-{tag}" for tag in tags]
 
 
+@pytest.mark.parametrize(
+    ("version", "problem"),  # NVIDIA/gpu-operator@v26.3.3:controllers/state_manager.go parseOSMajorVersion
+    [
+        (".4", "empty OS major version"),
+        ("10-beta", 'error processing OS major version 10-beta: strconv.Atoi: parsing "10-beta": invalid syntax'),
+    ],
+)
+def test_a_red_hat_version_that_is_no_number_stops_the_policy_in_26_3_only(version, problem):
+    (error,) = expanded("v26.3.3", {"version": "1"}, node(os_id="rhel", version=version)).errors
+
+    assert error.endswith(f"failed to retrieve GPU node OS info: {problem}")
+    for release in ("v25.10.1", "v26.7.0"):
+        assert not expanded(release, {"version": "1"}, node(os_id="rhel", version=version)).errors
+
+
+def test_a_red_hat_version_may_begin_with_the_letter_v():
+    tags = [
+        image_tag(expanded("v26.3.3", {"version": "1"}, node(os_id="rhel", version=item))) for item in ("v9.4", "v10.1")
+    ]
+
+    assert tags == ["1-rhelv9.4", "1-rhelv10"]
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_first_node_decides_for_all_and_that_is_said(release):
     both = node("a", "rhel", "9.4", RHEL_KERNEL), node("b")

@@ -61,6 +61,13 @@ FAILING = [
     (
         "PSM202",
         {},
+        {"a": {"os": '{id: rhel, version: stream, imageTag: rhelstream}'}},
+        "a.yaml:5:18",
+        "a version like 9.4",
+    ),
+    (
+        "PSM202",
+        {},
         {"a": {"os": '{id: rhel, version: "9.4", imageTag: rhel9}'}},
         "a.yaml:5:34",
         "imageTag: rhel9.4",

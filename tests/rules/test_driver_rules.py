@@ -106,6 +106,12 @@ class TestUnlikeNodes:
 
         assert told(unlike_nodes, view(*nodes)) == []
 
+    def test_a_node_that_the_operator_stops_at_is_told_elsewhere(self):
+        nodes = [node("a", os_id="rhel", os_version="9.4"), node("b", os_id="rhel", os_version="stream")]
+
+        assert told(unlike_nodes, view(*nodes)) == []
+        assert len(told(unlike_nodes, view(*nodes, tag="v25.10.1"))) == 1
+
     def test_compiled_and_precompiled_under_one_policy(self):
         nodes = [node("a", driver="container"), node("b", driver="precompiled")]
 
@@ -359,6 +365,7 @@ class TestNoDriverImage:
             ),
             ({"os_id": "debian", "os_version": "12"}, "warning", "for debian 12 is unknown"),
             ({"os_version": "26.04"}, "warning", "no driver container 580.126.20 is built for ubuntu26.04"),
+            ({"os_id": "rhel", "os_version": "stream"}, "error", "stops at nodes of version `stream`"),
         ],
     )
     def test_systems(self, facts, severity, what):

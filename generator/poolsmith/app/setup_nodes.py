@@ -9,7 +9,7 @@ from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.operands.context import GPU_PRESENT
 from poolsmith.operands.node_labels import has_gpu
-from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_VERSION
+from poolsmith.operands.node_system import KERNEL, OS_ID, OS_VERSION
 from poolsmith.operands.pool_nodes import pool_nodes
 from poolsmith.plan.plan import ClusterPlan, LabelSetting, PoolPlan
 from poolsmith.profiles.node_pool import Workload

@@ -26,7 +26,6 @@ class Release:
     tag: str
     line: str
     kubernetes: tuple[str, str] | None
-    os_tag_rules: tuple[dict[str, Any], ...]
     driver_object: DriverObject
     cdi_default: bool
     cc_manager_default: bool
@@ -36,17 +35,6 @@ class Release:
     precompiled_arch: tuple[str, ...]
     ignore_differences: tuple[dict[str, Any], ...]
     source: str
-
-    def os_tag(self, os_id: str, version: str) -> str:
-        """The operating system's part of a driver image's tag."""
-        major = version.split(".", maxsplit=1)[0]
-        for rule in self.os_tag_rules:
-            if "ids" in rule and os_id not in rule["ids"]:
-                continue
-            if "fromMajor" in rule and not (major.isdecimal() and version_key(major) >= (rule["fromMajor"],)):
-                continue
-            return f"{os_id}{major if rule['form'] == 'major' else version}"
-        return f"{os_id}{version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +92,6 @@ def _release(tag: str, entry: dict[str, Any]) -> Release:
         tag=tag,
         line=entry["line"],
         kubernetes=None if entry["kubernetes"] is None else (entry["kubernetes"][0], entry["kubernetes"][1]),
-        os_tag_rules=tuple(entry["osTag"]),
         driver_object=DriverObject(
             overlap=driver["overlap"],
             hands_over=driver["fromPolicy"] == "hands over",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.operands.daemon_sets.host_system import UNKNOWN_OPERATOR_HOST
 from poolsmith.operands.expand import expand
-from poolsmith.operands.os_tag import OS_ID
+from poolsmith.operands.node_system import OS_ID
 
 if TYPE_CHECKING:
     from poolsmith.operands.expansion import ClusterState, Expansion

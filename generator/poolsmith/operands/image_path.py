@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.drivers.image_tag import DIGEST
 from poolsmith.operands.kube import OperatorError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-DIGEST = "sha256:"
 
 
 def image_path(

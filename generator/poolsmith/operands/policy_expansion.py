@@ -10,7 +10,7 @@ from poolsmith.operands.container_runtime import is_ambiguous
 from poolsmith.operands.daemon_sets.driver import kernels
 from poolsmith.operands.expansion import Expansion, ResourceCondition, in_order
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.os_tag import OS_ID, OS_TREE, OS_VERSION, cluster_os_tag
+from poolsmith.operands.node_system import OS_ID, OS_TREE, OS_VERSION, cluster_os_tag
 from poolsmith.operands.owner import owner_reference
 from poolsmith.operands.states import Created, create_all
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.operands.expansion import Node
-from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_MAJOR, OS_VERSION
+from poolsmith.operands.node_system import KERNEL, OS_ID, OS_MAJOR, OS_VERSION
 from poolsmith.profiles.node_pool import Nic, Workload
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from poolsmith.diagnostics.codes.driver import DRIVER_VERSION_UNSTATED
 from poolsmith.diagnostics.listing import listed
 from poolsmith.plan.driver_folders import agree_on_folders
 from poolsmith.plan.driver_objects import MODE, driver_objects, module_fields
-from poolsmith.plan.drivers import os_tag
+from poolsmith.plan.drivers import system_tag
 from poolsmith.plan.facts import agreed, driver_of, map_pools, with_singleton, with_values
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, ValueSetting
@@ -147,7 +147,7 @@ def _alike(managed: list[PoolPlan], facts: Facts) -> bool:
 
 def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> bool:
     """The operator names the driver image after whichever GPU node it lists first, driver or not."""
-    system, first, other = agreed(plan.pools, lambda pool: os_tag(pool, facts))
+    system, first, other = agreed(plan.pools, lambda pool: system_tag(pool, facts))
     if other is None:
         return True
     bystander = first if first not in managed else other
@@ -156,8 +156,8 @@ def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> boo
         codes.DRIVER_DISAGREEMENT,
         other,
         "/spec/os",
-        f"pools `{first.name}` ({system}) and `{other.name}` ({os_tag(other, facts)}) run different systems, and under "
-        f"one ClusterPolicy the driver image is named after whichever node the operator lists first{why}",
+        f"pools `{first.name}` ({system}) and `{other.name}` ({system_tag(other, facts)}) run different systems, and "
+        f"under one ClusterPolicy the driver image is named after whichever node the operator lists first{why}",
         help=_OBJECT_PER_POOL,
         related=((first, "/spec/os", "the other pool"),),
     )

@@ -10,6 +10,7 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
 from poolsmith.diagnostics.severity import Severity
+from poolsmith.drivers.image_tag import os_tag
 from poolsmith.plan.driver_features import check_features
 from poolsmith.plan.driver_modules import check_modules
 from poolsmith.plan.facts import map_pools
@@ -54,10 +55,10 @@ def _choose(pool: PoolPlan, facts: Facts) -> PoolPlan:
     return replace(pool, driver=driver, labels=(*pool.labels, *_opt_outs(pool, source, origin, facts)))
 
 
-def os_tag(pool: PoolPlan, facts: Facts) -> str:
-    """The operating system's part of the driver image's tag, for any pool."""
+def system_tag(pool: PoolPlan, facts: Facts) -> str:
+    """The operating system's part of the driver image's tag, for any pool; a declared one is the same."""
     os = pool.profile.spec.os
-    return os.image_tag or facts.need_release().os_tag(os.id, os.version)
+    return os_tag(os.id, os.version, facts.need_release().tag)
 
 
 def check_told_version(pool: PoolPlan, facts: Facts) -> None:
@@ -140,7 +141,7 @@ def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Fa
         version=version,
         repository=driver.repository or str(chart.default(("driver", "repository"))),
         image=str(chart.default(("driver", "image"))),
-        os_tag=os_tag(pool, facts),
+        os_tag=system_tag(pool, facts),
         kernel_module_type=driver.kernel_module_type,
         upgrade_policy=driver.upgrade_policy,
         install_dir=_install_dir(pool, source, facts),

@@ -9,6 +9,7 @@ from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.plan.facts import map_pools
 from poolsmith.profiles.cluster import StackKind
 from poolsmith.profiles.driver import DriverSource
@@ -84,8 +85,19 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
     os, managed = spec.os, spec.driver.source in _MANAGED and spec.workload is Workload.CONTAINER
     known = facts.catalog.operating_systems
     entry = known.get(os.id)
+    try:
+        tags = _possible_tags(os.id, os.version, facts)
+    except UnreadableVersionError as error:
+        facts.report_pool(
+            codes.UNKNOWN_OPERATING_SYSTEM,
+            pool,
+            "/spec/os/version",
+            error.told,
+            help="write the nodes' VERSION_ID, a version like 9.4",
+        )
+        return
     if os.image_tag is not None:
-        _declared_tag(pool, os.image_tag, facts)
+        _declared_tag(pool, os.image_tag, tags, facts)
         return
     declare = "declare another one with `os.imageTag`, what the operator makes of the nodes' ID and VERSION_ID"
     severity = None if managed else Severity.NOTE
@@ -127,13 +139,16 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
         )
 
 
-def _declared_tag(pool: PoolPlan, tag: str, facts: Facts) -> None:
+def _possible_tags(os_id: str, version: str, facts: Facts) -> tuple[str, ...]:
+    """What an image can end in: one thing where the release is known. Raises UnreadableVersionError."""
+    if facts.release is not None:
+        return (os_tag(os_id, version, facts.release.tag),)
+    return tuple(dict.fromkeys((f"{os_id}{version}", f"{os_id}{version.split('.', maxsplit=1)[0]}")))
+
+
+def _declared_tag(pool: PoolPlan, tag: str, possible: tuple[str, ...], facts: Facts) -> None:
     """The operator makes the suffix itself, from what the node says about its system, by the rules of its release."""
     os = pool.profile.spec.os
-    if facts.release is not None:
-        possible: tuple[str, ...] = (facts.release.os_tag(os.id, os.version),)
-    else:
-        possible = tuple(dict.fromkeys((f"{os.id}{os.version}", f"{os.id}{os.version.split('.')[0]}")))
     if tag not in possible:
         facts.report_pool(
             codes.UNKNOWN_OPERATING_SYSTEM,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operator_behaviour import name_of_kernel
+from poolsmith.drivers.image_tag import built_for
 from poolsmith.operands.daemon_sets.component import set_own_env, use_host_network
 from poolsmith.operands.daemon_sets.config_files import add_files, use_secret
 from poolsmith.operands.daemon_sets.driver_manager import MANAGER, set_driver_manager
@@ -15,7 +16,7 @@ from poolsmith.operands.daemon_sets.host_system import (
     package_folder,
     subscriptions,
 )
-from poolsmith.operands.image_path import DIGEST, image_path
+from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import (
     Container,
     NotModelled,
@@ -36,7 +37,7 @@ from poolsmith.operands.kube import (
     set_env,
     set_resources,
 )
-from poolsmith.operands.os_tag import KERNEL, OS_ID, OS_VERSION, driver_os_tag
+from poolsmith.operands.node_system import KERNEL, OS_ID, OS_VERSION, driver_os_tag
 
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context
@@ -73,7 +74,7 @@ def driver_image(context: Context) -> str:
     tag = driver_os_tag(context)
     spec = context.spec.at("driver")
     if not context.spec.precompiled:
-        return with_os(context.image("driver", "DRIVER_IMAGE"), tag)
+        return built_for(context.image("driver", "DRIVER_IMAGE"), tag)
     repository, image, version = (str(spec.get(key) or "") for key in ("repository", "image", "version"))
     if not repository and not version:
         if not image:
@@ -81,15 +82,10 @@ def driver_image(context: Context) -> str:
                 "unable to resolve driver image path for pre-compiled drivers, driver.repository, driver.image and "
                 "driver.version have to be specified in the ClusterPolicy"
             )
-        return with_os(f"{image}-{context.kernel}", tag)
+        return built_for(image, tag, context.kernel)
     if context.behaviour["partialImages"] == "refused":
         image_path(spec, "DRIVER_IMAGE", partly="refused")
-    return with_os(f"{repository}/{image}:{version}-{context.kernel}", tag)
-
-
-def with_os(image: str, tag: str) -> str:
-    """A driver image is built for one operating system, unless a digest says which one it is."""
-    return image if DIGEST in image else f"{image}-{tag}"
+    return built_for(f"{repository}/{image}:{version}", tag, context.kernel)
 
 
 def kernels(context: Context) -> dict[str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from poolsmith.drivers.image_tag import built_for
 from poolsmith.operands.daemon_sets.config_files import mount_files, use_secret
 from poolsmith.operands.daemon_sets.host_system import certificate_folder, package_folder
-from poolsmith.operands.image_path import DIGEST
 from poolsmith.operands.kube import (
     Container,
     OperatorError,
@@ -20,7 +20,7 @@ from poolsmith.operands.kube import (
     set_env,
     set_resources,
 )
-from poolsmith.operands.os_tag import driver_os_tag
+from poolsmith.operands.node_system import driver_os_tag
 
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context
@@ -70,8 +70,7 @@ def _set_peer_memory(pod: Pod, driver_image: str, context: Context) -> None:
 def _set_module(pod: Pod, container: Container, component: str, variable: str, context: Context) -> None:
     policy = context.spec
     spec = policy.at(component)
-    image = context.image(component, variable)
-    container["image"] = image if DIGEST in image else f"{image}-{driver_os_tag(context)}"
+    container["image"] = built_for(context.image(component, variable), driver_os_tag(context))
     if spec.get("imagePullPolicy"):
         container["imagePullPolicy"] = pull_policy(spec["imagePullPolicy"])
     add_pull_secrets(pod, spec.get("imagePullSecrets"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.operands.kube import NotModelled, OperatorError
-from poolsmith.operands.os_tag import OS_ID
+from poolsmith.operands.node_system import OS_ID
 
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context

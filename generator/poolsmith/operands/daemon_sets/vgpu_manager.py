@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.drivers.image_tag import built_for
 from poolsmith.operands.daemon_sets.component import set_component, set_own_env
 from poolsmith.operands.daemon_sets.config_files import add_files
 from poolsmith.operands.daemon_sets.driver_manager import set_driver_manager
-from poolsmith.operands.image_path import DIGEST
 from poolsmith.operands.kube import NotModelled, OperatorError, containers_of, must_find, pod_of, remove
-from poolsmith.operands.os_tag import driver_os_tag
+from poolsmith.operands.node_system import driver_os_tag
 
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context
@@ -31,8 +31,7 @@ def vgpu_manager(daemon_set: dict[str, Any], context: Context) -> None:
         set_component(pod, main, "vgpuManager", "VGPU_MANAGER_IMAGE", context)
     except OperatorError as error:
         raise OperatorError(f"failed to transform vGPU Manager container: {error}") from None
-    if DIGEST not in main["image"]:
-        main["image"] += f"-{tag}"
+    main["image"] = built_for(main["image"], tag)
     if modules := context.spec.text("vgpuManager", "kernelModuleConfig", "name"):
         if context.existing("ConfigMap", modules) is None:
             raise NotModelled(f"a vGPU manager whose kernel module configuration {modules} is missing")

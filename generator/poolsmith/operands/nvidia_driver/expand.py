@@ -12,13 +12,13 @@ from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.operands.conditions import not_ready, ready
 from poolsmith.operands.expansion import KubernetesObject, ResourceCondition, in_order, object_order
 from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.operands.node_system import OS_ID
 from poolsmith.operands.nvidia_driver.checks import check
 from poolsmith.operands.nvidia_driver.conflicts import Conflicts, SeveralDefaultsError, check_selector
 from poolsmith.operands.nvidia_driver.driver_resource import KIND, NvidiaDriver, in_name_order
 from poolsmith.operands.nvidia_driver.node_pools import node_pools
 from poolsmith.operands.nvidia_driver.objects import pool_objects
 from poolsmith.operands.nvidia_driver.request import Request
-from poolsmith.operands.os_tag import OS_ID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.charts import read_chart
-from poolsmith.operands.image_path import DIGEST, image_path
+from poolsmith.drivers.image_tag import DIGEST, built_for
+from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import NotModelled, OperatorError
 from poolsmith.operands.nvidia_driver.image_reference import check_reference
 from poolsmith.sources.nested import value_at
@@ -60,7 +61,7 @@ def _driver_image(driver: NvidiaDriver, pool: NodePool, partly: str) -> str:
     image = _stated(driver.spec, partly)
     if DIGEST in image:
         raise OperatorError("specifying image digest is not supported when precompiled is enabled")
-    return _checked(f"{image}-{pool.kernel}-{pool.os_tag}")
+    return _checked(built_for(image, pool.os_tag, pool.kernel))
 
 
 def _module_image(driver: NvidiaDriver, module: str, pool: NodePool, partly: str) -> str:
@@ -70,9 +71,7 @@ def _module_image(driver: NvidiaDriver, module: str, pool: NodePool, partly: str
 
 
 def _for_system(spec: Mapping[str, Any], os_tag: str, partly: str) -> str:
-    """Images are built for one operating system each, unless a digest says which one it is."""
-    image = _stated(spec, partly)
-    return _checked(image if DIGEST in image else f"{image}-{os_tag}")
+    return _checked(built_for(_stated(spec, partly), os_tag))
 
 
 def _stated(spec: Mapping[str, Any], partly: str) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.node_drivers import DescribedDriver, node_drivers
@@ -131,7 +132,16 @@ def _problem(
             "/spec/os",
             _OWN + other,
         )
-    tag, images = operator.os_tag(node.os_id, node.os_version), view.catalog.driver_images
+    images = view.catalog.driver_images
+    try:
+        tag = os_tag(node.os_id, node.os_version, operator.tag)
+    except UnreadableVersionError as error:
+        return (
+            Severity.ERROR,
+            error.told,
+            "/spec/os",
+            "correct VERSION_ID in /etc/os-release of these nodes: it is a version like 9.4",
+        )
     if driver.precompiled:
         return _precompiled_problem(images, operator, driver, node, tag)
     known = images.compiled.get(tag)

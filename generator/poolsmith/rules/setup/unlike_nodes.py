@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.rules.setup.driver_setup import DEFAULT, ENABLED, driver_setup
 from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.wording import FEW
@@ -41,7 +43,8 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     sources: dict[str, SetupNode] = {}
     for node in setup.nodes:
         if node.os_id and node.os_version:
-            systems.setdefault(node.image_tag or view.operator.os_tag(node.os_id, node.os_version), node)
+            with suppress(UnreadableVersionError):  # the operator stops at such a node
+                systems.setdefault(node.image_tag or os_tag(node.os_id, node.os_version, view.operator.tag), node)
         if node.driver in ("container", "precompiled") and setup.takes_driver(node):
             sources.setdefault(node.driver, node)
     if len(systems) > 1:

@@ -1,14 +1,13 @@
-"""The operating system's part of a driver image tag."""
+"""The operating system and kernel of nodes, as their labels say, and the node that speaks for a ClusterPolicy."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.operands.kube import OperatorError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from poolsmith.operands.context import Context
     from poolsmith.operands.expansion import Node
 
@@ -19,15 +18,6 @@ OS_TREE = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 KERNEL = "feature.node.kubernetes.io/kernel-version.full"
 
 
-def tagged(os_id: str, version: str, majors: Sequence[Mapping[str, Any]]) -> str:
-    """`ubuntu22.04`, or `rhel9` where `majors` has a rule for the system: `{id, from?}`. Raises OperatorError."""
-    major = version.partition(".")[0]
-    for rule in majors:
-        if rule["id"] == os_id and ("from" not in rule or _number(major) >= rule["from"]):
-            return f"{os_id}{major}"
-    return f"{os_id}{version}"
-
-
 def cluster_os_tag(context: Context) -> str:
     """The tag that a ClusterPolicy uses for every node: that of the first GPU node. Raises OperatorError."""
     node = context.gpu_nodes[0]
@@ -36,7 +26,11 @@ def cluster_os_tag(context: Context) -> str:
     for key, what in ((OS_ID, "name"), (OS_VERSION, "version")):
         if key not in node.labels:
             raise OperatorError(f"unable to retrieve OS {what} from label {key}")
-    return tagged(node.labels[OS_ID], node.labels[OS_VERSION], context.behaviour["osTagMajors"])
+    try:
+        return os_tag(node.labels[OS_ID], node.labels[OS_VERSION], context.entry.release)
+    except UnreadableVersionError as error:
+        what = f"error processing OS major version {error.major}: " if error.major else ""
+        raise OperatorError(f"{what}{error}") from None
 
 
 def driver_os_tag(context: Context) -> str:
@@ -50,9 +44,3 @@ def _or_empty(node: Node) -> str:
     if KERNEL not in node.labels or OS_ID not in node.labels or OS_VERSION not in node.labels:
         return ""
     return f"{node.labels[OS_ID]}{node.labels[OS_VERSION]}"
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise OperatorError(f'error processing OS major version {text}: strconv.Atoi: parsing "{text}": invalid syntax')
-    return int(text)

@@ -1,0 +1,1 @@
+"""Drivers: which driver fits this system, kernel, GPU?"""

@@ -1,0 +1,51 @@
+"""The tag of a driver's image: its version, the kernel where the driver is precompiled, and the operating system.
+
+Source: NVIDIA/gpu-operator:controllers/state_manager.go for a ClusterPolicy, internal/state/nodepool.go for an
+NVIDIADriver. Both go by one rule in each release, which the catalog has as `osTagMajors`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from poolsmith.catalog.operator_behaviour import behaviour_at
+
+DIGEST = "sha256:"
+_SHOWN = 40
+_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
+
+
+class UnreadableVersionError(ValueError):
+    """A release compares the major version of a system, and it is no number. `major` is what stands in its place.
+
+    As a text it is what the operator says; `told` is the same for people.
+    """
+
+    def __init__(self, major: str, *, os_id: str, version: str, release: str) -> None:
+        super().__init__(f'strconv.Atoi: parsing "{major}": invalid syntax' if major else "empty OS major version")
+        self.major = major
+        self.told = (
+            f"the operator {release} reads the major version of {os_id} as a number, and stops at nodes of version "
+            f"`{version[:_SHOWN]}`"
+        )
+
+
+def os_tag(os_id: str, version: str, release: str) -> str:
+    """`ubuntu22.04`, or `rhel9` where the release goes by the major version. Raises UnreadableVersionError."""
+    rule = next((rule for rule in behaviour_at(release)["osTagMajors"] if rule["id"] == os_id), None)
+    major = version.partition(".")[0]
+    if rule is None:
+        return f"{os_id}{version}"
+    if "from" in rule:
+        digits = major.strip().removeprefix("v").removeprefix("V")
+        if not _NUMBER.fullmatch(digits):
+            raise UnreadableVersionError(digits, os_id=os_id, version=version, release=release)
+        if int(digits) < rule["from"]:
+            return f"{os_id}{version}"
+    return f"{os_id}{major}"
+
+
+def built_for(image: str, os_tag: str, kernel: str | None = None) -> str:
+    """The image of one operating system, and of one kernel with a precompiled driver; a digest says which by itself."""
+    named = image if kernel is None else f"{image}-{kernel}"
+    return named if DIGEST in named else f"{named}-{os_tag}"
