@@ -61,7 +61,7 @@ FAILING = [
     (
         "PSM202",
         {},
-        {"a": {"os": '{id: rhel, version: stream, imageTag: rhelstream}'}},
+        {"a": {"os": "{id: rhel, version: stream, imageTag: rhelstream}"}},
         "a.yaml:5:18",
         "a version like 9.4",
     ),
