@@ -243,14 +243,13 @@ def test_output_that_was_never_generated_is_out_of_date(sample_project, generate
 
 def test_a_mistake_in_the_middle_of_a_profile_is_never_a_bug(generated):
     """Every file of the sample, cut off somewhere, is refused or accepted, and never a bug."""
-    from poolsmith.app.generate import generate as run
-    from poolsmith.app.settle import Mode
+    from poolsmith.app.generate import compare
 
     for path in sorted((generated / "profiles").rglob("*.yaml")):
         text = path.read_bytes()
         for length in range(0, len(text), 149):
             path.write_bytes(text[:length])
-            assert run(generated, mode=Mode.COMPARE).outcome.checked["clusters"] == 8
+            assert compare(generated).outcome.checked["clusters"] == 8
         path.write_bytes(text)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.app.generate import Mode, generate
+from poolsmith.app.generate import compare, generate
 
 CLUSTER = """\
 apiVersion: poolsmith/v1
@@ -55,7 +55,7 @@ def test_output_that_is_not_what_the_profiles_generate_is_out_of_date(write_file
     root = write_files(PROJECT)
     generate(root)
     write_files({"profiles/prod/a.yaml": POOL.replace("count: 1", "count: 2")})
-    found = findings(generate(root, mode=Mode.COMPARE))
+    found = findings(compare(root))
 
     assert found
     assert {(code, name) for code, name, _ in found} == {("PSM501", "output-out-of-date")}
@@ -65,7 +65,7 @@ def test_what_was_generated_twice_is_current(write_files):
     root = write_files(PROJECT)
     generate(root)
 
-    assert findings(generate(root, mode=Mode.COMPARE)) == []
+    assert findings(compare(root)) == []
     assert generate(root).changed == ()
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from poolsmith.app import Mode, check_project, generate
+from poolsmith.app import check_project, compare, generate
 from poolsmith.ledger.registry import PRIVILEGE_RULES
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.setup.registry import SETUP_RULES
@@ -25,9 +25,9 @@ def codes(outcome):
     return {item.code for item in outcome.diagnostics} & CODES
 
 
-@pytest.mark.parametrize("mode", [Mode.WRITE, Mode.COMPARE])
-def test_generate_leaves_privileges_alone(sample_project, mode):
-    outcome = generate(sample_project, mode=mode).outcome
+@pytest.mark.parametrize("work", [generate, compare])
+def test_generate_leaves_privileges_alone(sample_project, work):
+    outcome = work(sample_project).outcome
 
     assert codes(outcome) == set()
     assert "rules" not in outcome.checked

@@ -179,7 +179,7 @@ def test_a_bug_ends_with_70_and_one_line_without_the_users_data(generated, run_c
         raise RuntimeError("secret of the user")
 
     for module, name in (
-        ("generate", "open_project"),
+        ("run", "open_project"),
         ("explain", "open_project"),
         ("initialize", "schema_files"),
         ("rule_book", "rule_book"),
@@ -198,7 +198,7 @@ def test_an_interrupt_ends_with_130(generated, run_cli, monkeypatch):
     def interrupt(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("poolsmith.app.generate"), "open_project", interrupt)
+    monkeypatch.setattr(import_module("poolsmith.app.run"), "open_project", interrupt)
     result = run_cli(["generate", "--root", generated])
 
     assert (result.code, result.out) == (130, "")

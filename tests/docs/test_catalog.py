@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.generate import Mode, generate
+from poolsmith.app.generate import generate
 from poolsmith.app.initialize import initialize
 from poolsmith.catalog import Catalog
 from poolsmith.catalog.store import DATA
@@ -73,5 +73,5 @@ def test_a_release_generates(tmp_path, tag, engine):
     profile = tmp_path / "profiles/lab/cluster.yaml"
     newest = next(reversed(RELEASES))
     profile.write_text(profile.read_text("utf-8").replace(newest, tag), "utf-8")
-    assert generate(tmp_path, mode=Mode.WRITE).written
+    assert generate(tmp_path).written
     assert tag in (tmp_path / "output/clusters/lab/delivery/gpu-operator.yaml").read_text("utf-8")

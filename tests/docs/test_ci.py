@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.generate import Mode, generate
+from poolsmith.app.generate import generate
 from poolsmith.app.initialize import initialize
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.report.json_v1 import format_json
@@ -28,7 +28,7 @@ def test_the_json_example_is_what_the_tool_prints(tmp_path, pytestconfig):
     initialize(tmp_path, "lab")
     profile = tmp_path / "profiles/lab/gpu.yaml"
     profile.write_text(profile.read_text("utf-8").replace("    source: container", "    sources: container"), "utf-8")
-    outcome = generate(tmp_path, mode=Mode.WRITE).outcome
+    outcome = generate(tmp_path).outcome
     before, begin, rest = PAGE.partition("<!-- json:begin -->\n```json\n")
     shown, end, after = rest.partition("```\n<!-- json:end -->")
     wanted = format_json(outcome, tool=json.loads(shown)["tool"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.generate import Mode, generate
+from poolsmith.app.generate import compare, generate
 
 HERE = Path(__file__).resolve().parent
 CASES = sorted(path.name for path in HERE.iterdir() if (path / "profiles").is_dir())
@@ -27,7 +27,7 @@ def tree(folder):
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_generates_its_tree(case, tmp_path, request):
     shutil.copytree(HERE / case / "profiles", tmp_path / "profiles")
-    result = generate(tmp_path, mode=Mode.WRITE)
+    result = generate(tmp_path)
     assert result.written, [f"{item.primary.span}: {item.message}" for item in result.outcome.diagnostics]
     generated, expected = tree(tmp_path / "output"), HERE / case / "expected"
     if request.config.getoption("--update-golden"):
@@ -48,7 +48,7 @@ def test_every_case_has_profiles_and_a_tree():
 
 
 def test_the_sample_output_is_what_the_sample_profiles_generate(repository):
-    result = generate(repository, mode=Mode.COMPARE)
+    result = compare(repository)
 
     assert [
         f"{item.primary.span}: {item.message}" for item in result.outcome.diagnostics if item.severity != "note"

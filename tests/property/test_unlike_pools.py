@@ -17,8 +17,9 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, event, given, note, seed, settings
 
+from poolsmith.app.check import check_project
 from poolsmith.app.cluster_run import run_cluster
-from poolsmith.app.generate import Mode, generate
+from poolsmith.app.generate import generate
 from poolsmith.app.project import open_project
 from poolsmith.catalog import Catalog
 
@@ -124,7 +125,7 @@ def test_what_is_generated_passes_the_proofs_over_setups(files):
     note(text(files))
     with on_disk(files) as root:
         written = generate(root).written
-        judged = generate(root, mode=Mode.JUDGE).outcome.diagnostics if written else ()
+        judged = check_project(root).outcome.diagnostics if written else ()
     event("generated" if written else "refused")
     told = [f"{item.code} {item.name}: {item.message}" for item in judged if item.name not in OF_THE_WORLD]
 

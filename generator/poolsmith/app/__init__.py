@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from poolsmith.app.check import check_paths as check_paths
     from poolsmith.app.check import check_project as check_project
     from poolsmith.app.explain import explain as explain
+    from poolsmith.app.generate import compare as compare
     from poolsmith.app.generate import generate as generate
     from poolsmith.app.initialize import initialize as initialize
     from poolsmith.app.rule_book import rule_book as rule_book
     from poolsmith.app.schemas import schema_text as schema_text
-    from poolsmith.app.settle import Mode as Mode
 
 _HOMES = {
-    "Mode": "settle",
     "check_paths": "check",
+    "compare": "generate",
     "check_project": "check",
     "explain": "explain",
     "generate": "generate",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poolsmith.app.run import Progress, open_run, silent
 from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
@@ -30,7 +31,6 @@ from poolsmith.values.check import judge_values_of, known_release, release_with_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from poolsmith.app.generate import Progress
     from poolsmith.rules.pod_security.check import PodSecurityStandard
     from poolsmith.rules.setup.given_nodes import GivenNodes
 
@@ -44,7 +44,7 @@ def check_project(
     clusters: Sequence[str] = (),
     jobs: int = 1,
     kubeconform: str | None = None,
-    progress: Progress,
+    progress: Progress = silent,
     verdicts: Verdicts | None = None,
 ) -> Outcome:
     """Profiles, drift of the output, and the manifest rules and schemas on what is committed.
@@ -53,11 +53,11 @@ def check_project(
     Raises UsageError, NoInputError.
     """
     verdicts = verdicts or Verdicts()
-    from poolsmith.app.generate import generate
-    from poolsmith.app.settle import Mode
+    from poolsmith.app.judge import judge  # rules over profiles are for a project only
 
-    result = generate(root, clusters=clusters, mode=Mode.JUDGE, jobs=jobs, progress=progress, verdicts=verdicts)
-    current = not result.changed and not result.removed and not result.outcome.skipped_for_errors
+    run = open_run(root, clusters, jobs=jobs, progress=progress, judged_by=verdicts.judged_by)
+    result = judge(run, verdicts)
+    current = result.is_current and not result.outcome.skipped_for_errors
     facts = ("the output is what the profiles generate",) if current else ()
     outcome = replace(result.outcome, facts=(*facts, *result.outcome.facts))
     if kubeconform is not None:

@@ -6,6 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from poolsmith.app.setup_check import judge_setup
+from poolsmith.ledger.privilege_check import judge_privileges, privilege_view
+from poolsmith.rules.pod_security.check import judge_predicted_pod_security
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -34,10 +38,6 @@ class Judgement:
 
 def judge_cluster(project: Project, run: ClusterRun) -> Judgement:
     """Privileges and their grants, Pod Security and the users' policies on what the cluster will run."""
-    from poolsmith.app.setup_check import judge_setup
-    from poolsmith.ledger.privilege_check import judge_privileges, privilege_view
-    from poolsmith.rules.pod_security.check import judge_predicted_pod_security
-
     if run.prediction is None or run.tree is None:
         return Judgement()
     view = privilege_view(run.prediction, run.loaded)

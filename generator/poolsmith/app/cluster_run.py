@@ -1,4 +1,4 @@
-"""One cluster from profiles to files, and against what is there."""
+"""One cluster from profiles to files, in memory."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING
 
 from poolsmith import __version__
 from poolsmith.app.admission import Admission, admission_of
-from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
-from poolsmith.diagnostics.codes import hygiene as codes
-from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import OPERATOR_ERROR
 from poolsmith.diagnostics.codes.privilege_policy import RUNNING_RELEASE_UNKNOWN
-from poolsmith.output.comparison import Comparison
-from poolsmith.output.lock_file import LOCK, BadLockError, Lock, read_lock, write_lock
+from poolsmith.output.lock_file import LOCK, write_lock
 from poolsmith.output.tree import file_bytes, render_cluster
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
 from poolsmith.rules.prediction.driver_images import judge_driver_images
 from poolsmith.rules.prediction.idle_driver_values import idle_driver_values
 from poolsmith.rules.prediction.pool_supply import pool_supply
-from poolsmith.sources.output_tree import read_files
 
 if TYPE_CHECKING:
     from poolsmith.app.project import Project
@@ -132,54 +128,4 @@ def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diag
     return [
         diagnose(OPERATOR_ERROR, error, file.locate("/spec/stack"), subject=loaded.name)
         for error in prediction.installation.errors
-    ]
-
-
-def compare(project: Project, folder: str, generated: dict[str, bytes], name: str) -> Comparison | Diagnostic:
-    """What `folder` holds against `generated`, or why that can't be said. `name` is the subject."""
-    if (problem := link_in_the_way(project, folder)) is not None:
-        return problem
-    target = project.root / folder
-    try:
-        present = read_files(target) if target.exists() else {}
-    except OSError as error:
-        message = f"can't be read: {error.strerror or error}"
-        return diagnose(reading.UNREADABLE_FILE, message, whole_file(folder), subject=name)
-    lock = Lock()
-    if (text := present.get(LOCK)) is not None:
-        try:
-            lock = read_lock(text)
-        except BadLockError as error:
-            return diagnose(
-                codes.BAD_LOCK, f"the lock can't be used: {error}", whole_file(f"{folder}/{LOCK}"), subject=name
-            )
-    elif LOCK in present:
-        return diagnose(codes.BAD_LOCK, "the lock is not a regular file", whole_file(f"{folder}/{LOCK}"), subject=name)
-    return Comparison(folder=folder, generated=generated, present=present, lock=lock)
-
-
-def link_in_the_way(project: Project, folder: str) -> Diagnostic | None:
-    """A generated folder must lie where it seems to lie: links would lead writes elsewhere."""
-    path = project.root
-    for part in folder.split("/"):
-        path = path / part
-        if path.is_symlink() or (path.exists() and not path.is_dir()):
-            what = "a symbolic link" if path.is_symlink() else "not a folder"
-            shown = path.relative_to(project.root).as_posix()
-            return diagnose(
-                codes.PATH_OCCUPIED, f"`{shown}` is {what}; nothing is written through it", whole_file(shown)
-            )
-    return None
-
-
-def occupied(comparison: Comparison, subject: str) -> list[Diagnostic]:
-    """Files in the way that are not ours."""
-    return [
-        diagnose(
-            codes.PATH_OCCUPIED,
-            f"`{path}` is in the way of what has to be generated, and no lock owns it",
-            whole_file(f"{comparison.folder}/{path}"),
-            subject=subject,
-        )
-        for path in comparison.occupied()[:20]
     ]

@@ -1,47 +1,36 @@
-"""Use case: generate the output, or say what would change.
+"""Use cases: generate the output, or say what would change.
 
 Nothing is written unless every profile is sound: clusters are staged one by one, and put in place together.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from poolsmith.app.cluster_run import compare, link_in_the_way
-from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT, Project, open_project
-from poolsmith.app.settle import FLEET_NAME, ClusterResult, Mode, run_batch, run_fleet
+from poolsmith.app.cluster_result import compare_clusters, write_clusters
+from poolsmith.app.fleet_folder import fleet_folder, orphans, removal
+from poolsmith.app.folder import compare_folder, link_in_the_way, write_folder
+from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT
+from poolsmith.app.run import Progress, Run, Totals, open_run, silent
 from poolsmith.app.writer import only_writer
-from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique, whole_file
-from poolsmith.diagnostics.codes import hygiene, shape
+from poolsmith.diagnostics import diagnose, whole_file
+from poolsmith.diagnostics.codes import hygiene
 from poolsmith.diagnostics.listing import joined
-from poolsmith.diagnostics.outcome import Outcome, Skipped
-from poolsmith.output.batches import in_batches
-from poolsmith.output.comparison import foreign_diagnostics, hand_edit
-from poolsmith.output.lock_file import LOCK
-from poolsmith.policies.verdicts import Verdicts, with_policies
-from poolsmith.profiles.fleet import PROFILES
-from poolsmith.rules.prediction.driver_images import without_list
-from poolsmith.rules.registry import RULES
-from poolsmith.rules.schema.object_schemas import with_schema_results
-from poolsmith.sources.output_tree import Staged, is_interrupted, recover, stage
+from poolsmith.policies.verdicts import with_policies
+from poolsmith.sources.output_tree import is_interrupted, recover
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from poolsmith.app.cluster_judgement import Judgement
-    from poolsmith.app.fleet_judgement import FleetJudgement
-    from poolsmith.app.output_rules import Judged
-    from poolsmith.output.fleet import FleetEntry
-    from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.app.folder import FolderResult, GeneratedFolder
+    from poolsmith.diagnostics.outcome import Outcome
 
-Progress = Callable[[int, int], None]
-_BLOCKED = "nothing was written: there are errors"
 _FEW = 8
+_BLOCKED = "nothing was written: there are errors"
+_FEW_CLUSTERS = 12
+"""So many are generated sooner than another process is started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,260 +42,111 @@ class GenerateResult:
     removed: tuple[str, ...] = ()
     written: bool = False
 
-
-@dataclass(slots=True)
-class _Totals:
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    staged: list[Staged] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    used_bases: set[str] = field(default_factory=set)
-    pools: int = 0
-    files: int = 0
-    unlisted_drivers: int = 0
-    judged: list[Judged] = field(default_factory=list)
-    fleet: list[FleetEntry] = field(default_factory=list)
-    unplanned: int = 0
-    judgements: dict[str, Judgement] = field(default_factory=dict)
-
     @property
-    def failed(self) -> bool:
-        return any(item.severity is Severity.ERROR for item in self.diagnostics)
-
-    def add(self, result: ClusterResult) -> None:
-        self.diagnostics.extend(result.diagnostics)
-        self.used_bases |= result.used_bases
-        self.pools += result.pools
-        self.unlisted_drivers += result.unlisted_drivers
-        self.files += result.files
-        self.unplanned += not result.planned
-        if result.judgement is not None:
-            self.judgements[result.name] = result.judgement
-        if result.changed:
-            self.changed.append(result.name)
-        if result.staged is not None:
-            self.staged.append(result.staged)
-        if result.fleet_entry is not None:
-            self.fleet.append(result.fleet_entry)
-        if result.judged is not None:
-            self.judged.append(result.judged)
-            self.diagnostics.extend(result.judged.diagnostics)
+    def is_current(self) -> bool:
+        return not self.changed and not self.removed
 
 
-def generate(
-    root: Path,
-    *,
-    clusters: Sequence[str] = (),
-    mode: Mode = Mode.WRITE,
-    jobs: int = 1,
-    progress: Progress = lambda _done, _total: None,
-    verdicts: Verdicts | None = None,
-) -> GenerateResult:
-    """Generate the clusters named, or all. COMPARE and JUDGE write nothing; JUDGE runs the manifest rules too.
+def generate(root: Path, *, clusters: Sequence[str] = (), jobs: int = 1, progress: Progress = silent) -> GenerateResult:
+    """Generate the clusters named, or all. Raises UsageError, NoInputError, WriteError."""
+    run = open_run(root, clusters, jobs=jobs, progress=progress)
+    return _told(run, write(run))
 
-    Raises UsageError, NoInputError, WriteError.
-    """
-    verdicts = verdicts or Verdicts()
-    project = open_project(root, verdicts.judged_by)
-    result = _generate(project, clusters, mode, jobs, progress, verdicts)
-    complete = mode is Mode.JUDGE and not clusters and not result.outcome.skipped_for_errors
-    today = verdicts.today if mode is Mode.JUDGE else None
-    outcome = with_policies(result.outcome, project.judging_policies, today=today, complete=complete)
+
+def compare(root: Path, *, clusters: Sequence[str] = (), jobs: int = 1, progress: Progress = silent) -> GenerateResult:
+    """What `generate` would change; nothing is written. Raises UsageError, NoInputError."""
+    run = open_run(root, clusters, jobs=jobs, progress=progress)
+    totals = compare_all(run)
+    return _told(run, unwritten(run, totals, totals.outcome()))
+
+
+def _told(run: Run, result: GenerateResult) -> GenerateResult:
+    """With the project's rule settings and waivers; that one is unused, only a run of all rules can tell."""
+    outcome = with_policies(result.outcome, run.project.judging_policies, today=None, complete=False)
     return replace(result, outcome=outcome)
 
 
-def _generate(
-    project: Project, clusters: Sequence[str], mode: Mode, jobs: int, progress: Progress, verdicts: Verdicts
-) -> GenerateResult:
-    selected = project.select(clusters)
-    if mode is not Mode.WRITE:
-        return _compare(project, selected, clusters, mode, jobs, progress, verdicts)
-    if link_in_the_way(project, CLUSTERS) is not None:
-        result = _compare(project, selected, clusters, Mode.COMPARE, jobs, progress, verdicts)
-        return replace(result, outcome=replace(result.outcome, facts=(_BLOCKED,)))
+def write(run: Run) -> GenerateResult:
+    """Put what differs in place, or nothing at all. Raises WriteError."""
+    project = run.project
+    if link_in_the_way(project.root, CLUSTERS) is not None:
+        totals = compare_all(run)
+        return unwritten(run, totals, totals.outcome((_BLOCKED,)))
     with only_writer(project):
         recover(project.clusters_folder)
         recover(project.root / OUTPUT)
-        return _write(project, selected, clusters, jobs, progress)
+        try:
+            return _write(run)
+        except BaseException:
+            recover(project.clusters_folder)
+            recover(project.root / OUTPUT)
+            raise
 
 
-def _compare(
-    project: Project,
-    selected: Sequence[ClusterFiles],
-    clusters: Sequence[str],
-    mode: Mode,
-    jobs: int,
-    progress: Progress,
-    verdicts: Verdicts,
-) -> GenerateResult:
-    if mode is Mode.JUDGE and project.judging_policies.files.admission:
-        from poolsmith.policies.admission_check import forget
-
-        forget()
-    totals = _run_all(partial(run_batch, project, mode), selected, jobs, progress)
-    _add_fleet_findings(project, totals, clusters)
-    in_the_way = link_in_the_way(project, CLUSTERS)
-    if not clusters and not totals.unplanned and in_the_way is None:
-        totals.add(run_fleet(project, totals.fleet, mode))
-    totals.diagnostics.extend([in_the_way] if in_the_way is not None else [])
-    orphans = [] if clusters or in_the_way is not None else _orphans(project)
-    for name in orphans:
-        message = f"`{CLUSTERS}/{name}` was generated, and no profile describes the cluster"
-        totals.diagnostics.append(diagnose(hygiene.ORPHANED_OUTPUT, message, whole_file(f"{CLUSTERS}/{name}")))
-    if in_the_way is None and is_interrupted(project.clusters_folder):
-        message = "an interrupted run left something behind"
-        totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, whole_file(CLUSTERS)))
-    judgement = None
-    if totals.judgements:
-        from poolsmith.app.fleet_judgement import judge_fleet
-
-        complete = not clusters and not totals.unplanned
-        judgement = judge_fleet(project, totals.judgements, verdicts, complete=complete)
-        totals.diagnostics.extend(judgement.diagnostics)
-    return GenerateResult(
-        outcome=_outcome(totals, len(selected), (), judgement),
-        changed=tuple(sorted(totals.changed)),
-        removed=tuple(orphans),
-    )
-
-
-def _write(
-    project: Project, selected: Sequence[ClusterFiles], clusters: Sequence[str], jobs: int, progress: Progress
-) -> GenerateResult:
-    try:
-        totals = _run_all(partial(run_batch, project, Mode.WRITE), selected, jobs, progress)
-        _add_fleet_findings(project, totals, clusters)
-        if not clusters and not totals.unplanned:
-            totals.add(run_fleet(project, totals.fleet, Mode.WRITE))
-        orphans = [] if clusters else _orphans(project)
-        removals = [_removal(project, name, totals) for name in orphans]
-        totals.staged.extend(removal for removal in removals if removal is not None)
-        if totals.failed:
-            for staged in totals.staged:
-                staged.discard()
-            return GenerateResult(outcome=_outcome(totals, len(selected), (_BLOCKED,)))
+def _write(run: Run) -> GenerateResult:
+    totals = run.collect(write_clusters, few=_FEW_CLUSTERS)
+    _add_fleet(run, totals, write_folder)
+    removed = orphans(run.project) if run.is_whole else []
+    for name in removed:
+        totals.add_folder(name, removal(run.project, name))
+    if totals.failed:
         for staged in totals.staged:
-            staged.commit()
-    except BaseException:
-        recover(project.clusters_folder)
-        recover(project.root / OUTPUT)
-        raise
+            staged.discard()
+        return GenerateResult(outcome=totals.outcome((_BLOCKED,)))
+    for staged in totals.staged:
+        staged.commit()
     changed = tuple(sorted(totals.changed))
-    facts = (_sentence(changed, orphans, len(selected), totals.files),)
-    return GenerateResult(
-        outcome=_outcome(totals, len(selected), facts), changed=changed, removed=tuple(orphans), written=True
-    )
+    outcome = totals.outcome((_sentence(changed, removed, totals),))
+    return GenerateResult(outcome=outcome, changed=changed, removed=tuple(removed), written=True)
 
 
-def _run_all(
-    work: Callable[[tuple[ClusterFiles, ...]], list[ClusterResult]],
-    selected: Sequence[ClusterFiles],
-    jobs: int,
-    progress: Progress,
-) -> _Totals:
-    totals = _Totals()
-    done = 0
-    progress(0, len(selected))
-    for count, results in in_batches(work, selected, jobs):
-        for result in results:
-            totals.add(result)
-        done += count
-        progress(done, len(selected))
+def compare_all(run: Run) -> Totals:
+    """How all generated folders differ from what is there."""
+    totals = run.collect(compare_clusters, few=_FEW_CLUSTERS)
+    _add_fleet(run, totals, compare_folder)
+    add_leftovers(run, totals)
     return totals
 
 
-def _add_fleet_findings(project: Project, totals: _Totals, clusters: Sequence[str]) -> None:
-    totals.diagnostics.extend(project.fleet.problems)
-    totals.diagnostics.extend(project.bases.problems)
-    totals.diagnostics.extend(project.driver_images[1])
-    totals.diagnostics.extend(project.policies.problems)
-    if project.judged_by is not None:
-        from poolsmith.policies.changes import policy_changes
+def _add_fleet(run: Run, totals: Totals, work: Callable[[GeneratedFolder], FolderResult]) -> None:
+    """output/fleet/ is known only when each cluster is."""
+    if run.is_whole and not totals.unplanned and link_in_the_way(run.project.root, CLUSTERS) is None:
+        totals.add_folder(FLEET, work(fleet_folder(run.project, totals.fleet)))
 
-        totals.diagnostics.extend(policy_changes(project.policies, project.judging_policies))
-    if clusters:
+
+def add_leftovers(run: Run, totals: Totals) -> None:
+    """What stands in output/clusters/ and should not: links, clusters without profiles, halves of a killed run."""
+    project = run.project
+    in_the_way = link_in_the_way(project.root, CLUSTERS)
+    if in_the_way is not None:
+        totals.diagnostics.append(in_the_way)
         return
-    used = totals.used_bases | project.bases.used_by(project.bases.files.values())
-    for name, file in project.bases.files.items():
-        if name not in used:
-            message = f"nothing extends the base `{name}`"
-            totals.diagnostics.append(diagnose(shape.UNUSED_BASE, message, file.locate("/metadata/name")))
+    for name in _orphans(run):
+        message = f"`{CLUSTERS}/{name}` was generated, and no profile describes the cluster"
+        totals.diagnostics.append(diagnose(hygiene.ORPHANED_OUTPUT, message, whole_file(f"{CLUSTERS}/{name}")))
+    if is_interrupted(project.clusters_folder):
+        message = "an interrupted run left something behind"
+        totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, whole_file(CLUSTERS)))
 
 
-def _orphans(project: Project) -> list[str]:
-    """Folders of the output that have a lock and no profile. Where profiles could not be read, nobody knows."""
-    unread = {problem.primary.span.path for problem in project.fleet.problems}
-    if PROFILES in unread:
+def unwritten(run: Run, totals: Totals, outcome: Outcome) -> GenerateResult:
+    """The result of a run that writes nothing."""
+    return GenerateResult(outcome=outcome, changed=tuple(sorted(totals.changed)), removed=tuple(_orphans(run)))
+
+
+def _orphans(run: Run) -> list[str]:
+    if not run.is_whole or link_in_the_way(run.project.root, CLUSTERS) is not None:
         return []
-    described = {files.name for files in project.fleet.clusters}
-    described |= {path.removeprefix(f"{PROFILES}/") for path in unread}
-    try:
-        entries = sorted(os.listdir(project.clusters_folder))  # noqa: PTH208 - names only
-    except OSError:
-        return []
-    folder = project.clusters_folder
-    return [
-        name
-        for name in entries
-        if name not in described and not name.startswith(".") and (folder / name / LOCK).is_file()
-    ]
+    return orphans(run.project)
 
 
-def _removal(project: Project, name: str, totals: _Totals) -> Staged | None:
-    comparison = compare(project, f"{CLUSTERS}/{name}", {}, name)
-    if isinstance(comparison, Diagnostic):
-        totals.diagnostics.append(comparison)
-        return None
-    totals.diagnostics.extend(hand_edit(comparison, path, name, Severity.WARNING) for path in comparison.hand_edited())
-    totals.diagnostics.extend(foreign_diagnostics(comparison, name))
-    return stage(project.clusters_folder / name, {}, comparison.owned)
-
-
-def _outcome(totals: _Totals, clusters: int, facts: tuple[str, ...], fleet: FleetJudgement | None = None) -> Outcome:
-    checked = {"clusters": clusters, "pools": totals.pools, "generated files": totals.files}
-    skipped = []
-    if totals.unplanned:
-        skipped.append(Skipped("generation", f"profiles have errors, in {totals.unplanned} of {clusters} clusters"))
-    not_evaluated = 0
-    if totals.judged:
-        from poolsmith.app.cluster_judgement import counted
-        from poolsmith.ledger.privilege_check import not_expanded
-        from poolsmith.ledger.registry import PRIVILEGE_RULES
-        from poolsmith.rules.setup.registry import SETUP_RULES
-
-        checked["manifest files"] = sum(item.files for item in totals.judged)
-        checked["objects"] = sum(item.objects for item in totals.judged)
-        checked["rules"] = len(RULES) + len(PRIVILEGE_RULES) + len(SETUP_RULES)
-        if others := sum(item.others for item in totals.judged):
-            skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
-        if totals.unlisted_drivers:
-            skipped.append(without_list(totals.unlisted_drivers))
-        judgements = totals.judgements
-        checked |= counted(judgements.values())
-        skipped.extend(not_expanded({name: item.unknown for name, item in judgements.items()}))
-        skipped.extend(skip for name in sorted(judgements) for skip in judgements[name].skipped)
-        not_evaluated = sum(len(item.unknown) + item.not_evaluated for item in judgements.values())
-    if fleet is not None:
-        facts = (*facts, *fleet.facts)
-        checked |= fleet.checked
-        skipped.extend(fleet.skipped)
-        not_evaluated += fleet.not_evaluated
-    outcome = Outcome(
-        diagnostics=sorted_unique(totals.diagnostics),
-        checked=checked,
-        skipped=tuple(skipped),
-        not_evaluated=not_evaluated,
-        facts=facts,
-    )
-    return with_schema_results(outcome, (item.schemas for item in totals.judged)) if totals.judged else outcome
-
-
-def _sentence(changed: tuple[str, ...], removed: list[str], clusters: int, files: int) -> str:
-    written = tuple(name for name in changed if name != FLEET_NAME)
+def _sentence(changed: tuple[str, ...], removed: list[str], totals: Totals) -> str:
+    written = tuple(name for name in changed if name != FLEET)
     parts = []
     if written:
-        parts.append(f"wrote {len(written)} of {clusters} clusters: {joined(written, _FEW)}")
-    if FLEET_NAME in changed:
+        parts.append(f"wrote {len(written)} of {totals.clusters} clusters: {joined(written, _FEW)}")
+    if FLEET in changed:
         parts.append(f"wrote {FLEET}")
     if removed:
         parts.append(f"removed {len(removed)} without a profile: {joined(removed, _FEW)}")
-    return "; ".join(parts) if parts else f"nothing to write: {files:,} files are as the profiles generate them"
+    return "; ".join(parts) if parts else f"nothing to write: {totals.files:,} files are as the profiles generate them"

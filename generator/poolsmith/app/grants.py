@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.app.cluster_run import link_in_the_way, plan_cluster
+from poolsmith.app.cluster_run import plan_cluster
+from poolsmith.app.folder import link_in_the_way
 from poolsmith.app.project import open_project
 from poolsmith.app.schemas import KINDS, schema_text
 from poolsmith.diagnostics import Diagnostic, Severity, WriteError, sorted_unique
@@ -106,7 +107,7 @@ def _files(project: Project, named: Sequence[tuple[str, Proposal]]) -> dict[str,
 def _write(project: Project, texts: dict[str, str]) -> None:
     """All of them or none; a file that exists is never touched. Raises WriteError."""
     for folder in (PRIVILEGES, _SCHEMAS):
-        if (problem := link_in_the_way(project, folder)) is not None:
+        if (problem := link_in_the_way(project.root, folder)) is not None:
             raise WriteError(problem.message)
     schema = f"{_SCHEMAS}/{_SCHEMA}"
     if texts and not os.path.lexists(project.root / schema):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.app.cluster_run import link_in_the_way
-from poolsmith.app.project import Project
+from poolsmith.app.folder import link_in_the_way
 from poolsmith.app.schemas import schema_files
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import UsageError, WriteError
@@ -45,7 +44,7 @@ def initialize(root: Path, cluster: str, *, engine: str = "argocd") -> Initializ
     generated = {f"{PROFILES}/{SCHEMAS}/{name}": text for name, text in schema_files().items()}
     written, kept = [], []
     for folder in (f"{PROFILES}/{cluster}", f"{PROFILES}/{SCHEMAS}"):
-        if (problem := link_in_the_way(Project(root), folder)) is not None:
+        if (problem := link_in_the_way(root, folder)) is not None:
             raise WriteError(problem.message)
     try:
         for path, text in {**files, **generated}.items():

@@ -31,14 +31,13 @@ def command(
 
     Every cluster's folder is replaced as a whole, and only when all profiles are sound.
     """
-    from poolsmith.app.generate import generate
-    from poolsmith.app.settle import Mode
+    from poolsmith.app.generate import compare, generate
     from poolsmith.output.batches import default_jobs
 
-    mode = Mode.COMPARE if check else Mode.WRITE
     with progress_bar("comparing" if check else "generating") as progress:
-        result = generate(root, clusters=clusters, mode=mode, jobs=jobs or default_jobs(), progress=progress)
+        work = compare if check else generate
+        result = work(root, clusters=clusters, jobs=jobs or default_jobs(), progress=progress)
     print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL)
-    if check and (result.changed or result.removed):
+    if check and not result.is_current:
         return Exit.FINDINGS
     return exit_code(result.outcome, fail_on)

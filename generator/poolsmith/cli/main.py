@@ -93,6 +93,8 @@ def _run(arguments: list[str]) -> int:
         _silence_output()
         return Exit.FINDINGS
     except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, not shown
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python wraps one that hits the making of a class
+            return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
         return _bug(error)
     return result if isinstance(result, int) else Exit.CLEAN
 

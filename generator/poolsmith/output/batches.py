@@ -10,15 +10,14 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from multiprocessing.context import BaseContext
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_FEW = 12
 _BATCHES_PER_JOB = 5
 _LARGEST_BATCH = 25
 
@@ -28,23 +27,25 @@ def default_jobs() -> int:
 
 
 def in_batches(
-    work: Callable[[tuple[Item, ...]], Result], items: Sequence[Item], jobs: int
-) -> Iterator[tuple[int, Result]]:
-    """Apply `work` to batches of `items`; yields how many items a result covers, and the result.
+    work: Callable[[tuple[Item, ...]], Iterable[Result]], items: Sequence[Item], jobs: int, *, few: int
+) -> Iterator[Result]:
+    """The results of `work`, which takes some of the items.
 
-    Work, items and results must be picklable. With one job, or few items, everything runs in this process.
+    With one job, or up to `few` items, all is done in this process, in order. Otherwise work, items and results must
+    be picklable; what `work` holds is loaded once in each process.
     """
-    if jobs <= 1 or len(items) <= _FEW:
-        for item in items:
-            yield 1, work((item,))
+    if jobs <= 1 or len(items) <= few:
+        yield from work(tuple(items))
         return
     size = max(1, min(_LARGEST_BATCH, len(items) // (jobs * _BATCHES_PER_JOB)))
     batches = [tuple(items[start : start + size]) for start in range(0, len(items), size)]
     pool = None
     try:
         with _interrupts_held():
-            pool = _context().Pool(min(jobs, len(batches)), initializer=_ignore_interrupts)
-        yield from pool.imap_unordered(_Counted(work), batches)
+            pool = _context().Pool(min(jobs, len(batches)), initializer=_Worker.start, initargs=(work,))
+        found: Iterator[list[Result]] = pool.imap_unordered(_Worker.run, batches)  # type: ignore[arg-type] # of `work`
+        for results in found:
+            yield from results
         pool.close()
     except BaseException:
         if pool is not None:
@@ -53,6 +54,22 @@ def in_batches(
     finally:
         if pool is not None:
             pool.join()
+
+
+class _Worker:
+    """A process of the pool, which does one kind of work."""
+
+    work: ClassVar[Callable[[tuple[Any, ...]], Iterable[object]]]
+
+    @classmethod
+    def start(cls, work: Callable[[tuple[Any, ...]], Iterable[object]]) -> None:
+        """Ctrl-C reaches the whole group; only the parent acts on it."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        cls.work = work
+
+    @classmethod
+    def run(cls, batch: tuple[Any, ...]) -> list[object]:
+        return list(cls.work(batch))
 
 
 @contextmanager
@@ -65,22 +82,7 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Counted:
-    """`work` with the size of its batch; a class, so that it can be pickled."""
-
-    def __init__(self, work: Callable[[tuple[Any, ...]], object]) -> None:
-        self._work = work
-
-    def __call__(self, batch: tuple[Any, ...]) -> tuple[int, object]:
-        return len(batch), self._work(batch)
-
-
 def _context() -> BaseContext:
     import multiprocessing
 
     return multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches the whole group; only the parent acts on it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

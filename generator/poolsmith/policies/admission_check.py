@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.versions import minor_key
@@ -58,10 +58,15 @@ class AdmissionFindings:
 
 
 class AdmissionReviews:
-    """The policies of a project on its clusters. `files` are those of policies/admission/ that are sound YAML."""
+    """The policies of a project on its clusters. `files` are those of policies/admission/ that are sound YAML.
+
+    What they said of an object of one cluster holds for the next; their time is that of all clusters together.
+    """
 
     def __init__(self, files: Sequence[AdmissionFile]) -> None:
         self._files = tuple(files)
+        self._budget = Budget()
+        self._by_minor: dict[str, _Policies] = {}
 
     def judge(self, prediction: Prediction, tree: ManifestTree, view: PrivilegeView) -> AdmissionFindings:
         """One cluster: its rendered and predicted objects.
@@ -78,7 +83,9 @@ class AdmissionReviews:
         except UnknownKubernetes as error:
             skipped = Skipped(f"policies of cluster {view.cluster}", str(error))
             return AdmissionFindings(skipped=(skipped,), not_evaluated=len(texts))
-        policies = _policies(texts, kubernetes)
+        policies = self._by_minor.get(kubernetes)
+        if policies is None:
+            policies = self._by_minor[kubernetes] = _Policies(texts, kubernetes, self._budget)
         judged = policies.judge(prediction, tree)
         found = findings_of(judged, policies.set, policies.run, prediction, view)
         return AdmissionFindings(
@@ -91,34 +98,16 @@ class AdmissionReviews:
         )
 
 
-@lru_cache(maxsize=16)
-def _policies(texts: tuple[tuple[str, str], ...], kubernetes: str) -> _Policies:
-    """Of files (path and text): what they said of an object in one batch of clusters holds in the next."""
-    return _Policies(texts, kubernetes)
-
-
-def forget() -> None:
-    """Start a run afresh: verdicts of an earlier one in this process, and the time that it took, are not this one's."""
-    _policies.cache_clear()
-    _budget.cache_clear()
-
-
-@lru_cache(maxsize=16)
-def _budget(_texts: tuple[tuple[str, str], ...]) -> Budget:
-    """One for all clusters and versions that these files are for."""
-    return Budget()
-
-
 class _Policies:
     """Policies for one Kubernetes minor, and their verdicts on objects that may come up again."""
 
-    def __init__(self, texts: tuple[tuple[str, str], ...], kubernetes: str) -> None:
+    def __init__(self, texts: tuple[tuple[str, str], ...], kubernetes: str, budget: Budget) -> None:
         placed = (placed_objects(path, text) for path, text in texts)
         objects = [item for found in placed if not isinstance(found, Diagnostic) for item in found]
         self.kubernetes = kubernetes
         self.set, problems = read_policies(objects, kubernetes)
         self.resources = Resources(kubernetes, (item.body for item in self.set.definitions))
-        self._budget = _budget(texts)
+        self._budget = budget
         with self._budget.limits() as limits:
             self.run = run_policies(self.set, (), self.resources, imply_bindings=False, limits=limits)
         self.static = (*problems, *static_findings(self.set, self.run, kubernetes))

@@ -60,11 +60,6 @@ def clusters(synthetic_fleet):
     return run
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_remembered():
-    admission_check._policies.cache_clear()
-
-
 @pytest.fixture
 def judge(clusters):
     def run(*files):

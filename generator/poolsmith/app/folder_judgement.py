@@ -1,33 +1,32 @@
-"""The manifest rules on what a cluster's output holds."""
+"""What rules and schemas say of a generated folder as it is committed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.app.folder import FolderFindings, FolderResult, GeneratedFolder, against_disk, result_of
+from poolsmith.diagnostics import Diagnostic
 from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.rules.engine import run_rules
 from poolsmith.rules.registry import RULES
-from poolsmith.rules.schema.object_schemas import Against, SchemaResult, judge_schemas
+from poolsmith.rules.schema.object_schemas import Against, judge_schemas
 
 if TYPE_CHECKING:
-    from poolsmith.diagnostics import Diagnostic
     from poolsmith.operands.manifest import ManifestTree
     from poolsmith.output.comparison import Comparison
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What the rules found, and how much they looked at."""
-
-    diagnostics: tuple[Diagnostic, ...] = ()
-    files: int = 0
-    objects: int = 0
-    others: int = 0
-    schemas: SchemaResult = field(default_factory=SchemaResult)
+def judge_folder(folder: GeneratedFolder, against: Against) -> FolderResult:
+    """How it differs from what is generated, and what rules and schemas say of what is there."""
+    comparison = against_disk(folder.root, folder.path, folder.files, folder.subject)
+    result = result_of(folder, comparison)
+    if isinstance(comparison, Diagnostic):
+        return result
+    return replace(result, findings=_findings(comparison, folder.tree, against))
 
 
-def judge_output(comparison: Comparison, tree: ManifestTree, against: Against) -> Judged:
+def _findings(comparison: Comparison, tree: ManifestTree, against: Against) -> FolderFindings:
     """Files that are as generated need not be parsed again; they are judged all the same."""
     generated = {manifest.path: manifest.documents for manifest in tree.manifests}
     documents: list[CheckedDocument] = []
@@ -44,11 +43,10 @@ def judge_output(comparison: Comparison, tree: ManifestTree, against: Against) -
         else:
             found, problem = parse_documents(shown, content)
             documents.extend(found)
-            if problem is not None:
-                diagnostics.append(problem)
+            diagnostics.extend([problem] if problem is not None else [])
     checked = CheckedTree(tuple(documents), frozenset(paths))
     diagnostics.extend(run_rules(RULES, checked))
     schemas = judge_schemas(checked, against)
     diagnostics.extend(schemas.diagnostics)
     objects = len(checked.objects)
-    return Judged(tuple(diagnostics), len(paths), objects, len(documents) - objects, schemas)
+    return FolderFindings(tuple(diagnostics), len(paths), objects, len(documents) - objects, schemas)

@@ -1,0 +1,94 @@
+"""What a run makes of each cluster: written, compared or judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.app.cluster_run import ClusterRun, run_cluster
+from poolsmith.app.folder import GeneratedFolder, compare_folder, write_folder
+from poolsmith.app.project import CLUSTERS
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.output.fleet import FleetEntry, fleet_entry
+from poolsmith.rules.prediction.driver_images import driver_pools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from poolsmith.app.cluster_judgement import Judgement
+    from poolsmith.app.folder import FolderResult
+    from poolsmith.app.project import Project
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.profiles.fleet import ClusterFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterResult:
+    """What became of one cluster. `folder` is None when its profiles have errors.
+
+    `judgement` is what was found in what the profiles produce, where that was judged. `unlisted_drivers` counts pools
+    that pull a driver image, where no list of known images can say anything about it.
+    """
+
+    name: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+    pools: int = 0
+    used_bases: frozenset[str] = frozenset()
+    folder: FolderResult | None = None
+    fleet_entry: FleetEntry | None = None
+    judgement: Judgement | None = None
+    unlisted_drivers: int = 0
+
+
+def write_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
+    """Each cluster, staged where it changed. Raises WriteError."""
+    return _each(project, batch, lambda run, folder: _result(project, run, write_folder(folder)))
+
+
+def compare_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
+    """Each cluster, and how its folder differs from what is generated."""
+    return _each(project, batch, lambda run, folder: _result(project, run, compare_folder(folder)))
+
+
+def judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
+    """Each cluster compared, and all rules over what is generated, predicted and committed."""
+    from poolsmith.app.cluster_judgement import judge_cluster  # rules are for those who judge
+    from poolsmith.app.folder_judgement import judge_folder
+    from poolsmith.rules.schema.object_schemas import against_cluster
+
+    def judged(run: ClusterRun, folder: GeneratedFolder) -> ClusterResult:
+        assert run.loaded.cluster is not None, "it is generated"
+        judgement = judge_cluster(project, run)
+        result = _result(project, run, judge_folder(folder, against_cluster(run.loaded.cluster, project.catalog)))
+        return replace(result, diagnostics=(*result.diagnostics, *judgement.diagnostics), judgement=judgement)
+
+    return _each(project, batch, judged)
+
+
+def _each(
+    project: Project, batch: tuple[ClusterFiles, ...], finish: Callable[[ClusterRun, GeneratedFolder], ClusterResult]
+) -> Iterator[ClusterResult]:
+    with rarely_collecting():
+        for files in batch:
+            run = run_cluster(project, files)
+            if run.files is None or run.tree is None:
+                yield _result(project, run, None)
+                continue
+            name = run.loaded.name
+            path = f"{CLUSTERS}/{name}"
+            yield finish(
+                run, GeneratedFolder(root=project.root, path=path, subject=name, tree=run.tree, files=run.files)
+            )
+
+
+def _result(project: Project, run: ClusterRun, folder: FolderResult | None) -> ClusterResult:
+    plan = run.plan if folder is not None else None
+    return ClusterResult(
+        name=run.loaded.name,
+        diagnostics=run.diagnostics,
+        pools=len(run.loaded.pools),
+        used_bases=run.loaded.used_bases,
+        folder=folder,
+        fleet_entry=fleet_entry(plan, run.admission) if plan is not None else None,
+        unlisted_drivers=driver_pools(plan) if plan is not None and project.fleet.driver_images is None else 0,
+    )

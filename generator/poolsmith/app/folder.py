@@ -1,0 +1,139 @@
+"""One generated folder against what is there: staged, or compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
+from poolsmith.diagnostics.codes import hygiene as codes
+from poolsmith.diagnostics.codes import reading
+from poolsmith.output.comparison import Comparison, drift_diagnostics, foreign_diagnostics, hand_edit
+from poolsmith.output.lock_file import LOCK, BadLockError, Lock, read_lock
+from poolsmith.sources.output_tree import Staged, read_files, stage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.operands.manifest import ManifestTree
+    from poolsmith.rules.schema.object_schemas import SchemaResult
+
+_MOST_IN_THE_WAY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFindings:
+    """What the manifest rules and schemas found in a folder, and how much they looked at."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    files: int
+    objects: int
+    others: int
+    schemas: SchemaResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderResult:
+    """`changed`: the folder is not what is generated. `staged` is its successor, `findings` what rules say of it."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    files: int = 0
+    changed: bool = False
+    staged: Staged | None = None
+    findings: FolderFindings | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedFolder:
+    """What belongs into a folder: its path below the root, whom findings are about, its objects, and its files."""
+
+    root: Path
+    path: str
+    subject: str
+    tree: ManifestTree
+    files: dict[str, bytes]
+
+
+def write_folder(folder: GeneratedFolder) -> FolderResult:
+    """Stage what differs; nothing is staged where something is in the way. Raises WriteError."""
+    comparison = against_disk(folder.root, folder.path, folder.files, folder.subject)
+    if isinstance(comparison, Diagnostic):
+        return FolderResult(diagnostics=(comparison,), files=len(folder.files))
+    diagnostics = foreign_diagnostics(comparison, folder.subject)
+    staged = None
+    if not comparison.is_current:
+        edited = comparison.hand_edited()
+        diagnostics += [hand_edit(comparison, path, folder.subject, Severity.WARNING) for path in edited]
+        in_the_way = _occupied(comparison, folder.subject)
+        diagnostics += in_the_way
+        if not in_the_way:
+            staged = stage(folder.root / folder.path, folder.files, comparison.owned)
+    return FolderResult(
+        diagnostics=tuple(diagnostics), files=len(folder.files), changed=not comparison.is_current, staged=staged
+    )
+
+
+def compare_folder(folder: GeneratedFolder) -> FolderResult:
+    """How what is there differs from what is generated."""
+    return result_of(folder, against_disk(folder.root, folder.path, folder.files, folder.subject))
+
+
+def result_of(folder: GeneratedFolder, comparison: Comparison | Diagnostic) -> FolderResult:
+    """Of a run that writes nothing."""
+    if isinstance(comparison, Diagnostic):
+        return FolderResult(diagnostics=(comparison,), files=len(folder.files))
+    if comparison.is_current:
+        diagnostics = foreign_diagnostics(comparison, folder.subject)
+    else:
+        diagnostics = _occupied(comparison, folder.subject) + drift_diagnostics(comparison, folder.subject)
+    return FolderResult(diagnostics=tuple(diagnostics), files=len(folder.files), changed=not comparison.is_current)
+
+
+def against_disk(root: Path, folder: str, generated: dict[str, bytes], subject: str) -> Comparison | Diagnostic:
+    """What `folder` holds against `generated`, or why that can't be said."""
+    if (problem := link_in_the_way(root, folder)) is not None:
+        return problem
+    target = root / folder
+    try:
+        present = read_files(target) if target.exists() else {}
+    except OSError as error:
+        message = f"can't be read: {error.strerror or error}"
+        return diagnose(reading.UNREADABLE_FILE, message, whole_file(folder), subject=subject)
+    lock = Lock()
+    if (text := present.get(LOCK)) is not None:
+        try:
+            lock = read_lock(text)
+        except BadLockError as error:
+            message = f"the lock can't be used: {error}"
+            return diagnose(codes.BAD_LOCK, message, whole_file(f"{folder}/{LOCK}"), subject=subject)
+    elif LOCK in present:
+        message = "the lock is not a regular file"
+        return diagnose(codes.BAD_LOCK, message, whole_file(f"{folder}/{LOCK}"), subject=subject)
+    return Comparison(folder=folder, generated=generated, present=present, lock=lock)
+
+
+def link_in_the_way(root: Path, folder: str) -> Diagnostic | None:
+    """A generated folder must lie where it seems to lie: links would lead writes elsewhere."""
+    path = root
+    for part in folder.split("/"):
+        path = path / part
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            what = "a symbolic link" if path.is_symlink() else "not a folder"
+            shown = path.relative_to(root).as_posix()
+            return diagnose(
+                codes.PATH_OCCUPIED, f"`{shown}` is {what}; nothing is written through it", whole_file(shown)
+            )
+    return None
+
+
+def _occupied(comparison: Comparison, subject: str) -> list[Diagnostic]:
+    """Files in the way that are not ours."""
+    return [
+        diagnose(
+            codes.PATH_OCCUPIED,
+            f"`{path}` is in the way of what has to be generated, and no lock owns it",
+            whole_file(f"{comparison.folder}/{path}"),
+            subject=subject,
+        )
+        for path in comparison.occupied()[:_MOST_IN_THE_WAY]
+    ]

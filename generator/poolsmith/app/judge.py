@@ -1,0 +1,75 @@
+"""All rules over a project: what is generated, what it will run, and what is committed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.app.cluster_judgement import counted
+from poolsmith.app.cluster_result import judge_clusters
+from poolsmith.app.fleet_folder import fleet_folder
+from poolsmith.app.fleet_judgement import judge_fleet
+from poolsmith.app.folder import link_in_the_way
+from poolsmith.app.folder_judgement import judge_folder
+from poolsmith.app.generate import GenerateResult, add_leftovers, unwritten
+from poolsmith.app.project import CLUSTERS, FLEET
+from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.ledger.privilege_check import not_expanded
+from poolsmith.ledger.registry import PRIVILEGE_RULES
+from poolsmith.policies.verdicts import with_policies
+from poolsmith.rules.registry import RULES
+from poolsmith.rules.schema.object_schemas import Against, with_schema_results
+from poolsmith.rules.setup.registry import SETUP_RULES
+
+if TYPE_CHECKING:
+    from poolsmith.app.fleet_judgement import FleetJudgement
+    from poolsmith.app.run import Run, Totals
+    from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.policies.verdicts import Verdicts
+
+_FEW_CLUSTERS = 2
+"""Judging a cluster takes long enough to be shared by processes from here on."""
+
+
+def judge(run: Run, verdicts: Verdicts) -> GenerateResult:
+    """Compare every generated folder, run every rule, and take the findings as the policies want them."""
+    project = run.project
+    totals = run.collect(judge_clusters, few=_FEW_CLUSTERS)
+    if run.is_whole and not totals.unplanned and link_in_the_way(project.root, CLUSTERS) is None:
+        totals.add_folder(FLEET, judge_folder(fleet_folder(project, totals.fleet), Against()))
+    add_leftovers(run, totals)
+    complete = run.is_whole and not totals.unplanned
+    fleet = judge_fleet(project, totals.judgements, verdicts, complete=complete) if totals.judgements else None
+    if fleet is not None:
+        totals.diagnostics.extend(fleet.diagnostics)
+    outcome = _with_judgements(totals.outcome(), totals, fleet)
+    complete = run.is_whole and not outcome.skipped_for_errors
+    outcome = with_policies(outcome, project.judging_policies, today=verdicts.today, complete=complete)
+    return unwritten(run, totals, outcome)
+
+
+def _with_judgements(outcome: Outcome, totals: Totals, fleet: FleetJudgement | None) -> Outcome:
+    """What was looked at, what was left out, and what could not be evaluated."""
+    checked, skipped, not_evaluated = dict(outcome.checked), list(outcome.skipped), 0
+    if totals.findings:
+        checked["manifest files"] = sum(item.files for item in totals.findings)
+        checked["objects"] = sum(item.objects for item in totals.findings)
+        checked["rules"] = len(RULES) + len(PRIVILEGE_RULES) + len(SETUP_RULES)
+        if others := sum(item.others for item in totals.findings):
+            skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
+        skipped.extend(totals.without_list())
+        judgements = totals.judgements
+        checked |= counted(judgements.values())
+        skipped.extend(not_expanded({name: item.unknown for name, item in judgements.items()}))
+        skipped.extend(skip for name in sorted(judgements) for skip in judgements[name].skipped)
+        not_evaluated = sum(len(item.unknown) + item.not_evaluated for item in judgements.values())
+    facts = outcome.facts
+    if fleet is not None:
+        facts = (*facts, *fleet.facts)
+        checked |= fleet.checked
+        skipped.extend(fleet.skipped)
+        not_evaluated += fleet.not_evaluated
+    outcome = replace(outcome, checked=checked, skipped=tuple(skipped), not_evaluated=not_evaluated, facts=facts)
+    if not totals.findings:
+        return outcome
+    return with_schema_results(outcome, (item.schemas for item in totals.findings))

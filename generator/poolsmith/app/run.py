@@ -1,0 +1,157 @@
+"""One run over the clusters of a project, and what it collects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from poolsmith.app.project import Project, open_project
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique
+from poolsmith.diagnostics.codes import shape
+from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.output.batches import in_batches
+from poolsmith.rules.prediction.driver_images import without_list
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from poolsmith.app.cluster_judgement import Judgement
+    from poolsmith.app.cluster_result import ClusterResult
+    from poolsmith.app.folder import FolderFindings, FolderResult
+    from poolsmith.output.fleet import FleetEntry
+    from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.sources.output_tree import Staged
+
+Progress = Callable[[int, int], None]
+Work = Callable[[Project, "tuple[ClusterFiles, ...]"], "Iterator[ClusterResult]"]
+"""One of the functions of `cluster_result`: what is made of each cluster."""
+
+
+def silent(_done: int, _total: int) -> None:
+    """Nobody wants to know how far it is."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """What the clusters of a run came to, together."""
+
+    clusters: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    staged: list[Staged] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    used_bases: set[str] = field(default_factory=set)
+    pools: int = 0
+    files: int = 0
+    unlisted_drivers: int = 0
+    unplanned: int = 0
+    findings: list[FolderFindings] = field(default_factory=list)
+    fleet: list[FleetEntry] = field(default_factory=list)
+    judgements: dict[str, Judgement] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+    def add(self, result: ClusterResult) -> None:
+        self.clusters += 1
+        self.diagnostics.extend(result.diagnostics)
+        self.used_bases |= result.used_bases
+        self.pools += result.pools
+        self.unlisted_drivers += result.unlisted_drivers
+        if result.folder is None:
+            self.unplanned += 1
+        else:
+            self.add_folder(result.name, result.folder)
+        if result.judgement is not None:
+            self.judgements[result.name] = result.judgement
+        if result.fleet_entry is not None:
+            self.fleet.append(result.fleet_entry)
+
+    def add_folder(self, name: str, folder: FolderResult) -> None:
+        self.diagnostics.extend(folder.diagnostics)
+        self.files += folder.files
+        if folder.changed:
+            self.changed.append(name)
+        if folder.staged is not None:
+            self.staged.append(folder.staged)
+        if folder.findings is not None:
+            self.findings.append(folder.findings)
+            self.diagnostics.extend(folder.findings.diagnostics)
+
+    def outcome(self, facts: tuple[str, ...] = ()) -> Outcome:
+        """Of a run without judgements."""
+        skipped = []
+        if self.unplanned:
+            reason = f"profiles have errors, in {self.unplanned} of {self.clusters} clusters"
+            skipped.append(Skipped("generation", reason))
+        return Outcome(
+            diagnostics=sorted_unique(self.diagnostics),
+            checked={"clusters": self.clusters, "pools": self.pools, "generated files": self.files},
+            skipped=tuple(skipped),
+            facts=facts,
+        )
+
+    def without_list(self) -> tuple[Skipped, ...]:
+        return (without_list(self.unlisted_drivers),) if self.unlisted_drivers else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A project, the clusters that are looked at, and how many processes share the work.
+
+    `is_whole`: all clusters are, so that something can be said of what spans them. What clusters share is loaded
+    once, by the project.
+    """
+
+    project: Project
+    selected: tuple[ClusterFiles, ...]
+    is_whole: bool
+    jobs: int = 1
+    progress: Progress = silent
+
+    def collect(self, work: Work, *, few: int) -> Totals:
+        """Each cluster worked on, and what is wrong with the files that they share.
+
+        Other processes are started for more than `few` clusters only.
+        """
+        totals = Totals()
+        self.progress(0, len(self.selected))
+        for result in in_batches(partial(work, self.project), self.selected, self.jobs, few=few):
+            totals.add(result)
+            self.progress(totals.clusters, len(self.selected))
+        totals.diagnostics.extend(self._shared_problems(totals.used_bases))
+        return totals
+
+    def _shared_problems(self, used_bases: set[str]) -> Iterator[Diagnostic]:
+        project = self.project
+        yield from project.fleet.problems
+        yield from project.bases.problems
+        yield from project.driver_images[1]
+        yield from project.policies.problems
+        if project.judged_by is not None:
+            from poolsmith.policies.changes import policy_changes
+
+            yield from policy_changes(project.policies, project.judging_policies)
+        if not self.is_whole:
+            return
+        used = used_bases | project.bases.used_by(project.bases.files.values())
+        for name, file in project.bases.files.items():
+            if name not in used:
+                message = f"nothing extends the base `{name}`"
+                yield diagnose(shape.UNUSED_BASE, message, file.locate("/metadata/name"))
+
+
+def open_run(
+    root: Path,
+    clusters: Sequence[str] = (),
+    *,
+    jobs: int = 1,
+    progress: Progress = silent,
+    judged_by: Path | None = None,
+) -> Run:
+    """A run over the clusters named, or all. Raises UsageError, NoInputError."""
+    project = open_project(root, judged_by)
+    return Run(project=project, selected=project.select(clusters), is_whole=not clusters, jobs=jobs, progress=progress)
