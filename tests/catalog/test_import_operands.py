@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import pytest
 
 from poolsmith.catalog import store
-from poolsmith.catalog.object_entry import compact_object
 from poolsmith.catalog.operands import whole
 from poolsmith.catalog.schema_pack import SchemaPack, read_pack
 from poolsmith.diagnostics import PoolsmithError, UsageError, WriteError
@@ -20,6 +19,7 @@ from poolsmith.sources.yaml_reader import read_documents
 from tools import operator_repository
 from tools.catalog_data import write_entries
 from tools.import_operands import import_operands, main
+from tools.object_entry import compact_object
 
 RELEASE = "v30.1.0"
 DATA = {

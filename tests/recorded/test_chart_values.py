@@ -9,10 +9,10 @@ import yaml
 
 from poolsmith.catalog import store
 from poolsmith.catalog.chart_import import entry_from_chart
-from poolsmith.catalog.chart_values_entry import chart_values_entry, chart_values_text
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.sources.chart_files import read_chart_files
 from poolsmith.values.judge import judge_values
+from tools.chart_values_entry import chart_values_entry, chart_values_text
 
 TABLE = store.DATA / "chart_values.json"
 TAGS = value_paths().tags

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from poolsmith.catalog import Catalog, store
-from poolsmith.catalog.release_entry import chart_entry
+from poolsmith.catalog.chart_import import chart_entry
 
 CATALOG = Catalog()
 NOT_KEPT = ("customMetrics",)

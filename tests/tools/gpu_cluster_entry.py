@@ -10,10 +10,10 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.object_entry import compact_object, compact_or_refuse, documents_of, hold_all, joined
-from poolsmith.catalog.operand_entry import behaviour_of
+from poolsmith.catalog.operator_behaviour import behaviour_of
 from poolsmith.catalog.versions import covers
 from poolsmith.diagnostics import PoolsmithError
+from tools.object_entry import compact_object, compact_or_refuse, documents_of, hold_all, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

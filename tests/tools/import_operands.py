@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.crd_entry import crds_entry
-from poolsmith.catalog.object_entry import documents_of
-from poolsmith.catalog.operand_entry import is_for_openshift, operand_entry, states_text
 from poolsmith.catalog.versions import covers
 from poolsmith.diagnostics import Diagnostic, PoolsmithError, UsageError, sorted_unique
 from poolsmith.diagnostics.listing import listed
@@ -31,6 +29,8 @@ from tools.catalog_data import CatalogData, pack_path, write_entries
 from tools.gpu_cluster_entry import cases, gpu_cluster_entry
 from tools.import_by_hand import by_hand
 from tools.nvidia_driver_entry import CASES, nvidia_driver_entry
+from tools.object_entry import documents_of
+from tools.operand_entry import is_for_openshift, operand_entry, states_text
 from tools.operator_repository import DEFINITIONS, MANIFESTS, RENDERED, YAML_ENDINGS, OperatorRepository
 from tools.schema_pack_entry import pack_with_release
 

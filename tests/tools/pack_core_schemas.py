@@ -17,7 +17,8 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-from poolsmith.catalog.schema_pack import ENDING, FOLDER, Entry, Schema, pack_text, read_pack, write_pack
+from poolsmith.catalog.schema_pack import ENDING, FOLDER, Schema, read_pack
+from tools.schema_pack_text import Entry, pack_text, write_pack
 
 PACKAGE = "kubernetes-validate==1.37.0"
 FAMILY = "kubernetes"

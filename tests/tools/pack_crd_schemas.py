@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poolsmith.catalog.schema_pack import ENDING, FOLDER, Entry, Schema, pack_text, write_pack
+from poolsmith.catalog.schema_pack import ENDING, FOLDER, Schema
 from poolsmith.sources.yaml_reader import read_documents
+from tools.schema_pack_text import Entry, pack_text, write_pack
 
 _KEPT = (
     *("type", "enum", "pattern", "format", "nullable", "default", "required"),

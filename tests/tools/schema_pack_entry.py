@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.schema_pack import pack_text
 from poolsmith.catalog.versions import version_key
 from tools.pack_crd_schemas import _entries, crd_schemas
+from tools.schema_pack_text import pack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,8 @@ from poolsmith.catalog import store
 from poolsmith.sources.nested import value_at
 
 _FREE_TYPES = frozenset(("object", "array", "any"))
-_SUBCHARTS = ("node-feature-discovery",)
+SUBCHART = "node-feature-discovery"
+"""The chart inside the operator's; its own defaults are unknown."""
 _FREE_KEYS = frozenset(("affinity", "data", "featureGates", "nodeSelector", "resources"))
 _FREE_ENDINGS = ("annotations", "Annotations", "labels", "Labels", "Probe")
 
@@ -46,8 +47,8 @@ class Chart:
             if above in self.paths:
                 key = path[length - 1]
                 free = key in _FREE_KEYS or key.endswith(_FREE_ENDINGS) or not self._is_parent(above)
-                return path[0] in _SUBCHARTS or (self.paths[above] in _FREE_TYPES and free)
-        return path[0] in _SUBCHARTS
+                return path[0] == SUBCHART or (self.paths[above] in _FREE_TYPES and free)
+        return path[0] == SUBCHART
 
     def value_type(self, path: tuple[str, ...]) -> str:
         """string, boolean, integer, number, array, object or any."""

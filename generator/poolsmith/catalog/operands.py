@@ -1,6 +1,6 @@
 """What a release's operator creates before it looks at the custom resources.
 
-An entry is made by `operand_entry`. Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
+Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
 time: whoever asks may change what it gets.
 """
 

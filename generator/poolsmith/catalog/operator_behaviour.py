@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
-from poolsmith.catalog.operand_entry import behaviour_of
+from poolsmith.catalog.versions import covers
+from poolsmith.diagnostics import PoolsmithError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @cache
@@ -23,6 +27,18 @@ def behaviour_at(release: str) -> dict[str, Any]:
 def driver_object_behaviour_at(release: str) -> dict[str, Any]:
     """By the names of `nvidia_driver/overlay.yaml`: of NVIDIADriver objects. Shared, so not to be changed."""
     return behaviour_of(store.read_yaml("nvidia_driver/overlay.yaml")["behaviour"], release)
+
+
+def behaviour_of(rules: Mapping[str, Any], release: str) -> dict[str, Any]:
+    """Each behaviour with the value that holds for a release: the one entry of its list that covers it.
+
+    Raises PoolsmithError that names every behaviour without one.
+    """
+    covering = {name: [entry for entry in entries if covers(entry, release)] for name, entries in sorted(rules.items())}
+    wrong = [f"{name} has {len(found)}" for name, found in covering.items() if len(found) != 1]
+    if wrong:
+        raise PoolsmithError(f"overlay.yaml: each behaviour needs one entry that covers {release}; {', '.join(wrong)}")
+    return {name: found[0]["value"] for name, found in covering.items()}
 
 
 def name_of_kernel(kernel: str, architectures: str) -> str:

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from poolsmith.catalog import store
-from poolsmith.catalog.chart_values_entry import SUBCHART
+from poolsmith.catalog.charts import SUBCHART
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics.suggest import flatten
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.chart_values_entry import SUBCHART
+from poolsmith.catalog.charts import SUBCHART
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.chart_values_entry import SUBCHART
+from poolsmith.catalog.charts import SUBCHART
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.suggest import flatten, nearest

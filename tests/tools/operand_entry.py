@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.object_entry import compact_object, compact_or_refuse, documents_of
+from poolsmith.catalog.operator_behaviour import behaviour_of
 from poolsmith.catalog.versions import covers
 from poolsmith.diagnostics import PoolsmithError
+from tools.object_entry import compact_object, compact_or_refuse, documents_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -56,18 +57,6 @@ def operand_entry(
 def is_for_openshift(path: str) -> bool:
     """Whether the operator passes a manifest over where there is no OpenShift: its file name says so."""
     return "openshift" in path.partition("/")[2]
-
-
-def behaviour_of(rules: Mapping[str, Any], release: str) -> dict[str, Any]:
-    """Each behaviour with the value that holds for a release: the one entry of its list that covers it.
-
-    Raises PoolsmithError that names every behaviour without one.
-    """
-    covering = {name: [entry for entry in entries if covers(entry, release)] for name, entries in sorted(rules.items())}
-    wrong = [f"{name} has {len(found)}" for name, found in covering.items() if len(found) != 1]
-    if wrong:
-        raise PoolsmithError(f"overlay.yaml: each behaviour needs one entry that covers {release}; {', '.join(wrong)}")
-    return {name: found[0]["value"] for name, found in covering.items()}
 
 
 def states_text(entry: dict[str, Any], dump: Any) -> Iterable[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from poolsmith.catalog.charts import SUBCHART
 from poolsmith.catalog.versions import version_key
 
-SUBCHART = "node-feature-discovery"
 _CONDITION = "nfd.enabled"  # Helm itself reads it: the condition of the dependency in Chart.yaml
 
 
