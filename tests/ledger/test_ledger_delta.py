@@ -7,9 +7,10 @@ import time
 import pytest
 
 from poolsmith.ledger.ledger import Ledger, LedgerLine
-from poolsmith.ledger.ledger_delta import applied, delta, in_words
+from poolsmith.ledger.ledger_delta import applied, delta
 from poolsmith.ledger.privilege import Privilege
 from poolsmith.ledger.reach import Reach, reach_of
+from support.change_words import in_words
 
 
 def ledger(*texts, unknown=()):

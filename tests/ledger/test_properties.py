@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.ledger.ledger import Ledger, LedgerLine, line_order
-from poolsmith.ledger.ledger_delta import ChangeKind, applied, delta, in_words
+from poolsmith.ledger.ledger_delta import ChangeKind, applied, delta
 from poolsmith.ledger.privilege import ACCESS, NON_RESOURCE, PROPAGATION, Privilege, privilege, rbac
 from poolsmith.ledger.reach import reach_of, reach_table
 from poolsmith.ledger.widening import covers, widens
+from support.change_words import in_words
 
 TEXTS = st.text(st.sampled_from("a:%/@#*.") | st.characters(), min_size=1, max_size=6)
 FEW = st.sampled_from

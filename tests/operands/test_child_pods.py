@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.catalog.operands import operand_releases, read_operands, whole
-from poolsmith.operands.child_pods import child_pods, children, unknown_children
+from poolsmith.operands.child_pods import children, unknown_children
 
 RELEASES = sorted(operand_releases())
 CUDA, PLUGIN = "nvidia-cuda-validator-*", "nvidia-device-plugin-validator-*"
@@ -16,6 +16,11 @@ VARIABLES = {
     "VALIDATOR_IMAGE_PULL_SECRETS": "one,two",
     "VALIDATOR_RUNTIME_CLASS": "nvidia",
 }
+
+
+def child_pods(release, objects):
+    """The pods alone."""
+    return tuple(child.pod for child in children(release, objects))
 
 
 def validator(namespace="gpu-operator", **variables):

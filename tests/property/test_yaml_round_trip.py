@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import copy
 
-import pytest
 import yaml
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.sources import pointer as pointers
-from poolsmith.sources.yaml_edit import replace_scalar
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.sources.yaml_writer import emit, emit_all
 
@@ -106,41 +104,3 @@ def test_any_text_is_read_or_is_a_problem(text):
 def test_any_bytes_that_are_text_are_read_or_are_a_problem(content):
     with contextlib.suppress(YamlProblem):
         assert isinstance(read_documents(content.decode("utf-8", "surrogateescape")), list)
-
-
-def scalars_in(node, steps=()):
-    if isinstance(node, (dict, list)):
-        for step, value in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from scalars_in(value, (*steps, step))
-    else:
-        yield steps
-
-
-def with_value(node, steps, value):
-    if not steps:
-        return value
-    changed = node.copy()
-    changed[steps[0]] = with_value(node[steps[0]], steps[1:], value)
-    return changed
-
-
-def leaf_at(node, steps):
-    return leaf_at(node[steps[0]], steps[1:]) if steps else node
-
-
-@given(MAPPINGS, SCALARS, st.data())
-def test_an_edit_changes_just_the_value(data, value, choose):
-    steps = choose.draw(st.sampled_from([(), *scalars_in(data)]))
-    assume(steps)
-    text = emit(data)
-    pointer = pointers.join("", *steps)
-    if any(emit([leaf]).startswith("- |") for leaf in (value, leaf_at(data, steps))):
-        with pytest.raises(ValueError, match="not a value of one line"):
-            replace_scalar(text, pointer, value)
-        return
-    changed = replace_scalar(text, pointer, value)
-
-    assert read_documents(changed) == [with_value(data, steps, value)]
-    before, after = text.split("\n"), changed.split("\n")
-    assert len(before) == len(after)
-    assert sum(old != new for old, new in zip(before, after, strict=True)) <= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.sources.scalars import NotJsonError, key_text, looks_ambiguous, resolve_plain
+from poolsmith.sources.scalars import NotJsonError, key_text, resolve_plain
 
 BOOLEANS = {
     True: ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"],
@@ -160,19 +160,3 @@ def test_a_signed_nan_is_only_a_string(text):
 )
 def test_a_key_is_spelt_as_json_spells_it(value, text):
     assert key_text(value) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "ambiguous"),
-    [
-        ("on", True),
-        ("1e3", True),
-        ("", True),
-        (".inf", True),
-        ("22.04", True),
-        ("ubuntu", False),
-        ("12:30", False),
-    ],
-)
-def test_a_text_is_ambiguous_when_unquoted_it_is_no_string(text, ambiguous):
-    assert looks_ambiguous(text) is ambiguous

@@ -8,8 +8,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics.listing import plural
-from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine, line_order
+from poolsmith.ledger.ledger import Ledger, LedgerLine, line_order
 from poolsmith.ledger.privilege import privilege_order
 from poolsmith.ledger.reach import Reach, reach_of
 from poolsmith.ledger.widening import covers, widens
@@ -121,25 +120,6 @@ def applied(old: Ledger, difference: LedgerDelta) -> Ledger:
         for line in _lines(change, change.new, change.pools_after):
             lines.setdefault(line_order(line), line)
     return Ledger.of(lines.values(), (*old.unknown, *difference.unknown))
-
-
-def in_words(change: Change) -> str:
-    """One English sentence."""
-    who = _who(change)
-    before, after = _where(change.pools_before), _where(change.pools_after)
-    match change.kind:
-        case ChangeKind.ADDED:
-            return f"{who} gets `{change.new}` ({change.reach}) {after}."
-        case ChangeKind.REMOVED:
-            return f"{who} loses `{change.old}` ({change.reach}) {before}."
-        case ChangeKind.MOVED if not change.pools_before:
-            return f"{who} gets `{change.new}` ({change.reach}) {after} too."
-        case ChangeKind.MOVED if not change.pools_after:
-            return f"{who} loses `{change.old}` ({change.reach}) {before}, but not everywhere."
-        case ChangeKind.MOVED:
-            return f"{who} gets `{change.new}` ({change.reach}) {after}, and loses it {before}."
-    word = "wider" if change.kind is ChangeKind.WIDENED else "narrower"
-    return f"{who} gets the {word} `{change.new}` for `{change.old}` ({_reaches(change)}) {after}."
 
 
 def _holdings(ledger: Ledger) -> _Holdings:
@@ -281,21 +261,3 @@ def _change_order(change: Change) -> tuple[object, ...]:
         change.pools_before,
         change.pools_after,
     )
-
-
-def _who(change: Change) -> str:
-    workload = f"{change.workload} in {change.namespace}" if change.namespace else change.workload
-    return f"Container {change.container} of {workload}" if change.container else workload
-
-
-def _where(pools: tuple[str, ...]) -> str:
-    words = {ANY_NODE: "any node", NO_KNOWN_NODE: "no known node"}
-    named = [pool for pool in pools if pool not in words]
-    parts = [f"{plural(len(named), 'pool')} {', '.join(named)}"] if named else []
-    parts += [words[pool] for pool in pools if pool in words]
-    return f"on {' and '.join(parts)}"
-
-
-def _reaches(change: Change) -> str:
-    before = change.reach if change.old is None else reach_of(change.old)
-    return str(before) if before is change.reach else f"{before} to {change.reach}"

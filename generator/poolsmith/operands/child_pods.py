@@ -49,11 +49,6 @@ def children(release: str | OperandEntry, objects: Sequence[KubernetesObject]) -
     )
 
 
-def child_pods(release: str | OperandEntry, objects: Sequence[KubernetesObject]) -> tuple[KubernetesObject, ...]:
-    """The pods alone. Their owner is what their creator writes there: the validator's own owner."""
-    return tuple(child.pod for child in children(release, objects))
-
-
 def unknown_children(release: str | OperandEntry, objects: Sequence[KubernetesObject]) -> tuple[str, ...]:
     """What workloads among `objects` create, and nobody has described."""
     by_name = _by_name(objects)

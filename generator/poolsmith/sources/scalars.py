@@ -98,11 +98,3 @@ def key_text(value: Scalar) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
-
-
-def looks_ambiguous(text: str) -> bool:
-    """Whether some YAML reader takes the unquoted `text` for something other than a string."""
-    try:
-        return not isinstance(resolve_plain(text), str)
-    except NotJsonError:
-        return True

@@ -7,8 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.ledger.grants.grant import parse_privileges, repository_of, written_privileges
-from poolsmith.ledger.grants.matching import GrantBook, glob_matches, granted_lines, pool_matches, workload_matches
+from poolsmith.ledger.grants.matching import GrantBook, glob_matches, pool_matches, workload_matches
 from poolsmith.ledger.privilege import Privilege
+
+
+def granted_lines(ledger, repositories, book, cluster):
+    """For each line of a cluster's ledger what allows it, in the order of the grants; nothing: it is not granted."""
+    given = book.of_cluster(cluster)
+    return {
+        line: book.granting(line, repositories.get((line.namespace, line.workload, line.container), ""), given)
+        for line in ledger.lines
+    }
 
 
 @pytest.mark.parametrize(

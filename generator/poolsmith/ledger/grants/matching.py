@@ -15,10 +15,10 @@ from poolsmith.ledger.widening import covers
 from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from poolsmith.ledger.grants.grant import PrivilegeGrant
-    from poolsmith.ledger.ledger import Ledger, LedgerLine
+    from poolsmith.ledger.ledger import LedgerLine
     from poolsmith.ledger.privilege import Privilege
     from poolsmith.operands.installation import Made
 
@@ -198,14 +198,3 @@ def is_meant(grant: PrivilegeGrant, container: str, repository: str) -> bool:
     """Whether a grant is for a container with an image of that repository."""
     spec = grant.spec
     return (not spec.containers or container in spec.containers) and (not spec.images or repository in spec.images)
-
-
-def granted_lines(
-    ledger: Ledger, repositories: Mapping[tuple[str, str, str], str], book: GrantBook, cluster: str
-) -> dict[LedgerLine, Granted]:
-    """For each line of a cluster's ledger what allows it, in the order of the grants; nothing: it is not granted."""
-    given = book.of_cluster(cluster)
-    return {
-        line: book.granting(line, repositories.get((line.namespace, line.workload, line.container), ""), given)
-        for line in ledger.lines
-    }
