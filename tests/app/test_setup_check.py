@@ -9,7 +9,7 @@ import pytest
 
 from poolsmith.app import check_paths, check_project
 from poolsmith.diagnostics import UsageError
-from poolsmith.rules.setup.engine import MOST_OF_ONE_RULE
+from poolsmith.diagnostics.rule_engine import MOST_OF_ONE_RULE
 from poolsmith.rules.setup.registry import SETUP_RULES
 
 HELM = """\

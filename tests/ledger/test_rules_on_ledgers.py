@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from poolsmith.catalog.switches import read_switches
-from poolsmith.ledger.engine import run_privilege_rules
+from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
 from poolsmith.ledger.prediction import Predictions
 from poolsmith.ledger.privilege import Privilege
@@ -50,7 +50,7 @@ def told(view):
     def run(code, *workloads):
         rules = [rule for rule in PRIVILEGE_RULES if rule.RULE.code == code]
         seen = replace(view, workloads=workloads, reasons=lambda _workload, _pool: ())
-        return [item.message for item in run_privilege_rules(rules, seen)]
+        return [item.message for item in run_rules(rules, seen)]
 
     return run
 
@@ -193,7 +193,7 @@ def test_who_reads_all_secrets_comes_first(told):
 
 
 def test_what_follows_from_defaults_of_the_chart_stands_at_the_stack(view):
-    found = run_privilege_rules(PRIVILEGE_RULES, view)
+    found = run_rules(PRIVILEGE_RULES, view, view.cluster)
 
     assert {(item.code, item.primary.pointer) for item in found} == {
         ("PSM402", "/spec/stack/release"),

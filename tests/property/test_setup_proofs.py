@@ -14,7 +14,7 @@ from poolsmith.operands.nvidia_driver.conflicts import Conflicts
 from poolsmith.operands.nvidia_driver.driver_resource import in_name_order
 from poolsmith.operands.nvidia_driver.owners import assign_owners
 from poolsmith.rules.setup.driver_setup import DriverSetup
-from poolsmith.rules.setup.engine import run_setup_rules
+from poolsmith.rules.setup.needs import run_setup_rules
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import whole_file
-from poolsmith.rules.setup.engine import run_setup_rules
+from poolsmith.rules.setup.needs import run_setup_rules
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
 

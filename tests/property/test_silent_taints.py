@@ -14,7 +14,7 @@ from poolsmith.ledger.placement import placement_of
 from poolsmith.operands.expansion import Node
 from poolsmith.operands.install import InstallationInput, install
 from poolsmith.rules.setup import toleration_of_another_value, undiscovered_nodes, untolerated_taint
-from poolsmith.rules.setup.engine import run_setup_rules
+from poolsmith.rules.setup.needs import run_setup_rules
 from poolsmith.rules.setup.view import SetupNode, SetupValues, SetupView
 from poolsmith.sources.pod_template import pod_template_of
 

@@ -53,13 +53,13 @@ def test_a_typo_in_any_key_is_found_and_the_right_key_suggested_first(tag):
         for typo in sorted(set(typos_of(path[-1])) - parent.children.keys() - {""}):
             misspelt = (*path[:-1], typo)
             judged = judge_values(nested(misspelt, None), release)
-            told = [item for item in judged.findings if item.path == misspelt]
+            told = [item for item in judged.findings if item.finding.place == misspelt]
             assert told, f"{'.'.join(misspelt)} is not found with {tag}"
             found += 1
-            if f"did you mean `{'.'.join(path)}`?" in (told[0].help or ""):
+            if f"did you mean `{'.'.join(path)}`?" in (told[0].finding.help or ""):
                 right += 1
             else:
-                wrong.append(f"{'.'.join(misspelt)}: {told[0].help}")
+                wrong.append(f"{'.'.join(misspelt)}: {told[0].finding.help}")
     print(f"{tag}: {right} of {found} typos lead to the right key, {right / found:.2%}")
 
     assert found > 5_000

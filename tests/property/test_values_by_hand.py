@@ -99,5 +99,5 @@ def stands_at(values, path):
 def test_values_of_any_shape_are_judged_and_each_finding_has_its_line(values, tag, partial):
     judged = judge_values(values, value_paths().release(tag), partial=partial)
 
-    assert [item for item in judged.findings if not stands_at(values, item.path)] == []
+    assert [item for item in judged.findings if not stands_at(values, item.finding.place)] == []
     assert judged == judge_values(values, value_paths().release(tag), partial=partial)

@@ -10,8 +10,10 @@ import yaml
 from poolsmith.catalog import store
 from poolsmith.catalog.chart_import import entry_from_chart
 from poolsmith.catalog.value_paths import value_paths
+from poolsmith.diagnostics.rule_engine import Found
 from poolsmith.sources.chart_files import read_chart_files
-from poolsmith.values.judge import judge_values
+from poolsmith.values.document import ValuesDocument
+from poolsmith.values.registry import VALUE_RULES
 from tools.chart_values_entry import chart_values_entry, chart_values_text
 
 TABLE = store.DATA / "chart_values.json"
@@ -51,9 +53,10 @@ def defaults_of(paths):
 
 def told(values, tag):
     """Of the keys themselves; what a release brings that is vulnerable or undecided is another matter."""
-    judged = judge_values(values, value_paths().release(tag), most=1_000)
-    keys = [item for item in judged.findings if item.rule.code.startswith("PSM3") and item.rule.code != COPY]
-    return {(item.rule.code, ".".join(map(str, item.path))) for item in keys}
+    document = ValuesDocument(values, value_paths().release(tag))
+    found = [Found(rule.RULE, item) for rule in VALUE_RULES for item in rule.check(document)]
+    keys = [item for item in found if item.rule.code.startswith("PSM3") and item.rule.code != COPY]
+    return {(item.rule.code, ".".join(map(str, item.finding.place))) for item in keys}
 
 
 def documented(tag):

@@ -6,6 +6,7 @@ import pytest
 
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import Location
+from poolsmith.diagnostics.rule_engine import MOST_OF_ONE_RULE
 from poolsmith.diagnostics.span import Span
 from poolsmith.rules.setup import (
     driver_and_gpu,
@@ -19,7 +20,7 @@ from poolsmith.rules.setup import (
     several_cluster_policies,
     unlike_nodes,
 )
-from poolsmith.rules.setup.engine import MOST_OF_ONE_RULE, run_setup_rules
+from poolsmith.rules.setup.needs import run_setup_rules
 from poolsmith.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
 
 CATALOG = Catalog()

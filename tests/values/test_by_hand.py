@@ -574,17 +574,17 @@ def ids(rows):
 
 @pytest.mark.parametrize(("code", "release", "text", "severity", "place", "word"), MISTAKES, ids=ids(MISTAKES))
 def test_a_mistake_is_told_at_its_place_with_a_way_out(judge, code, release, text, severity, place, word):
-    found = {".".join(map(str, item.path)): item for item in judge(release, text) if item.rule.code == code}
-    finding = found.get(place)
+    found = {".".join(map(str, item.finding.place)): item for item in judge(release, text) if item.rule.code == code}
+    item = found.get(place)
 
-    assert finding is not None, found
-    assert (finding.severity or finding.rule.severity) == severity
-    assert word in f"{finding.message} {finding.help}"
+    assert item is not None, found
+    assert item.severity == severity
+    assert word in f"{item.finding.message} {item.finding.help}"
 
 
 @pytest.mark.parametrize(("code", "release", "text"), SOUND, ids=ids(SOUND))
 def test_what_looks_like_it_is_left_alone(judge, code, release, text):
-    assert [item.message for item in judge(release, text) if item.rule.code == code] == []
+    assert [item.finding.message for item in judge(release, text) if item.rule.code == code] == []
 
 
 @pytest.mark.parametrize(
@@ -604,7 +604,7 @@ def test_what_is_missing_is_not_told_where_more_values_come_from_elsewhere(judge
 
 @pytest.mark.parametrize("text", [row[2] for row in MISTAKES if row[0] == "PSM429"])
 def test_a_secret_is_never_repeated(judge, text):
-    told = " ".join(f"{item.message} {item.help}" for item in judge("v26.3.3", text))
+    told = " ".join(f"{item.finding.message} {item.finding.help}" for item in judge("v26.3.3", text))
 
     assert not any(secret in told for secret in ("correct-horse", "a" * 20, "Y29ycmVjdC1ob3JzZQ==", "BEGIN RSA"))
 

@@ -12,10 +12,10 @@ from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.policies.verdicts import Verdicts, strictly
 from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
-from poolsmith.rules.engine import run_rules
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import (
     Against,
@@ -145,7 +145,7 @@ def _check_paths(
     if not shown_paths and not diagnostics:
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
     tree = CheckedTree(tuple(documents), frozenset(shown_paths))
-    diagnostics.extend(run_rules(RULES, tree))
+    diagnostics.extend(run_rules(RULES, tree, by_file=True))
     schemas = judge_schemas(tree, against, keep_verdicts=kubeconform is not None)
     diagnostics.extend(schemas.diagnostics)
     named = frozenset(_shown(path, base) for path in paths if not path.is_dir())

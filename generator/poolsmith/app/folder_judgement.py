@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.folder import FolderFindings, FolderResult, GeneratedFolder, against_disk, result_of
 from poolsmith.diagnostics import Diagnostic
+from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
-from poolsmith.rules.engine import run_rules
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import Against, judge_schemas
 
@@ -45,7 +45,7 @@ def _findings(comparison: Comparison, tree: ManifestTree, against: Against) -> F
             documents.extend(found)
             diagnostics.extend([problem] if problem is not None else [])
     checked = CheckedTree(tuple(documents), frozenset(paths))
-    diagnostics.extend(run_rules(RULES, checked))
+    diagnostics.extend(run_rules(RULES, checked, by_file=True))
     schemas = judge_schemas(checked, against)
     diagnostics.extend(schemas.diagnostics)
     objects = len(checked.objects)

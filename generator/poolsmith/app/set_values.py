@@ -43,9 +43,10 @@ def _errors(values: dict[str, Any], release: str) -> Iterator[tuple[tuple[str, t
     """By rule and place, with what to do instead."""
     from poolsmith.values.judge import judge_stack_values
 
-    for finding in judge_stack_values(values, release, {}).findings:
-        if not finding.rule.code.startswith(_READ_AS_MEANT):
+    for found in judge_stack_values(values, release, {}).findings:
+        rule, finding = found
+        if not rule.code.startswith(_READ_AS_MEANT):
             continue  # a bad idea is a good question
-        if (finding.severity or finding.rule.severity) is Severity.ERROR:
+        if found.severity is Severity.ERROR:
             message = f"{finding.message}; {finding.help}" if finding.help else finding.message
-            yield (finding.rule.code, finding.path), message
+            yield (rule.code, finding.place), message

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.plan.origin import profile_inputs
-from poolsmith.rules.setup.engine import SetupResult, run_setup_rules
+from poolsmith.rules.setup.needs import SetupResult, run_setup_rules
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
 from poolsmith.rules.setup.views import unfolded, views_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.outcome import Skipped
-from poolsmith.ledger.grants.engine import run_grant_rules
+from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.ledger.grants.matching import GrantBook, Repositories, repositories_of
 from poolsmith.ledger.grants.needs import ClusterNeeds, cluster_needs
 from poolsmith.ledger.grants.review import GrantReview, UngrantedView
@@ -72,7 +72,7 @@ class GrantJudge:
             origins_of=prediction.origins_of,
             known=judged.proposed,
         )
-        return use, run_grant_rules(CLUSTER_GRANT_RULES, seen)
+        return use, run_rules(CLUSTER_GRANT_RULES, seen)
 
     def _use(self, prediction: Prediction, judged: _Judged) -> LedgerUse:
         if prediction.running is None:
@@ -143,7 +143,7 @@ def judge_grants(
     undecided = tuple(_undecided(review)) if complete else ()
     skipped = undecided if complete or not grants else (_NOT_COMPLETE,)
     return GrantVerdict(
-        diagnostics=run_grant_rules(FLEET_GRANT_RULES, review),
+        diagnostics=run_rules(FLEET_GRANT_RULES, review, by_file=True),
         skipped=skipped,
         not_evaluated=len(undecided) if are_kept else use.use.lines,
         grants=len(grants),

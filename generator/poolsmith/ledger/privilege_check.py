@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.listing import joined, plural
 from poolsmith.diagnostics.outcome import Skipped
-from poolsmith.ledger.engine import run_privilege_rules
+from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.ledger.registry import PRIVILEGE_RULES
 from poolsmith.ledger.view import PrivilegeView, SeenWorkload
 from poolsmith.sources.pod_template import account_of, pod_template_of
@@ -23,7 +23,7 @@ _FEW = 3
 
 
 def judge_privileges(view: PrivilegeView) -> tuple[Diagnostic, ...]:
-    return run_privilege_rules(PRIVILEGE_RULES, view)
+    return run_rules(PRIVILEGE_RULES, view, view.cluster)
 
 
 def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeView:

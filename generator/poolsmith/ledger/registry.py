@@ -20,20 +20,21 @@ from poolsmith.ledger.rules import (
 )
 
 if TYPE_CHECKING:
-    from poolsmith.ledger.engine import PrivilegeRule
-    from poolsmith.ledger.grants.engine import GrantRule
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.rule_engine import Rule
     from poolsmith.ledger.grants.review import GrantReview, UngrantedView
+    from poolsmith.ledger.view import PrivilegeView
 
-PRIVILEGE_RULES: tuple[PrivilegeRule, ...] = (
+PRIVILEGE_RULES: tuple[Rule[PrivilegeView, Location], ...] = (
     workload_without_business,
     privileged_child_pod,
     host_network,
     node_agent_patches_nodes,
     reads_secrets,
 )
-CLUSTER_GRANT_RULES: tuple[GrantRule[UngrantedView], ...] = (ungranted_privilege,)
+CLUSTER_GRANT_RULES: tuple[Rule[UngrantedView, Location], ...] = (ungranted_privilege,)
 """Over what one cluster holds."""
-FLEET_GRANT_RULES: tuple[GrantRule[GrantReview], ...] = (
+FLEET_GRANT_RULES: tuple[Rule[GrantReview, Location], ...] = (
     unused_grant,
     expired_grant,
     expiring_grant,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.ledger.ledger import ANY_NODE
 from poolsmith.ledger.reach import Reach
 from poolsmith.ledger.widening import covers
@@ -116,6 +117,28 @@ class PrivilegeView:
         origin = setting.origin if setting is not None else None
         is_users = isinstance(origin, FromProfile) and origin.pointer.startswith(f"{VALUES}/")
         return str(origin) if is_users else None
+
+    def finding(
+        self,
+        message: str,
+        line: str,
+        *,
+        related: Iterable[tuple[str, str]] = (),
+        help: str | None = None,
+        about: SeenWorkload | None = None,
+    ) -> Finding[Location]:
+        """At the line that brings it about; `related` are further ones, each with what is to be seen there."""
+        notes: dict[str, str] = {}
+        for other, note in related:
+            if other != line:
+                notes.setdefault(other, note)
+        return Finding(
+            message=message,
+            place=self.locate(line),
+            related=tuple(self.locate(other, note) for other, note in notes.items()),
+            help=help,
+            subject="" if about is None else f"{self.cluster}/{about.key}",
+        )
 
     def locate(self, line: str, note: str | None = None) -> Location:
         """A line of a profile, given as an origin."""

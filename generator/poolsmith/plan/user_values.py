@@ -12,9 +12,11 @@ from poolsmith.plan.runtime_paths import yaml_name
 from poolsmith.sources import pointer as pointers
 
 if TYPE_CHECKING:
+    from poolsmith.diagnostics.rule_engine import Found
     from poolsmith.plan.facts import Facts
     from poolsmith.plan.plan import ValuePath
-    from poolsmith.values.finding import ValueFinding, ValuesJudgement
+    from poolsmith.values.document import ValuePlace
+    from poolsmith.values.judge import ValuesJudgement
 
 VALUES = "/spec/stack/values"
 MAX_REPORTED = 50
@@ -48,7 +50,7 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
     judged = judge_stack_values(values, chart.release, values_tree(plan.values))
     _report(judged, facts)
-    told = {finding.path for finding in judged.findings if _severity(finding) is Severity.ERROR}
+    told = {found.finding.place for found in judged.findings if _severity(found) is Severity.ERROR}
     settings: list[ValueSetting] = []
     reported = 0
     for path, value in _leaves(values, facts):
@@ -101,26 +103,18 @@ def _refuse_paths(path: ValuePath, value: Any, facts: Facts) -> None:
 
 
 def _report(judged: ValuesJudgement, facts: Facts) -> None:
-    for finding in judged.findings:
+    for found in judged.findings:
         facts.report_cluster(
-            finding.rule,
-            pointers.join(VALUES, *finding.path),
-            finding.message,
-            help=finding.help,
-            severity=_severity(finding),
-        )
-    if judged.hidden:
-        facts.report_cluster(
-            judged.findings[-1].rule,
-            VALUES,
-            f"{judged.hidden:,} more problems in stack.values are not shown",
-            help="correct the ones above first",
-            severity=Severity.ERROR if judged.hidden_errors else Severity.WARNING,
+            found.rule,
+            pointers.join(VALUES, *found.finding.place),
+            found.finding.message,
+            help=found.finding.help,
+            severity=_severity(found),
         )
 
 
-def _severity(finding: ValueFinding) -> Severity:
-    return Severity.ERROR if finding.rule.code == _DROPPED else finding.severity or finding.rule.severity
+def _severity(found: Found[ValuePlace]) -> Severity:
+    return Severity.ERROR if found.rule.code == _DROPPED else found.severity
 
 
 def _leaves(values: dict[str, Any], facts: Facts) -> list[tuple[ValuePath, Any]]:

@@ -15,9 +15,11 @@ from poolsmith.rules.manifests import (
 )
 
 if TYPE_CHECKING:
-    from poolsmith.rules.engine import Rule
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.rule_engine import Rule
+    from poolsmith.repository.manifest_files import CheckedTree
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Rule[CheckedTree, Location], ...] = (
     node_object,
     namespace_transformer,
     duplicate_object,

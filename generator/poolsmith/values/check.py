@@ -5,13 +5,14 @@ The rules and their table are imported when the first values are judged.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose
+from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.diagnostics.rule_engine import Found
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.sources.pointer import join
 from poolsmith.values.places import values_in
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.catalog.value_paths import ReleaseValues
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
     from poolsmith.sources.source_file import SourceFile
-    from poolsmith.values.finding import ValueFinding
+    from poolsmith.values.document import ValuePlace
     from poolsmith.values.places import FoundValues
 
 _SECOND = 2
@@ -80,7 +81,7 @@ class ValuesResult:
 def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str] = frozenset()) -> ValuesResult:
     """All values of the chart in a tree. `release` is for those that do not say theirs."""
     result = ValuesResult()
-    told: Counter[str] = Counter()
+    shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: Counter[str] = Counter()
     if release is not None:
         result.diagnostics.extend(_not_mappings(tree, named, result.paths))
@@ -102,9 +103,8 @@ def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str
         result.paths.add((found.document.path, found.document.index))
         files[found.document.path] += found.is_file
         if found.is_file and files[found.document.path] == _SECOND:
-            told[found.document.path] += 1
             result.diagnostics.append(_several_documents(found.document))
-        _judge(found, known, result, told)
+        _judge(found, known, result, shown[found.document.path])
     return result
 
 
@@ -129,36 +129,24 @@ def _not_mappings(tree: CheckedTree, named: frozenset[str], paths: set[tuple[str
             yield not_a_mapping(document.data, document.source.locate("/0"))
 
 
-def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, told: Counter[str]) -> None:
-    from poolsmith.values.judge import MOST_PER_FILE, judge_values
+def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, shown: Counter[tuple[str, str]]) -> None:
+    from poolsmith.values.judge import judge_values
 
-    path = found.document.path
     values, inner = found.values, None
     if isinstance(values, str):
         values, inner = _parsed(found, result)
     if not isinstance(values, dict):
         return
-    room = max(MOST_PER_FILE - told[path], 0)
-    judged = judge_values(values, known, partial=found.partial, most=room)
-    told[path] += len(judged.findings)
+    judged = judge_values(values, known, partial=found.partial, shown=shown)
     result.not_evaluated += judged.not_evaluated
-    result.diagnostics.extend(_diagnostic(finding, found, inner) for finding in judged.findings)
-    if judged.hidden:
-        from poolsmith.values.registry import VALUE_RULES
-
-        rule = VALUE_RULES[-1].RULE
-        severity = Severity.ERROR if judged.hidden_errors else Severity.WARNING
-        location = found.document.source.locate(found.pointer)
-        message = f"{judged.hidden:,} more problems in these values are not shown"
-        help_text = "correct the ones above first"
-        result.diagnostics.append(diagnose(rule, message, location, severity=severity, help=help_text))
+    result.diagnostics.extend(_diagnostic(item, found, inner) for item in judged.findings)
 
 
 def _parsed(found: FoundValues, result: ValuesResult) -> tuple[Any, SourceFile | None]:
     """Values that stand in a text, and the way back to its lines."""
     from poolsmith.sources.source_file import SourceFile
     from poolsmith.sources.yaml_reader import read_documents
-    from poolsmith.values.rules.embedded_yaml import problem_of, told
+    from poolsmith.values.rules.embedded_yaml import RULE, problem_of, told
 
     text: str = found.values
     if "{{" in text:
@@ -166,28 +154,19 @@ def _parsed(found: FoundValues, result: ValuesResult) -> tuple[Any, SourceFile |
         return None, None
     problem = problem_of(text)
     if problem is not None:
-        finding = told(problem, ("values",))
-        location = found.document.source.locate(found.pointer)
-        result.diagnostics.append(
-            diagnose(finding.rule, finding.message, location, help=finding.help, subject=found.document.name)
-        )
+        item = Found(RULE, told(problem, ("values",)))
+        result.diagnostics.append(item.at(found.document.source.locate(found.pointer), found.document.name))
         return None, None
     documents = read_documents(text)
     values = documents[0] if documents else None
     return values, SourceFile("", text, values)
 
 
-def _diagnostic(finding: ValueFinding, found: FoundValues, inner: SourceFile | None) -> Diagnostic:
-    message, pointer = finding.message, join(found.pointer, *finding.path)
+def _diagnostic(item: Found[ValuePlace], found: FoundValues, inner: SourceFile | None) -> Diagnostic:
+    pointer = join(found.pointer, *item.finding.place)
     if inner is not None:
-        start = inner.locate(join("", *finding.path)).span.start
-        message += f" (line {start.line} of the text)" if start else ""
+        start = inner.locate(join("", *item.finding.place)).span.start
+        line = f" (line {start.line} of the text)" if start else ""
+        item = item._replace(finding=replace(item.finding, message=item.finding.message + line))
         pointer = found.pointer
-    return diagnose(
-        finding.rule,
-        message,
-        found.document.source.locate(pointer),
-        help=finding.help,
-        subject=found.document.name,
-        severity=finding.severity,
-    )
+    return item.at(found.document.source.locate(pointer), found.document.name)

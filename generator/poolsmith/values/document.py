@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from poolsmith.catalog.value_paths import PastValue, ReleaseValues, ValueNode
 
 Steps = tuple[str, ...]
+ValuePlace = tuple[str | int, ...]
+"""The steps from the top of the values to a place: keys, and indices of lists."""
 
 
 @dataclass(frozen=True, slots=True)

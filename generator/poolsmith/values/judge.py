@@ -1,19 +1,32 @@
-"""Run the rules over one values document, and bound what they say."""
+"""What the rules say of one values document."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.value_paths import value_paths
-from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.rule_engine import findings_of
 from poolsmith.values.document import ValuesDocument
-from poolsmith.values.finding import ValueFinding, ValuesJudgement
 from poolsmith.values.registry import VALUE_RULES
 
 if TYPE_CHECKING:
-    from poolsmith.catalog.value_paths import ReleaseValues
+    from collections import Counter
 
-MOST_PER_FILE = 50
+    from poolsmith.catalog.value_paths import ReleaseValues
+    from poolsmith.diagnostics.rule_engine import Found
+    from poolsmith.values.document import ValuePlace
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesJudgement:
+    """What the rules said about one values document.
+
+    `not_evaluated` counts values that nothing is known about, as most of a subchart's.
+    """
+
+    findings: tuple[Found[ValuePlace], ...]
+    not_evaluated: int
 
 
 def judge_stack_values(values: dict[str, Any], release: str, beneath: dict[str, Any]) -> ValuesJudgement:
@@ -29,24 +42,12 @@ def judge_values(
     *,
     partial: bool = False,
     beneath: dict[str, Any] | None = None,
-    most: int = MOST_PER_FILE,
+    shown: Counter[tuple[str, str]] | None = None,
 ) -> ValuesJudgement:
-    """What a release makes of a values document; findings beyond `most` are counted."""
+    """What a release makes of a values document. `shown` counts the findings of the documents of one file together."""
     document = ValuesDocument(values, release, partial=partial, beneath=beneath)
-    told: list[ValueFinding] = []
-    hidden = hidden_errors = 0
-    for rule in VALUE_RULES:
-        for finding in rule.check(document):
-            if len(told) < most:
-                told.append(finding)
-            else:
-                hidden += 1
-                hidden_errors += (finding.severity or finding.rule.severity) is Severity.ERROR
     return ValuesJudgement(
-        findings=tuple(told),
-        hidden=hidden,
-        hidden_errors=hidden_errors,
-        values=document.size,
+        findings=tuple(findings_of(VALUE_RULES, document, shown=shown)),
         not_evaluated=sum(not _is_known(path, release) for path, _ in document.subchart),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from poolsmith.values.rules import (
     blanket_toleration,
@@ -39,22 +39,10 @@ from poolsmith.values.rules import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from poolsmith.diagnostics.rule_engine import Rule
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
-    from poolsmith.diagnostics import RuleInfo
-    from poolsmith.values.document import ValuesDocument
-    from poolsmith.values.finding import ValueFinding
-
-
-class ValueRule(Protocol):
-    """A module of this folder: its entry in the code book, and one generator function."""
-
-    RULE: RuleInfo
-
-    def check(self, document: ValuesDocument) -> Iterator[ValueFinding]: ...
-
-
-VALUE_RULES: tuple[ValueRule, ...] = (
+VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     copied_defaults,
     secret_in_values,
     refused_values,

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Callable, Iterable, Iterator
 
-    from poolsmith.diagnostics import Location
     from poolsmith.ledger.grants.load import LoadedGrant
     from poolsmith.ledger.grants.needs import ClusterNeeds
     from poolsmith.ledger.grants.proposal import Proposal
@@ -22,17 +21,6 @@ if TYPE_CHECKING:
 
 _LOOKED_AT = 24
 """Lines of one workload whose origins are asked for; those of the others stand at the same places."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrantFinding:
-    """At a place, about a grant or about a workload of a cluster."""
-
-    message: str
-    place: Location
-    subject: str
-    help: str | None = None
-    related: tuple[Location, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

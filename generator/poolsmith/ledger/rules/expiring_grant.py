@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.ledger.grants.review import GrantFinding
+from poolsmith.diagnostics.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.ledger.grants.review import GrantReview
 
 DAYS = "days"
@@ -26,14 +27,14 @@ RULE = RuleInfo(
 )
 
 
-def check(review: GrantReview) -> Iterator[GrantFinding]:
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
     for loaded in review.grants:
         last_day = loaded.grant.last_day
         if last_day is None:
             continue
         left = (last_day - review.today).days
         if 0 <= left <= review.expiring_days:
-            yield GrantFinding(
+            yield Finding(
                 message=f"grant `{loaded.grant.name}` holds {_until(left)}, {last_day}",
                 place=loaded.file.locate("/spec/expires"),
                 subject=loaded.grant.name,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
-from poolsmith.ledger.grants.review import GrantFinding
 from poolsmith.shape.review import is_placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.ledger.grants.review import GrantReview
 
 RULE = RuleInfo(
@@ -29,11 +30,11 @@ RULE = RuleInfo(
 _FIELDS = ("reason", "owner", "expires")
 
 
-def check(review: GrantReview) -> Iterator[GrantFinding]:
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
     for loaded in review.grants:
         missing = [field for field in _FIELDS if is_placeholder(getattr(loaded.grant.spec, field))]
         if missing:
-            yield GrantFinding(
+            yield Finding(
                 message=f"grant `{loaded.grant.name}` says nothing in {listed(missing)}",
                 place=loaded.file.locate(f"/spec/{missing[0]}"),
                 subject=loaded.grant.name,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.switches import read_switches
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.listing import listed, plural
-from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.privilege import privilege
 from poolsmith.ledger.view import FEW
 from poolsmith.sources.pointer import dotted
@@ -15,6 +14,8 @@ from poolsmith.sources.pointer import dotted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.finding import Finding
     from poolsmith.ledger.view import PrivilegeView, SeenWorkload
 
 RULE = RuleInfo(
@@ -32,17 +33,17 @@ RULE = RuleInfo(
 HOST_NETWORK = privilege("host-network")
 
 
-def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
+def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
     for workload in view.workloads:
         if workload.held(HOST_NETWORK):
             yield _finding(view, workload)
 
 
-def _finding(view: PrivilegeView, workload: SeenWorkload) -> PrivilegeFinding:
+def _finding(view: PrivilegeView, workload: SeenWorkload) -> Finding[Location]:
     path = read_switches().network_of(workload.name)
     line = view.value_line(path) if path is not None else None
     switch = f"`{dotted(path)}`" if path is not None and line is not None else ""
-    return PrivilegeFinding(
+    return view.finding(
         message=f"{workload.shown} is in the network of the node on {_where(view, workload)}"
         + (f", by {switch}" if switch else ""),
         line=line or view.nearest_line(workload),

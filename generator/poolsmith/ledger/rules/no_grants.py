@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity, whole_file
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import counted
-from poolsmith.ledger.grants.review import GrantFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.ledger.grants.review import GrantReview
 
 FOLDER = "policies/privileges"
@@ -27,10 +28,10 @@ RULE = RuleInfo(
 )
 
 
-def check(review: GrantReview) -> Iterator[GrantFinding]:
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
     lines = review.use.use.lines
     if not review.are_kept and lines:
-        yield GrantFinding(
+        yield Finding(
             message=f"{counted(lines, 'line')} of ledgers are reviewed by nobody: there is no folder `{FOLDER}`",
             place=whole_file(FOLDER),
             subject=FOLDER,

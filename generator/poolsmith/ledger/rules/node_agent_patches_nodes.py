@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.listing import joined, listed
-from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.privilege import rbac
 from poolsmith.ledger.view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.finding import Finding
     from poolsmith.ledger.view import PrivilegeView, SeenWorkload
 
 RULE = RuleInfo(
@@ -29,7 +30,7 @@ RULE = RuleInfo(
 MAY_CHANGE = (rbac("", "nodes", "patch"), rbac("", "nodes", "update"))
 
 
-def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
+def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
     accounts: dict[tuple[str, str], list[SeenWorkload]] = {}
     for workload in view.workloads:
         if workload.held(*MAY_CHANGE):
@@ -39,7 +40,7 @@ def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
         return
     found.sort(key=lambda item: (-len(item[1]), item[0]))
     count = "an account" if len(found) == 1 else f"{len(found)} accounts"
-    yield PrivilegeFinding(
+    yield view.finding(
         message=f"{count} of pods on the nodes of `{view.cluster}` may patch any node: "
         + joined([_shown(account, users) for account, users in found], FEW),
         line=view.nearest_line(found[0][1][0]),

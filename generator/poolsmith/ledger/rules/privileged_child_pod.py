@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.listing import joined
-from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.privilege import privilege
 from poolsmith.ledger.view import FEW
 from poolsmith.operands.installation import Maker
@@ -14,6 +13,8 @@ from poolsmith.operands.installation import Maker
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.finding import Finding
     from poolsmith.ledger.view import PrivilegeView
 
 RULE = RuleInfo(
@@ -30,12 +31,12 @@ RULE = RuleInfo(
 PRIVILEGED = privilege("privileged")
 
 
-def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
+def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
     children = [item for item in view.workloads if item.maker == Maker.OPERAND and item.held(PRIVILEGED)]
     if not children:
         return
     pods = [f"{item.shown}, by `{item.through.rpartition('/')[2]}`" for item in children]
-    yield PrivilegeFinding(
+    yield view.finding(
         message=f"operands of `{view.cluster}` start privileged pods that no manifest shows: {joined(pods, FEW)}",
         line=view.nearest_line(children[0]),
         related=tuple((view.nearest_line(item), f"brings {item.shown}") for item in children[:FEW]),

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.listing import joined, listed
-from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.privilege import CLUSTER, privilege
 from poolsmith.ledger.reach import Reach
 from poolsmith.ledger.view import FEW
@@ -15,6 +14,8 @@ from poolsmith.ledger.widening import covers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.finding import Finding
     from poolsmith.ledger.view import PrivilegeView, SeenWorkload
 
 RULE = RuleInfo(
@@ -30,12 +31,12 @@ RULE = RuleInfo(
 READING = ("get", "list", "watch")
 
 
-def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
+def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
     readers = [(scopes, workload) for workload in view.workloads if (scopes := _scopes(workload))]
     if not readers:
         return
     readers.sort(key=lambda item: CLUSTER not in item[0])
-    yield PrivilegeFinding(
+    yield view.finding(
         message=f"workloads of `{view.cluster}` may read secrets: "
         + joined([f"{workload.shown} {_where(scopes)}" for scopes, workload in readers], FEW),
         line=view.nearest_line(readers[0][1]),

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed, plural
 from poolsmith.ledger.grants.proposal_text import named_proposals, snippet
-from poolsmith.ledger.grants.review import GrantFinding
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.ledger.view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from poolsmith.diagnostics import Location
     from poolsmith.ledger.grants.needs import ClusterNeeds
     from poolsmith.ledger.grants.review import UngrantedView
     from poolsmith.ledger.ledger import LedgerLine
@@ -35,17 +36,17 @@ RULE = RuleInfo(
 )
 
 
-def check(view: UngrantedView) -> Iterator[GrantFinding]:
+def check(view: UngrantedView) -> Iterator[Finding[Location]]:
     for family, needs in view.needs.by_family():
         yield _finding(view, family, needs)
 
 
-def _finding(view: UngrantedView, family: str, needs: ClusterNeeds) -> GrantFinding:
+def _finding(view: UngrantedView, family: str, needs: ClusterNeeds) -> Finding[Location]:
     lines = sorted(needs.lines, key=lambda line: line.reach)
     places = view.profile_lines(lines)
     found = named_proposals(view.proposed(family, needs))
     first = lines[0]
-    return GrantFinding(
+    return Finding(
         message=f"`{family}` of `{view.cluster}` holds {_held(lines)} {_where(lines)}, and no grant allows it",
         place=view.privileges.locate(places[0][0]),
         subject=f"{view.cluster}/{first.namespace}/{first.workload.partition('/')[0]}/{family}",

@@ -6,14 +6,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.ledger.grants.grant import written_privileges
 from poolsmith.ledger.grants.matching import glob_matches
-from poolsmith.ledger.grants.review import GrantFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.ledger.grants.load import LoadedGrant
     from poolsmith.ledger.grants.review import GrantReview
     from poolsmith.ledger.privilege import Privilege
@@ -35,7 +36,7 @@ RULE = RuleInfo(
 )
 
 
-def check(review: GrantReview) -> Iterator[GrantFinding]:
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
     if not review.complete:
         return
     used = review.use.use.grants
@@ -43,7 +44,7 @@ def check(review: GrantReview) -> Iterator[GrantFinding]:
         if index in used:
             yield from _parts(review, index, loaded)
         elif not is_undecided(review, index, loaded):
-            yield GrantFinding(
+            yield Finding(
                 message=f"grant `{loaded.grant.name}` is not needed: {_why(review, index, loaded)}",
                 place=loaded.file.locate("/metadata/name"),
                 subject=loaded.grant.name,
@@ -67,7 +68,7 @@ def _why(review: GrantReview, index: int, loaded: LoadedGrant) -> str:
     return f"`{spec.workload}` holds nothing of it in these pools, containers and images that no other grant allows"
 
 
-def _parts(review: GrantReview, index: int, loaded: LoadedGrant) -> Iterator[GrantFinding]:
+def _parts(review: GrantReview, index: int, loaded: LoadedGrant) -> Iterator[Finding[Location]]:
     use, spec = review.use.use, loaded.grant.spec
     idle: defaultdict[int, list[Privilege]] = defaultdict(list)
     for token, (entry, privilege) in enumerate(loaded.grant.tokens):
@@ -96,8 +97,8 @@ _NEEDED = {
 }
 
 
-def _unused(loaded: LoadedGrant, field: str, entry: int, text: str) -> GrantFinding:
-    return GrantFinding(
+def _unused(loaded: LoadedGrant, field: str, entry: int, text: str) -> Finding[Location]:
+    return Finding(
         message=f"grant `{loaded.grant.name}` names `{text}` in `{field}` without need: {_NEEDED[field]}",
         place=loaded.file.locate(f"/spec/{field}/{entry}"),
         subject=loaded.grant.name,

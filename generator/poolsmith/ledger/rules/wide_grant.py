@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.ledger.grants.grant import written_privileges
-from poolsmith.ledger.grants.review import GrantFinding
 from poolsmith.ledger.view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.ledger.grants.review import GrantReview
 
 RULE = RuleInfo(
@@ -30,7 +31,7 @@ RULE = RuleInfo(
 )
 
 
-def check(review: GrantReview) -> Iterator[GrantFinding]:
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
     if not review.complete:
         return
     use = review.use.use
@@ -40,7 +41,7 @@ def check(review: GrantReview) -> Iterator[GrantFinding]:
             if needed is None or (index, token) in use.exact:
                 continue
             narrower = written_privileges(needed)
-            yield GrantFinding(
+            yield Finding(
                 message=f"grant `{loaded.grant.name}` allows `{privilege}`, and all that is needed of it is "
                 + listed(narrower, FEW),
                 place=loaded.file.locate(f"/spec/privileges/{entry}"),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.switches import read_switches
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.listing import listed
-from poolsmith.ledger.engine import PrivilegeFinding
 from poolsmith.ledger.reach import Reach
 from poolsmith.ledger.view import FEW, said
 from poolsmith.sources.pointer import dotted
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from poolsmith.catalog.switches import Business
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.finding import Finding
     from poolsmith.ledger.view import PrivilegeView, SeenWorkload
     from poolsmith.plan.plan import PoolPlan, ValuePath
 
@@ -36,7 +37,7 @@ RULE = RuleInfo(
 )
 
 
-def check(view: PrivilegeView) -> Iterator[PrivilegeFinding]:
+def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
     switches = read_switches()
     for workload in view.workloads:
         business = switches.business_of(workload.name)
@@ -58,13 +59,13 @@ def _asks(pool: PoolPlan, business: Business) -> bool:
 
 def _finding(
     view: PrivilegeView, workload: SeenWorkload, business: Business, idle: Sequence[PoolPlan], busy: Sequence[PoolPlan]
-) -> PrivilegeFinding:
+) -> Finding[Location]:
     undo = {path: line for path in business.unset if (line := view.value_line(path)) is not None}
     if business.switch is not None and not busy and (line := view.value_line(business.switch)) is not None:
         undo[business.switch] = line
     lines = [*_undone(undo), *_lines(view, workload, idle)] or [(view.stack_line, "")]
     where, profile = ("pools", "their profiles") if len(idle) > 1 else ("pool", "its profile")
-    return PrivilegeFinding(
+    return view.finding(
         message=f"{workload.shown} runs with {workload.reach} on {where} {listed([pool.name for pool in idle], FEW)} "
         f"of `{view.cluster}`, and nothing in {profile} asks for it",
         line=lines[0][0],

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.rules.engine import Finding
+from poolsmith.diagnostics.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.repository.manifest_files import CheckedTree
 
 RULE = RuleInfo(
@@ -34,8 +35,13 @@ _REPLACEMENTS = {
 }
 
 
-def check(tree: CheckedTree) -> Iterator[Finding]:
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.kustomizations:
         for field, replacement in _REPLACEMENTS.items():
             if field in document.data:
-                yield Finding(document, f"/{field}", f"`{field}` is deprecated", help=f"use `{replacement}`")
+                yield Finding(
+                    message=f"`{field}` is deprecated",
+                    place=document.source.locate(f"/{field}"),
+                    help=f"use `{replacement}`",
+                    subject=document.name,
+                )

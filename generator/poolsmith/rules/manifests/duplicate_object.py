@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.engine import Finding
+from poolsmith.diagnostics.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
 
 RULE = RuleInfo(
@@ -25,7 +26,7 @@ RULE = RuleInfo(
 _NO_OBJECTS = frozenset(("Kustomization", "Component"))
 
 
-def check(tree: CheckedTree) -> Iterator[Finding]:
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     seen: dict[tuple[str, ...], CheckedDocument] = {}
     for document in tree.objects:
         name = document.metadata.get("name")
@@ -37,8 +38,8 @@ def check(tree: CheckedTree) -> Iterator[Finding]:
         first = seen.setdefault(identity, document)
         if first is not document:
             yield Finding(
-                document,
-                "/metadata/name",
-                f"{document.name} is defined twice in one folder",
-                related=((first, "/metadata/name", "the first definition"),),
+                message=f"{document.name} is defined twice in one folder",
+                place=document.source.locate("/metadata/name"),
+                related=(first.source.locate("/metadata/name", "the first definition"),),
+                subject=document.name,
             )

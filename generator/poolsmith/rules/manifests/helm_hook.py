@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.engine import Finding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.repository.manifest_files import CheckedTree
 
 RULE = RuleInfo(
@@ -29,12 +30,12 @@ RULE = RuleInfo(
 _HOOK = "helm.sh/hook"
 
 
-def check(tree: CheckedTree) -> Iterator[Finding]:
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.objects:
         annotations = document.metadata.get("annotations")
         if isinstance(annotations, dict) and _HOOK in annotations:
             yield Finding(
-                document,
-                join("/metadata/annotations", _HOOK),
-                f"{document.name} is a Helm hook, and would run as soon as it is applied",
+                message=f"{document.name} is a Helm hook, and would run as soon as it is applied",
+                place=document.source.locate(join("/metadata/annotations", _HOOK)),
+                subject=document.name,
             )

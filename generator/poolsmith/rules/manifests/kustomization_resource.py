@@ -6,11 +6,12 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.engine import Finding
+from poolsmith.diagnostics.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
 
 RULE = RuleInfo(
@@ -26,12 +27,12 @@ RULE = RuleInfo(
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
-def check(tree: CheckedTree) -> Iterator[Finding]:
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.kustomizations:
         yield from _check_resources(document, tree)
 
 
-def _check_resources(document: CheckedDocument, tree: CheckedTree) -> Iterator[Finding]:
+def _check_resources(document: CheckedDocument, tree: CheckedTree) -> Iterator[Finding[Location]]:
     resources = document.data.get("resources")
     if not isinstance(resources, list):
         return
@@ -40,16 +41,24 @@ def _check_resources(document: CheckedDocument, tree: CheckedTree) -> Iterator[F
     for index, resource in enumerate(resources):
         pointer = f"/resources/{index}"
         if not isinstance(resource, str):
-            yield Finding(document, pointer, "a resource is not a path")
+            yield Finding(
+                message="a resource is not a path", place=document.source.locate(pointer), subject=document.name
+            )
             continue
         if "://" in resource or resource.startswith(("git@", "github.com/")):
             continue
         path = posixpath.normpath(posixpath.join(folder, resource))
         if path in seen:
-            yield Finding(document, pointer, f"`{resource}` is named twice")
+            yield Finding(
+                message=f"`{resource}` is named twice", place=document.source.locate(pointer), subject=document.name
+            )
         seen.add(path)
         if not path.startswith("../") and path not in tree.paths and not _is_folder(path, tree):
-            yield Finding(document, pointer, f"`{resource}` does not exist, or has no kustomization")
+            yield Finding(
+                message=f"`{resource}` does not exist, or has no kustomization",
+                place=document.source.locate(pointer),
+                subject=document.name,
+            )
 
 
 def _is_folder(path: str, tree: CheckedTree) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.engine import Finding
+from poolsmith.diagnostics.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.repository.manifest_files import CheckedTree
 
 RULE = RuleInfo(
@@ -28,9 +29,11 @@ RULE = RuleInfo(
 )
 
 
-def check(tree: CheckedTree) -> Iterator[Finding]:
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.kustomizations:
         if "namespace" in document.data:
             yield Finding(
-                document, "/namespace", "the kustomization puts its namespace on cluster-scoped objects as well"
+                message="the kustomization puts its namespace on cluster-scoped objects as well",
+                place=document.source.locate("/namespace"),
+                subject=document.name,
             )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.engine import Finding
+from poolsmith.diagnostics.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.repository.manifest_files import CheckedTree
 
 RULE = RuleInfo(
@@ -27,7 +28,11 @@ RULE = RuleInfo(
 )
 
 
-def check(tree: CheckedTree) -> Iterator[Finding]:
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.objects:
         if document.kind == "Node" and document.api_version == "v1":
-            yield Finding(document, "/kind", f"{document.name} is a Node object, and pruning it removes the node")
+            yield Finding(
+                message=f"{document.name} is a Node object, and pruning it removes the node",
+                place=document.source.locate("/kind"),
+                subject=document.name,
+            )

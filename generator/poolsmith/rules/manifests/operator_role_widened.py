@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.chart_workloads import chart_versions
 from poolsmith.catalog.operator_rights import Right, operator_rights
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.rules.engine import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
 
 RULE = RuleInfo(
@@ -40,7 +41,7 @@ _SHOWN = 4
 _MOST = 200
 
 
-def check(tree: CheckedTree) -> Iterator[Finding]:
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.objects:
         if not document.api_version.startswith(_GROUP):
             continue
@@ -50,7 +51,7 @@ def check(tree: CheckedTree) -> Iterator[Finding]:
             yield from _binding(document)
 
 
-def _role(document: CheckedDocument) -> Iterator[Finding]:
+def _role(document: CheckedDocument) -> Iterator[Finding[Location]]:
     release = _release(document.metadata)
     baseline = operator_rights(document.kind, release)
     rules = document.data.get("rules")
@@ -60,14 +61,14 @@ def _role(document: CheckedDocument) -> Iterator[Finding]:
         if wider:
             shown = listed([shorten(_told(right)) for right in wider], _SHOWN)
             yield Finding(
-                document,
-                f"/rules/{index}",
-                f"{document.name} has rights that {of} does not give: {shown}",
+                message=f"{document.name} has rights that {of} does not give: {shown}",
+                place=document.source.locate(f"/rules/{index}"),
                 help="take them out, or give them to the workload that needs them",
+                subject=document.name,
             )
 
 
-def _binding(document: CheckedDocument) -> Iterator[Finding]:
+def _binding(document: CheckedDocument) -> Iterator[Finding[Location]]:
     reference, subjects = document.data.get("roleRef"), document.data.get("subjects")
     name = reference.get("name") if isinstance(reference, dict) else None
     if name == _NAME or not isinstance(name, str) or not isinstance(subjects, list):
@@ -75,10 +76,10 @@ def _binding(document: CheckedDocument) -> Iterator[Finding]:
     for index, subject in enumerate(subjects[:_MOST]):
         if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount" and subject.get("name") == _NAME:
             yield Finding(
-                document,
-                f"/subjects/{index}",
-                f"{document.name} gives the operator's service account the ClusterRole `{shorten(name)}`",
+                message=f"{document.name} gives the operator's service account the ClusterRole `{shorten(name)}`",
+                place=document.source.locate(f"/subjects/{index}"),
                 help="take the subject out: the chart binds what the operator needs",
+                subject=document.name,
             )
 
 

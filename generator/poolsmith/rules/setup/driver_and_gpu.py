@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.versions import precedes
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.node_drivers import node_drivers
 from poolsmith.rules.setup.wording import named, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.node_drivers import DescribedDriver
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
@@ -39,7 +40,7 @@ _PRODUCT = "/spec/gpu/product"
 _MODULES = {"kernelModuleType": "kernelModuleType: {}", "useOpenKernelModules": "useOpenKernelModules: true"}
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     for found in node_drivers(view):
         kinds: dict[str, list[SetupNode]] = {}
         for node in found.nodes:
@@ -49,7 +50,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
             yield from _coherent(view, found.driver, nodes)
 
 
-def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[SetupFinding]:
+def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[Finding[Location]]:
     node = nodes[0]
     architecture = view.catalog.gpus.architectures.get(node.architecture or "")
     entry = view.catalog.gpus.find(node.gpu) if node.gpu else None
@@ -58,39 +59,39 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
     who = f"{entry.product} ({architecture.name}, {named(nodes)})"
     branch, version, modules = driver.branch, driver.version, driver.modules
     if branch is not None and architecture.last_branch is not None and branch > architecture.last_branch:
-        yield SetupFinding(
+        yield Finding(
             message=f"driver {version} of {driver.shown} no longer supports {who}; the last branch is "
             f"{architecture.last_branch}",
-            location=driver.at("version"),
+            place=driver.at("version"),
             help=f"give these nodes a driver of branch {architecture.last_branch} or older",
             related=places(nodes, _PRODUCT, entry.product),
         )
     first = entry.first_driver
     if branch is not None and first is not None and precedes(version, first):
-        yield SetupFinding(
+        yield Finding(
             message=f"driver {version} of {driver.shown} does not know {who}: the first one that does is {first}",
-            location=driver.at("version"),
+            place=driver.at("version"),
             help=f"write a version from {first} on",
             related=places(nodes, _PRODUCT, entry.product),
         )
     field = view.operator.driver_object.module_field
     if architecture.open == "required" and not _is_open(view, driver):
-        yield SetupFinding(
+        yield Finding(
             message=f"{who} needs the open kernel modules, and {driver.shown} loads the proprietary ones",
-            location=driver.at(field),
+            place=driver.at(field),
             help=f"write `{_MODULES[field].format('open')}`",
             related=places(nodes, _PRODUCT, entry.product),
         )
     if architecture.open == "unsupported" and modules == "open":
-        yield SetupFinding(
+        yield Finding(
             message=f"{who} has no open kernel modules, and {driver.shown} loads those",
-            location=driver.at(field),
+            place=driver.at(field),
             help="write `kernelModuleType: proprietary` for these nodes, or leave it out",
             related=places(nodes, _PRODUCT, entry.product),
         )
 
 
-def _coherent(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[SetupFinding]:
+def _coherent(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> Iterator[Finding[Location]]:
     """Coherent driver-based memory management (CDMM), which is on by default."""
     entry = view.catalog.gpus.find(nodes[0].gpu) if nodes[0].gpu else None
     images = view.catalog.driver_images
@@ -105,10 +106,10 @@ def _coherent(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) 
         ("MIG", partitioned, driver.at("version")),
     ):
         if concerned:
-            yield SetupFinding(
+            yield Finding(
                 message=f"from {images.coherent_since} on the driver turns on coherent memory management (CDMM) on "
                 f"Grace hosts, and {feature} does not go with it ({entry.product}, {named(concerned)})",
-                location=location,
+                place=location,
                 help="leave the feature out, or turn CDMM off with an option of the kernel module",
                 related=places(concerned, _PRODUCT, entry.product),
                 severity=Severity.WARNING,

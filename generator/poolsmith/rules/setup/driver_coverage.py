@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.rule_engine import MOST_OF_ONE_RULE
 from poolsmith.rules.setup.driver_setup import driver_setup, shown_selector
-from poolsmith.rules.setup.engine import MOST_OF_ONE_RULE, SetupFinding
 from poolsmith.rules.setup.wording import FEW, named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.driver_setup import DriverSetup
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
@@ -33,7 +35,7 @@ NEEDS = ("nodes", "release")
 _MOST_COMPARED = 1_000
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     setup = driver_setup(view)
     if not setup.uses_objects:
         return
@@ -41,7 +43,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     yield from _idle(setup)
 
 
-def _uncovered(setup: DriverSetup) -> Iterator[SetupFinding]:
+def _uncovered(setup: DriverSetup) -> Iterator[Finding[Location]]:
     wanting: dict[bool, list[SetupNode]] = {}
     for index in setup.serving.unserved:
         node = setup.nodes[index]
@@ -49,9 +51,9 @@ def _uncovered(setup: DriverSetup) -> Iterator[SetupFinding]:
             wanting.setdefault(node.driver is not None, []).append(node)
     for is_sure, nodes in sorted(wanting.items(), reverse=True):
         objects = listed([item.name for item in setup.objects], FEW) or "there is none"
-        yield SetupFinding(
+        yield Finding(
             message=f"no NVIDIADriver ({objects}) selects {named(nodes)}, so that no driver is installed there",
-            location=nodes[0].location,
+            place=nodes[0].location,
             help="add an NVIDIADriver for them; or label them `nvidia.com/gpu.deploy.driver: pre-installed` when their "
             "image holds the driver",
             related=places(nodes[1:], "/metadata/name", "neither"),
@@ -59,17 +61,17 @@ def _uncovered(setup: DriverSetup) -> Iterator[SetupFinding]:
         )
 
 
-def _idle(setup: DriverSetup) -> Iterator[SetupFinding]:
+def _idle(setup: DriverSetup) -> Iterator[Finding[Location]]:
     if not setup.nodes:
         return
     word, count = setup.nodes[0].word, len(setup.nodes)
     idle = (setup.objects[index] for index in setup.serving.idle(len(setup.objects)))
     for number, item in enumerate(item for item in idle if not item.is_default):
         nearest = _nearest(setup, item.selector) if number < MOST_OF_ONE_RULE else None
-        yield SetupFinding(
+        yield Finding(
             message=f"{item.shown} selects {shown_selector(item.selector)}, and none of the {count:,} "
             f"{word}{verb(setup.nodes, '', 's')} has these labels",
-            location=item.at("/spec/nodeSelector"),
+            place=item.at("/spec/nodeSelector"),
             help=f"the nearest, {word} `{nearest[0].name}`, {nearest[1]}" if nearest is not None else None,
             severity=None if setup.nodes[0].is_pool else Severity.WARNING,
         )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.driver_setup import ENABLED, driver_setup
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.node_drivers import node_drivers
 from poolsmith.rules.setup.wording import named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.driver_setup import DriverSetup
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
@@ -36,46 +37,46 @@ RULE = RuleInfo(
 NEEDS = ("nodes", "values", "release")
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     setup = driver_setup(view)
     yield from _second_driver(view, setup)
     yield from _no_driver(view, setup)
     yield from _toolkits(view, setup)
 
 
-def _second_driver(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+def _second_driver(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
     label = view.catalog.releases.labels.deploy_driver
     for found in node_drivers(view):
         for kind, nodes in _alike(found.nodes, setup.brings_own).items():
-            yield SetupFinding(
+            yield Finding(
                 message=f"{_whose(kind, nodes)}, and {found.driver.shown} installs another on {named(nodes)}",
-                location=found.driver.at("" if found.driver.item is not None else "enabled"),
+                place=found.driver.at("" if found.driver.item is not None else "enabled"),
                 help=f"label the nodes `{label}: pre-installed`"
                 + ("" if found.driver.item is not None else ", or set `driver.enabled: false` when all are like that"),
                 related=places(nodes, "/spec/os" if kind == "os" else "/spec/driver/source", "has a driver already"),
             )
 
 
-def _no_driver(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+def _no_driver(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
     managed = [node for node in setup.nodes if node.driver in ("container", "precompiled")]
     if setup.uses_objects is False and view.flag("driver.enabled") is False and managed:
-        yield SetupFinding(
+        yield Finding(
             message=f"`driver.enabled` and `{ENABLED}` are false, and no image of {named(managed)} holds a driver",
-            location=view.value_location("driver.enabled"),
+            place=view.value_location("driver.enabled"),
             help="remove `driver.enabled: false`; or pre-install a driver, and write `source: preinstalled` in the "
             "profile",
             related=places(managed, "/spec/driver/source", "is to get a driver"),
         )
     kept_off = [node for node in managed if not setup.takes_driver(node) and not setup.is_sandboxed(node)]
     if kept_off:
-        yield SetupFinding(
+        yield Finding(
             message=f"a label keeps the driver off {named(kept_off)}, and their image holds none",
-            location=kept_off[0].location,
+            place=kept_off[0].location,
             help=f"remove the label `{view.catalog.releases.labels.deploy_driver}`",
         )
 
 
-def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
     enabled, label = view.flag("toolkit.enabled"), view.catalog.releases.labels.deploy_toolkit
     nodes = [node for node in setup.nodes if not setup.is_sandboxed(node)]
     if enabled:
@@ -83,9 +84,9 @@ def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
         for kind, found in _alike(tuple(taking), lambda node: _own_toolkit(view, node)).items():
             sure = kind == "preinstalled"
             whose = "their image holds a toolkit" if sure else f"{found[0].os_id} brings its toolkit"
-            yield SetupFinding(
+            yield Finding(
                 message=f"{whose}, and the operator installs another on {named(found)}",
-                location=view.value_location("toolkit.enabled"),
+                place=view.value_location("toolkit.enabled"),
                 help=f'label the nodes `{label}: "false"`, or set `toolkit.enabled: false` when all are like that',
                 related=places(found, "/spec/toolkit" if sure else "/spec/os", "has a toolkit already"),
                 severity=None if sure else Severity.WARNING,
@@ -93,9 +94,9 @@ def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
     elif enabled is False and not view.flag("cdi.nriPluginEnabled"):
         without = [node for node in nodes if node.toolkit == "operator"]
         if without:
-            yield SetupFinding(
+            yield Finding(
                 message=f"`toolkit.enabled` is false, and no image of {named(without)} holds a toolkit",
-                location=view.value_location("toolkit.enabled"),
+                place=view.value_location("toolkit.enabled"),
                 help="remove `toolkit.enabled: false`, or write `toolkit: {source: preinstalled}` in the profile",
                 related=places(without, "/spec/toolkit", "has none"),
             )

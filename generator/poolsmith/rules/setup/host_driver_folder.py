@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.driver_setup import driver_setup
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.wording import named, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
 RULE = RuleInfo(
@@ -35,7 +36,7 @@ _DEFAULT = "/run/nvidia/driver"
 _DECLARED = "declared"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     folder = view.value(_VALUE)
     if not isinstance(folder, str):
         return
@@ -50,9 +51,9 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         if wanted == _DECLARED and folder != _DEFAULT:
             continue
         where = f"in `{wanted}`" if wanted != _DECLARED else "in a folder that depends on its version and flavour"
-        yield SetupFinding(
+        yield Finding(
             message=f"{nodes[0].os_id} has its driver {where}, and the operator looks in `{folder}` ({named(nodes)})",
-            location=view.value_location(_VALUE),
+            place=view.value_location(_VALUE),
             help=f"set `{_VALUE}: {wanted}`"
             if wanted != _DECLARED
             else f"set `{_VALUE}` to the folder of your version",

@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.driver_setup import driver_setup
-from poolsmith.rules.setup.engine import SetupFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.driver_setup import DriverSetup
     from poolsmith.rules.setup.view import SetupView
 
@@ -49,7 +50,7 @@ _DEEPEST = 40
 _ASSIGNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9./_-]*)=")
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     setup = driver_setup(view)
     if setup.uses_objects is False:
         return
@@ -63,10 +64,10 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         if key in written:
             continue
         item = setup.objects[position]
-        yield SetupFinding(
+        yield Finding(
             message=f"{item.shown} selects by the label `{key}`, which nothing here writes"
             + (", and no node has it" if view.nodes else ""),
-            location=item.at(f"/spec/nodeSelector/{key.replace('~', '~0').replace('/', '~1')}"),
+            place=item.at(f"/spec/nodeSelector/{key.replace('~', '~0').replace('/', '~1')}"),
         )
 
 

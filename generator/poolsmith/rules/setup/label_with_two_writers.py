@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping, mappings, word
 from poolsmith.sources.pointer import join
@@ -38,7 +38,7 @@ NEEDS: tuple[str, ...] = ()
 _RULES, _KARPENTER = "nfd.k8s-sigs.io", "karpenter.sh"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     of_templates = _template_labels(view)
     named: dict[tuple[str, str], tuple[str, SetupObject, str]] = {}
     for item in view.of_kind("NodeFeatureRule", _RULES):
@@ -48,22 +48,22 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
                 place = join(pointer, "labels", key)
                 yield from _of_component(view, item, key, place)
                 if key in of_templates:
-                    yield SetupFinding(
+                    yield Finding(
                         message=f"{item.name} writes the label `{key}`, and so does the template of nodes",
-                        location=item.place(place),
+                        place=item.place(place),
                         related=(of_templates[key],),
                     )
                 yield from _of_another_rule(item, place, key, str(value), names, named)
 
 
-def _of_component(view: SetupView, item: SetupObject, key: str, place: str) -> Iterator[SetupFinding]:
+def _of_component(view: SetupView, item: SetupObject, key: str, place: str) -> Iterator[Finding[Location]]:
     """`feature.node.kubernetes.io` is for rules as well; a value that the provisioner may set, a rule may set."""
     writer = view.catalog.scheduling.writer_of(key)
     if writer is None or writer.provisioner or writer.rules:
         return
-    yield SetupFinding(
+    yield Finding(
         message=f"{item.name} writes the label `{key}`, which belongs to {writer.writer}",
-        location=item.place(place),
+        place=item.place(place),
         help="write a label with a prefix of your own",
     )
 
@@ -75,14 +75,14 @@ def _of_another_rule(
     value: str,
     names: list[str],
     named: dict[tuple[str, str], tuple[str, SetupObject, str]],
-) -> Iterator[SetupFinding]:
+) -> Iterator[Finding[Location]]:
     """For a node that both name; of other conditions nobody knows whether one node meets two."""
     for name in names:
         other = named.setdefault((key, name), (value, item, place))
         if other[0] != value:
-            yield SetupFinding(
+            yield Finding(
                 message=f"{item.name} and {other[1].name} give the node `{name}` different values of the label `{key}`",
-                location=item.place(place),
+                place=item.place(place),
                 help="let each node be named by one of them",
                 related=(other[1].place(other[2], "the other value"),),
             )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.toolkit_nodes import toolkit_nodes
 from poolsmith.rules.setup.wording import named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
 RULE = RuleInfo(
@@ -35,7 +36,7 @@ _PREFERRED = "containerd"
 _OPENSHIFT = "openshift"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.is_generated or view.distribution == _OPENSHIFT:
         return
     by_runtime: dict[str, list[SetupNode]] = {}
@@ -48,20 +49,20 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     others = [nodes for name, nodes in sorted(by_runtime.items()) if name != _PREFERRED]
     if taken is None:
         first, second = others[0], others[1]
-        yield SetupFinding(
+        yield Finding(
             message=f"{named(first)} {verb(first, 'runs', 'run')} {first[0].runtime}, {named(second)} "
             f"{second[0].runtime}; which of them the operator configures depends on the order of the nodes",
-            location=second[0].place("/spec/runtime/name"),
+            place=second[0].place("/spec/runtime/name"),
             related=places(first, "/spec/runtime/name", f"{first[0].runtime} here"),
             help="give all GPU nodes of the cluster one runtime, or keep the toolkit off one kind of them",
         )
         return
     label = view.catalog.releases.labels.deploy_toolkit
     for nodes in others:
-        yield SetupFinding(
+        yield Finding(
             message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {nodes[0].runtime}, {named(taken)} containerd; the "
             "operator's toolkit configures containerd on all of them",
-            location=nodes[0].place("/spec/runtime/name"),
+            place=nodes[0].place("/spec/runtime/name"),
             related=places(taken, "/spec/runtime/name", "containerd here"),
             help=f"label these nodes `{label}=false` before their GPUs are found, and give them a toolkit of their own",
         )

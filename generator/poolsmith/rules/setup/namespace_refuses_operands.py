@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.namespaces import ENFORCE, PRIVILEGED, described, label_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupView
 
 RULE = RuleInfo(
@@ -34,22 +35,22 @@ NEEDS = ("values",)
 _PATH = "psa.enabled"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     for item, level in described(view):
         if item.own_name != view.namespace or level == PRIVILEGED:
             continue
         label = f"add the label `{ENFORCE}: {PRIVILEGED}`"
         if level:
-            yield SetupFinding(
+            yield Finding(
                 message=f"the operator's namespace `{item.own_name}` enforces `{level}`, which refuses its pods",
-                location=label_place(item),
+                place=label_place(item),
                 help=label,
             )
         elif view.flag(_PATH) is False:
-            yield SetupFinding(
+            yield Finding(
                 message=f"nothing says that the operator's namespace `{item.own_name}` may run privileged pods: where "
                 "the cluster enforces a level by default, it refuses them",
-                location=item.place("/metadata/name"),
+                place=item.place("/metadata/name"),
                 help=f"{label}, or write `psa: {{enabled: true}}`",
                 severity=None
                 if view.distribution in view.catalog.scheduling.enforces_pod_security

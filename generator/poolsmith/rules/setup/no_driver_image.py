@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.rules.setup.driver_setup import driver_setup
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.node_drivers import DescribedDriver, node_drivers
 from poolsmith.rules.setup.wording import named, places
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.driver_images import DriverImages
     from poolsmith.catalog.releases import Release
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.node_drivers import NodeDrivers
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
@@ -48,7 +49,7 @@ _PARTS = ("repository", "image", "version")
 _OWN = "name the repository of your own driver images"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     """What is generated was judged by the lines of its profiles already."""
     if view.is_generated:
         return
@@ -61,36 +62,36 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
             yield from _images(view, found)
 
 
-def _forms(driver: DescribedDriver) -> Iterator[SetupFinding]:
+def _forms(driver: DescribedDriver) -> Iterator[Finding[Location]]:
     """What an object says by itself."""
     said = [part for part in _PARTS if driver.text(part)]
     if said and len(said) < len(_PARTS):
         missing = next(part for part in _PARTS if part not in said)
-        yield SetupFinding(
+        yield Finding(
             message=f"{driver.shown} has {' and '.join(f'`{part}`' for part in said)} without `{missing}`: no image "
             "has such a name",
-            location=driver.at(said[0]),
+            place=driver.at(said[0]),
             help="write `repository`, `image` and `version`, as in `nvcr.io/nvidia`, `driver`, `580.126.20`",
         )
         return
     version = driver.version
     if driver.precompiled and version and not _BRANCH.fullmatch(version):
         what = "a digest" if "sha256:" in version else "a full version"
-        yield SetupFinding(
+        yield Finding(
             message=f"{driver.shown} has a precompiled driver, whose version is a branch; `{version[:40]}` is {what}",
-            location=driver.at("version"),
+            place=driver.at("version"),
             help=f'write `version: "{driver.branch or 580}"`',
         )
     elif not driver.precompiled and _BRANCH.fullmatch(version):
-        yield SetupFinding(
+        yield Finding(
             message=f"{driver.shown} has a driver that is compiled on the node, whose version is a full one; "
             f"`{version}` is a branch",
-            location=driver.at("version"),
+            place=driver.at("version"),
             help="write a full version like 580.126.20, or `usePrecompiled: true`",
         )
 
 
-def _images(view: SetupView, found: NodeDrivers) -> Iterator[SetupFinding]:
+def _images(view: SetupView, found: NodeDrivers) -> Iterator[Finding[Location]]:
     """One finding per kind of node, however many there are."""
     kinds: dict[tuple[str, str, str, str], list[SetupNode]] = {}
     for node in found.nodes:
@@ -103,9 +104,9 @@ def _images(view: SetupView, found: NodeDrivers) -> Iterator[SetupFinding]:
         problem = _problem(view, view.operator, found.driver, nodes[0])
         if problem is not None:
             severity, message, pointer, help_text = problem
-            yield SetupFinding(
+            yield Finding(
                 message=f"{message} (for {named(nodes)})",
-                location=found.driver.at("version" if found.driver.version else ""),
+                place=found.driver.at("version" if found.driver.version else ""),
                 help=help_text,
                 related=places(nodes, pointer, "there"),
                 severity=severity,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mappings, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupObject, SetupView
 
 RULE = RuleInfo(
@@ -36,7 +37,7 @@ _NODE_LABELS = {"cloud.google.com/gke-nodepool": "gke"}
 """What tells a distribution where nobody names it."""
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     assert view.values is not None
     critical = view.catalog.scheduling.critical_pods
     distribution = view.distribution or _by_nodes(view)
@@ -47,10 +48,10 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     if not needed or any(_allows(item, needed, view.namespace) for item in view.of_kind("ResourceQuota", "")):
         return
     where = f"namespace `{view.namespace}`" if view.namespace else "operator's namespace"
-    yield SetupFinding(
+    yield Finding(
         message=f"{distribution} refuses pods of the class `{needed[0]}` in the {where}: no ResourceQuota here "
         "names it",
-        location=view.value_location(_CLASS),
+        place=view.value_location(_CLASS),
         help=f"add a ResourceQuota whose scopeSelector names {' and '.join(critical.classes)}",
     )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping, mappings, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupObject, SetupView
 
 RULE = RuleInfo(
@@ -43,15 +44,15 @@ _GPU = ("nvidia.com/", "karpenter.k8s.aws/instance-gpu-", "karpenter.azure.com/s
 _HELP = "add `startupTaints: [{{key: {}, effect: NoSchedule}}]`, and let something remove the taint"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     known = view.catalog.scheduling.startup_taints
     for item in view.of_kind("NodePool", _GROUP):
         template = mapping(item.spec.get("template"))
         spec = mapping(template.get("spec"))
         if _has_gpus(template, spec) and not spec.get("startupTaints"):
-            yield SetupFinding(
+            yield Finding(
                 message=f"{item.name} makes nodes with GPUs, and nothing keeps pods off them until these can be used",
-                location=_place(item, spec),
+                place=_place(item, spec),
                 help=_HELP.format(known.example),
             )
     if view.is_generated:
@@ -59,10 +60,10 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     for node in view.nodes or ():
         if node.autoscaled and node.startup_taints == ():
             managed = view.distribution in known.without_flag
-            yield SetupFinding(
+            yield Finding(
                 message=f"{node.word} `{node.name}` is autoscaled, and nothing keeps pods off new nodes until their "
                 "GPUs can be used",
-                location=node.place("/spec/nodes/autoscaled"),
+                place=node.place("/spec/nodes/autoscaled"),
                 help=_HELP.format(known.example_without_flag if managed else known.example),
             )
 

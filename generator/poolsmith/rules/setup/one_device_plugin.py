@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.declared_charts import declared_charts
 from poolsmith.rules.setup.driver_setup import driver_setup
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.node_selectors import GPU_PRESENT, matches
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.rules.setup.wording import FEW, named, verb
@@ -42,7 +42,7 @@ _CHART = "nvidia-device-plugin"
 _IMAGE = "k8s-device-plugin"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     if not view.flag(_PATH) or view.is_generated:
         return
     served = None if view.nodes is None else [node for node in view.nodes if _is_served(node, view)]
@@ -57,10 +57,10 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     if found:
         nodes = list(shared.values())
         where = f" on {named(nodes)}" if nodes else ""
-        yield SetupFinding(
+        yield Finding(
             message=f"the operator deploys its device plugin{where}, and {listed([what for what, _ in found], FEW)} "
             f"{verb(found, 'runs', 'run')} there too",
-            location=view.value_location(_PATH),
+            place=view.value_location(_PATH),
             help="write `devicePlugin: {enabled: false}` here, or remove the other one",
             related=tuple(place for _, place in found[:FEW]),
         )

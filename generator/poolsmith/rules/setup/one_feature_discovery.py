@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.discoveries import discoveries, installs_charts
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.wording import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupView
 
 RULE = RuleInfo(
@@ -39,27 +40,27 @@ NEEDS = ("values",)
 _PATH = "nfd.enabled"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     enabled, others = view.flag(_PATH), discoveries(view)
     shown = listed([item.what for item in others], FEW)
     if enabled and others:
-        yield SetupFinding(
+        yield Finding(
             message=f"the operator's chart installs Node Feature Discovery, and so does {shown}",
-            location=view.value_location(_PATH),
+            place=view.value_location(_PATH),
             help="write `nfd: {enabled: false}` here, or remove the other one",
             related=tuple(item.at("the other one") for item in others[:FEW]),
         )
     elif enabled is False and len(others) > 1:
-        yield SetupFinding(
+        yield Finding(
             message=f"Node Feature Discovery is installed {len(others)} times: {shown}",
-            location=others[1].at(),
+            place=others[1].at(),
             help="keep one",
             related=(others[0].at("the first one"),),
         )
     elif enabled is False and not others and _should_be_here(view):
-        yield SetupFinding(
+        yield Finding(
             message="the operator's chart does not install Node Feature Discovery, and nothing here does",
-            location=view.value_location(_PATH),
+            place=view.value_location(_PATH),
             help="remove `nfd.enabled: false`, or declare the installation beside the cluster's other charts",
             severity=Severity.WARNING,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.versions import is_older
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.toolkit_nodes import toolkit_nodes
 from poolsmith.rules.setup.wording import named, places, verb
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.catalog.runtimes import RuntimeEntry
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
 RULE = RuleInfo(
@@ -40,7 +41,7 @@ _CDI, _NRI = "cdi.enabled", "cdi.nriPluginEnabled"
 _VERSION = re.compile(r"v?(\d+(?:\.\d+){0,2})", re.ASCII)
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.is_generated:
         return
     by_version: dict[tuple[str, str], list[SetupNode]] = {}
@@ -53,9 +54,9 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         lacking = None if entry is None else _lacking(view, entry, version)
         if lacking is not None:
             path, what, advice = lacking
-            yield SetupFinding(
+            yield Finding(
                 message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {name} {version}, and `{path}` needs {what}",
-                location=nodes[0].place("/spec/runtime/version"),
+                place=nodes[0].place("/spec/runtime/version"),
                 help=advice,
                 related=(
                     view.value_location(path, "asked for here"),

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.toolkit_nodes import toolkit_nodes
 from poolsmith.rules.setup.wording import named, places, verb
 from poolsmith.values.runtime_evidence import CONTAINERD, distributions, owners, sockets_of
@@ -15,6 +15,7 @@ from poolsmith.values.runtime_evidence import CONTAINERD, distributions, owners,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
 RULE = RuleInfo(
@@ -43,7 +44,7 @@ _BY_VERSION = ((re.compile(r"-k3s\d", re.ASCII), frozenset(("k3s", "rke2"))),)
 """What the containerd of a distribution calls itself. Source: k3s-io/k3s and rancher/rke2, versions of containerd"""
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.is_generated or view.flag("cdi.nriPluginEnabled") is True:
         return
     assert view.values is not None, "NEEDS says so"
@@ -58,7 +59,9 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         yield from _of(names, nodes, env, view)
 
 
-def _of(names: frozenset[str], nodes: list[SetupNode], env: dict[str, str], view: SetupView) -> Iterator[SetupFinding]:
+def _of(
+    names: frozenset[str], nodes: list[SetupNode], env: dict[str, str], view: SetupView
+) -> Iterator[Finding[Location]]:
     sockets = sorted({path for name in names for path in sockets_of(name)})
     if not sockets:
         return
@@ -66,10 +69,10 @@ def _of(names: frozenset[str], nodes: list[SetupNode], env: dict[str, str], view
     related = places(nodes, "/spec/runtime/name", "these nodes")
     if not any(name in env for name in _SOCKETS):
         if _STANDARD not in sockets:
-            yield SetupFinding(
+            yield Finding(
                 message=f"{named(nodes)} {verb(nodes, 'has', 'have')} the containerd of {kind}, and no variable of "
                 f"`{_ENV}` names its socket; the toolkit looks for it at {_STANDARD}",
-                location=view.value_location(_ENV),
+                place=view.value_location(_ENV),
                 related=related,
                 help=f"add `CONTAINERD_SOCKET`, {listed(sockets)}",
             )
@@ -77,11 +80,11 @@ def _of(names: frozenset[str], nodes: list[SetupNode], env: dict[str, str], view
     for name in _PATHS:
         found = owners(env[name]) if env.get(name) else frozenset()
         if found and not found & names:
-            yield SetupFinding(
+            yield Finding(
                 message=f"`{name}` is a path of {listed(sorted(found))}; {named(nodes)} "
                 f"{verb(nodes, 'has', 'have')} the "
                 f"containerd of {kind}",
-                location=view.value_location(_ENV),
+                place=view.value_location(_ENV),
                 related=related,
                 help=f"write the path of {kind}" + (f", {listed(sockets)}" if name in _SOCKETS else ""),
             )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.namespaces import PRIVILEGED, SYSTEM, described, label_place
 from poolsmith.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupObject, SetupView
 
 RULE = RuleInfo(
@@ -34,24 +35,24 @@ NEEDS = ("values",)
 _OURS = ("nvidia", "gpu", "dcgm", "kata", "node-feature-discovery", "nfd")
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     assert view.values is not None
     own = view.namespace
     if own is None:
         return
     if own in SYSTEM:
-        yield SetupFinding(
+        yield Finding(
             message=f"the operator is installed into the namespace `{own}`, which others share",
-            location=view.values.place("", None),
+            place=view.values.place("", None),
             help="give it a namespace of its own, like `gpu-operator`",
         )
     else:
         guest = next((item for item in view.objects if _is_guest(item, own)), None)
         if guest is not None:
-            yield SetupFinding(
+            yield Finding(
                 message=f"the operator shares the namespace `{own}`, which has to admit privileged pods, with "
                 f"{guest.name}",
-                location=view.values.place("", None),
+                place=view.values.place("", None),
                 help="give the operator a namespace of its own, like `gpu-operator`",
                 related=(guest.place("/metadata/name", "runs in the same namespace"),),
             )
@@ -59,9 +60,9 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         return
     for item, level in described(view):
         if level == PRIVILEGED and item.own_name not in (own, *SYSTEM):
-            yield SetupFinding(
+            yield Finding(
                 message=f"the namespace `{item.own_name}` may run privileged pods, and the operator is in `{own}`",
-                location=label_place(item),
+                place=label_place(item),
                 help="lower the level, or state in a waiver who needs it",
                 severity=Severity.WARNING,
             )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.node_drivers import node_drivers
 from poolsmith.rules.setup.wording import named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
 RULE = RuleInfo(
@@ -34,7 +35,7 @@ _FEATURES = "feature.node.kubernetes.io/pci-"
 _NETWORK_GROUP = "mellanox.com"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     containers = [
         item
         for item in view.of_kind("NicClusterPolicy", _NETWORK_GROUP)
@@ -46,18 +47,18 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         for is_sure in (True, False):
             nodes = [node for node in found.nodes if _has_none(node) is not None and _has_none(node) is is_sure]
             if nodes:
-                yield SetupFinding(
+                yield Finding(
                     message=f"{found.driver.shown} turns on GPUDirect RDMA for {named(nodes)}, which "
                     f"{verb(nodes, 'has', 'have')} no NVIDIA network adapter",
-                    location=found.driver.at(_ENABLED),
+                    place=found.driver.at(_ENABLED),
                     related=places(nodes, "/spec/nic", "no adapter"),
                     severity=None if is_sure else Severity.WARNING,
                 )
         if containers and found.driver.flag(_HOST):
-            yield SetupFinding(
+            yield Finding(
                 message=f"{found.driver.shown} takes the network driver of the host, and {containers[0].name} installs "
                 "one in a container",
-                location=found.driver.at(_HOST),
+                place=found.driver.at(_HOST),
                 help="remove `useHostMofed`, or `ofedDriver`",
                 related=(containers[0].place("/spec/ofedDriver", "installs it"),),
                 severity=Severity.WARNING,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.rule_engine import MOST_OF_ONE_RULE
 from poolsmith.rules.setup.driver_setup import (
     CHART_NAME,
     DEFAULT,
@@ -17,7 +19,6 @@ from poolsmith.rules.setup.driver_setup import (
     driver_setup,
     shown_selector,
 )
-from poolsmith.rules.setup.engine import MOST_OF_ONE_RULE, SetupFinding
 from poolsmith.rules.setup.node_selectors import DRIVER_OWNER, compatible_pairs
 from poolsmith.rules.setup.refused_features import refused_features
 from poolsmith.rules.setup.wording import FEW
@@ -25,6 +26,7 @@ from poolsmith.rules.setup.wording import FEW
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.driver_setup import DriverSetup
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
@@ -57,14 +59,14 @@ RULE = RuleInfo(
 NEEDS = ("release",)
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     setup = driver_setup(view)
     if setup.uses_objects is False:
         yield from _switched_off(view, setup)
         return
     if len(setup.objects) == MOST_OBJECTS:
         message = f"there are more than {MOST_OBJECTS:,} NVIDIADriver objects; only those are compared"
-        yield SetupFinding(message=message, location=setup.objects[0].at("/metadata/name"))
+        yield Finding(message=message, place=setup.objects[0].at("/metadata/name"))
     yield from _same_name_as_the_chart(setup)
     yield from _single(setup)
     yield from refused_features(view, setup)
@@ -73,7 +75,7 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
     yield from _overlaps(view, setup)
 
 
-def _switched_off(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+def _switched_off(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
     if not setup.written:
         return
     assert view.operator is not None
@@ -83,64 +85,64 @@ def _switched_off(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]
         "the operator ignores them" if ignored else "the ClusterPolicy's driver is installed on their nodes as well"
     )
     first, names = setup.written[0], listed([item.name for item in setup.written], FEW)
-    yield SetupFinding(
+    yield Finding(
         message=f"`{ENABLED}` is false, and there are NVIDIADriver objects ({names}): {effect}",
-        location=first.at("/metadata/name"),
+        place=first.at("/metadata/name"),
         help=f"set `{ENABLED}: true` and `{DEFAULT}: false`, or remove the objects",
         related=(view.value_location(ENABLED, "switches them off"),),
     )
 
 
-def _same_name_as_the_chart(setup: DriverSetup) -> Iterator[SetupFinding]:
+def _same_name_as_the_chart(setup: DriverSetup) -> Iterator[Finding[Location]]:
     for item in setup.written:
         if setup.chart is not None and item.name == CHART_NAME:
-            yield SetupFinding(
+            yield Finding(
                 message=f"{item.shown} has the name of the object that the chart makes; Helm and this file overwrite "
                 "each other",
-                location=item.at("/metadata/name"),
+                place=item.at("/metadata/name"),
                 help=f"set `{DEFAULT}: false`, or give the object another name",
                 related=(setup.chart.at("", "the chart makes its own"),),
             )
 
 
-def _single(setup: DriverSetup) -> Iterator[SetupFinding]:
+def _single(setup: DriverSetup) -> Iterator[Finding[Location]]:
     """What is wrong with an object by itself."""
     for item in setup.written:
         if setup.by_owner and item.is_default and item.stated:
-            yield SetupFinding(
+            yield Finding(
                 message=f"{item.shown} is a default, and has a nodeSelector: a default serves what no other selects",
-                location=item.at("/spec/nodeSelector"),
+                place=item.at("/spec/nodeSelector"),
                 help="remove `nodeSelector`, or `default`",
             )
         if setup.by_owner and DRIVER_OWNER in (item.stated or {}):
-            yield SetupFinding(
+            yield Finding(
                 message=f"{item.shown} selects by `{DRIVER_OWNER}`, which the operator writes after it has chosen",
-                location=item.at("/spec/nodeSelector"),
+                place=item.at("/spec/nodeSelector"),
                 help="select by a label of yours",
             )
         if item.spec.get("nodeAffinity"):
-            yield SetupFinding(
+            yield Finding(
                 message=f"{item.shown} has a nodeAffinity, which nothing reads: it selects nodes by nodeSelector only",
-                location=item.at("/spec/nodeAffinity"),
+                place=item.at("/spec/nodeAffinity"),
                 help="write `nodeSelector`, with labels and their values",
                 severity=Severity.WARNING,
             )
 
 
-def _defaults(setup: DriverSetup) -> Iterator[SetupFinding]:
+def _defaults(setup: DriverSetup) -> Iterator[Finding[Location]]:
     found = [item for item in setup.objects if item.is_default]
     if len(found) > 1:
         first, second = found[0], found[1]
-        yield SetupFinding(
+        yield Finding(
             message=f"{len(found)} NVIDIADriver objects are defaults ({listed([item.name for item in found], FEW)}); "
             "with more than one the operator fails for all objects",
-            location=second.at("/spec/default"),
+            place=second.at("/spec/default"),
             help=f"keep one; `{DEFAULT}: false` removes the chart's" if first.of_chart else "keep one `default: true`",
             related=(first.at("/spec/default", "the first default"),),
         )
 
 
-def _overlaps(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+def _overlaps(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
     compared = [item for item in setup.objects if not item.is_default]
     by_chart: list[DriverObject] = []
     met: list[bool] = []
@@ -171,7 +173,7 @@ def _contested(setup: DriverSetup) -> dict[tuple[str, str], SetupNode]:
 
 def _overlap(
     view: SetupView, setup: DriverSetup, one: DriverObject, other: DriverObject, node: SetupNode | None
-) -> SetupFinding:
+) -> Finding[Location]:
     if node is not None:
         message = f"NVIDIADriver `{one.name}` and `{other.name}` both select {node.word} `{node.name}`"
     else:
@@ -185,9 +187,9 @@ def _overlap(
     related = [one.at("/spec/nodeSelector", f"`{one.name}` selects {_told(one)}")]
     if node is not None:
         related.append(node.place("/metadata/name", "both select it"))
-    return SetupFinding(
+    return Finding(
         message=f"{message}; {consequence}",
-        location=other.at("/spec/nodeSelector"),
+        place=other.at("/spec/nodeSelector"),
         help=_advice(setup, one, other),
         related=tuple(related),
         severity=Severity.WARNING if view.nodes and node is None else None,
@@ -201,13 +203,13 @@ def _advice(setup: DriverSetup, one: DriverObject, other: DriverObject) -> str:
     return "let both select by the same label, each another value of it"
 
 
-def _chart_overlap(setup: DriverSetup, others: list[DriverObject], severity: Severity | None) -> SetupFinding:
+def _chart_overlap(setup: DriverSetup, others: list[DriverObject], severity: Severity | None) -> Finding[Location]:
     assert setup.chart is not None
     names = listed([item.name for item in others], FEW)
-    return SetupFinding(
+    return Finding(
         message=f"the chart's NVIDIADriver `{CHART_NAME}` selects {_told(setup.chart)}, those of {names} too; "
         "then all NVIDIADriver objects fail",
-        location=setup.chart.at(""),
+        place=setup.chart.at(""),
         help=f"set `{DEFAULT}: false`",
         related=tuple(item.at("/spec/nodeSelector", f"selects {_told(item)}") for item in others[:FEW]),
         severity=severity,

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.versions import at_least
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.driver_setup import DriverObject, DriverSetup
     from poolsmith.rules.setup.view import SetupView
 
@@ -22,22 +23,22 @@ _FEATURES = {"gds": "GPUDirect Storage", "gdrcopy": "GDRCopy"}
 _OPEN = {"kernelModuleType": ("open", "open"), "useOpenKernelModules": (True, "true")}
 
 
-def refused_features(view: SetupView, setup: DriverSetup) -> Iterator[SetupFinding]:
+def refused_features(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
     """The operator reports an error for such an object, and installs no driver on its nodes."""
     for item in setup.written:
         for name, shown in _FEATURES.items():
             if item.precompiled and value_at(item.spec, (name, "enabled")) is True:
-                yield SetupFinding(
+                yield Finding(
                     message=f"{item.shown} has {shown} beside a precompiled driver, which the operator refuses",
-                    location=item.at(f"/spec/{name}/enabled"),
+                    place=item.at(f"/spec/{name}/enabled"),
                     help=f"remove `{name}`, or write `usePrecompiled: false` with a full version in another object",
                     related=(item.at("/spec/usePrecompiled", "precompiled"),),
                 )
         if not item.precompiled and (field := _closed(view, item)):
-            yield SetupFinding(
+            yield Finding(
                 message=f"{item.shown} has GPUDirect Storage, which the operator refuses unless `{field}` is "
                 f"`{_OPEN[field][1]}`" + ("; `auto` does not count" if field == "kernelModuleType" else ""),
-                location=item.at("/spec/gds/enabled"),
+                place=item.at("/spec/gds/enabled"),
                 help=f"write `{field}: {_OPEN[field][1]}`",
             )
 

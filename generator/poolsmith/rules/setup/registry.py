@@ -32,7 +32,7 @@ from poolsmith.rules.setup import (
 )
 
 if TYPE_CHECKING:
-    from poolsmith.rules.setup.engine import SetupRule
+    from poolsmith.rules.setup.needs import SetupRule
 
 SETUP_RULES: tuple[SetupRule, ...] = (
     unlike_nodes,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, pod_template_pointer, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupView
 
 RULE = RuleInfo(
@@ -37,7 +38,7 @@ _BRINGS_ITS_OWN = ("k3s", "rke2")
 """Source: k3s-io/docs@05051a0af773:docs/advanced.md"""
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.distribution in _BRINGS_ITS_OWN:
         return
     made = _made(view)
@@ -51,9 +52,9 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
             if name not in asked_for:
                 continue
             has = f"it makes {listed(sorted(made))}" if made else "under NRI it makes none"
-            yield SetupFinding(
+            yield Finding(
                 message=f"{item.name} asks for the runtime class `{name}`, which the operator does not make: {has}",
-                location=item.place(f"{pod_template_pointer(item.data)}/spec/runtimeClassName"),
+                place=item.place(f"{pod_template_pointer(item.data)}/spec/runtimeClassName"),
                 help=f"write `runtimeClassName: {min(made)}`" if made else "remove `runtimeClassName`",
                 severity=Severity.WARNING if view.distribution is None else None,
                 subject=item.name,

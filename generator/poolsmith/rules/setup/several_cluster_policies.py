@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.rules.setup.driver_setup import GROUP
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.wording import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupView
 
 RULE = RuleInfo(
@@ -35,7 +36,7 @@ _DEPLOYS = "clusterPolicy.deployCR"
 _NAME = "cluster-policy"
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     found = {item.own_name: item for item in reversed(view.of_kind("ClusterPolicy", GROUP))}
     written = list(reversed(found.values()))
     if not written:
@@ -45,16 +46,16 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         item = found.get(_NAME, written[0])
         same = "; both have one name, and overwrite each other" if item.own_name == _NAME else ""
         assert view.values is not None
-        yield SetupFinding(
+        yield Finding(
             message=f"{item.name} stands in a file, and the chart makes a ClusterPolicy of its values{same}",
-            location=item.place("/metadata/name"),
+            place=item.place("/metadata/name"),
             help="move what it says into the values of the chart, and remove it",
             related=(view.values.place("", "the chart's values"),),
         )
     elif len(written) > 1:
         names = listed([item.own_name for item in written], FEW)
-        yield SetupFinding(
+        yield Finding(
             message=f"there are {len(written)} ClusterPolicy objects ({names}), and the operator takes one of them",
-            location=written[1].place("/metadata/name"),
+            place=written[1].place("/metadata/name"),
             related=(written[0].place("/metadata/name", "the first"),),
         )

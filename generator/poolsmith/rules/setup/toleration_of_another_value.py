@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.taint_gaps import taint_gaps
 from poolsmith.rules.setup.wording import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupView
 
 RULE = RuleInfo(
@@ -30,13 +31,13 @@ RULE = RuleInfo(
 NEEDS = ("nodes", "values")
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     for gap in taint_gaps(view):
         if gap.near is not None:
-            yield SetupFinding(
+            yield Finding(
                 message=f"{gap.what} can't run on {named(gap.nodes)}: the taint is `{gap.shown}`, and what is "
                 f"tolerated is the value `{gap.near[1]}`",
-                location=gap.location,
+                place=gap.location,
                 help=f"write `{{key: {gap.taint['key']}, operator: Exists, effect: {gap.taint['effect']}}}`",
                 related=gap.taint_places,
             )

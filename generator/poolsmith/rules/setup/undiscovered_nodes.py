@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.rules.setup.engine import SetupFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.taint_gaps import Bearer, taint_gaps
 from poolsmith.rules.setup.wording import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupView
 
 RULE = RuleInfo(
@@ -37,13 +38,13 @@ RULE = RuleInfo(
 NEEDS = ("nodes", "values")
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     for gap in taint_gaps(view):
         if gap.bearer is Bearer.WORKER and gap.near is None:
-            yield SetupFinding(
+            yield Finding(
                 message=f"{gap.what} can't run on {named(gap.nodes)}: nothing tolerates the taint `{gap.shown}`, so "
                 "the operator never sees a GPU there",
-                location=gap.location,
+                place=gap.location,
                 help=gap.advice,
                 related=gap.taint_places,
             )

@@ -6,14 +6,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.rules.setup.driver_setup import DEFAULT, ENABLED, driver_setup
-from poolsmith.rules.setup.engine import SetupFinding
 from poolsmith.rules.setup.wording import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import SetupNode, SetupView
 
 RULE = RuleInfo(
@@ -34,7 +35,7 @@ RULE = RuleInfo(
 NEEDS = ("nodes", "values", "release")
 
 
-def check(view: SetupView) -> Iterator[SetupFinding]:
+def check(view: SetupView) -> Iterator[Finding[Location]]:
     setup = driver_setup(view)
     if not setup.policy_installs or not any(map(setup.takes_driver, setup.nodes)):
         return
@@ -60,13 +61,13 @@ def check(view: SetupView) -> Iterator[SetupFinding]:
         )
 
 
-def _finding(view: SetupView, kinds: dict[str, SetupNode], pointer: str, what: str) -> SetupFinding:
+def _finding(view: SetupView, kinds: dict[str, SetupNode], pointer: str, what: str) -> Finding[Location]:
     shown = [f"`{node.name}` ({kind})" for kind, node in kinds.items()]
     rest = len(shown) - FEW
     listed = ", ".join(shown[:FEW]) + (f" and {rest} more kinds" if rest > 0 else "")
     word = next(iter(kinds.values())).word
-    return SetupFinding(
+    return Finding(
         message=f"{word}s {listed} {what}",
-        location=view.value_location(ENABLED if view.is_set(ENABLED) else "driver.enabled"),
+        place=view.value_location(ENABLED if view.is_set(ENABLED) else "driver.enabled"),
         related=tuple(node.place(pointer, kind) for kind, node in list(kinds.items())[:FEW]),
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM295",
@@ -34,16 +34,15 @@ _PLACES = (
 )
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for path in _PLACES:
         entries = document.get(path)
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict) and entry.get("operator") == "Exists" and entry.get("key") in (None, ""):
                 effect = entry.get("effect")
                 what = f"every taint of effect {effect}" if isinstance(effect, str) and effect else "every taint"
-                yield ValueFinding(
-                    rule=RULE,
-                    path=(*path, index),
+                yield Finding(
+                    place=(*path, index),
                     message=f"`{dotted((*path, index))}` tolerates {what}",
                     help="write a `key` for each taint that your GPU nodes have",
                 )

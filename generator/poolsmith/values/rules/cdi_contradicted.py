@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import Environment, toolkit_environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off, is_on, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
     from poolsmith.values.environment import Variable
 
 RULE = RuleInfo(
@@ -46,7 +46,7 @@ _MODE = "NVIDIA_CONTAINER_RUNTIME_MODE"
 _OWN_CLASSES = ("nvidia-cdi", "nvidia-legacy")
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     on, off = is_on(document, "cdi.enabled"), is_off(document, "cdi.enabled")
     if not on and not off:
         return
@@ -61,15 +61,14 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         yield _told(mode, f"`{_MODE}` is `{shorten(mode.value)}`, and `cdi.enabled` is on", "remove it")
     runtime_class = text(document, "operator.runtimeClass")
     if on and runtime_class in _OWN_CLASSES and document.has(("operator", "runtimeClass")):
-        yield ValueFinding(
-            rule=RULE,
-            path=("operator", "runtimeClass"),
+        yield Finding(
+            place=("operator", "runtimeClass"),
             message=f"`operator.runtimeClass` is `{runtime_class}`, a class that the operator makes beside it",
             help="write `nvidia`, or remove the line: under CDI the class `nvidia` uses CDI",
         )
 
 
-def _strategy(strategy: Variable, document: ValuesDocument, *, on: bool, native: bool) -> Iterator[ValueFinding]:
+def _strategy(strategy: Variable, document: ValuesDocument, *, on: bool, native: bool) -> Iterator[Finding[ValuePlace]]:
     words = [word.strip() for word in strategy.value.split(",")]
     uses_cdi = any(word.startswith("cdi-") for word in words)
     if on:
@@ -98,5 +97,5 @@ def _is_documented(words: list[str], document: ValuesDocument) -> bool:
     return words == ["volume-mounts"] and toolkit.says(_ENVVAR, "false") and toolkit.says(_MOUNTS, "true")
 
 
-def _told(variable: Variable, message: str, help_text: str, severity: Severity | None = None) -> ValueFinding:
-    return ValueFinding(rule=RULE, path=(*variable.path, "value"), message=message, help=help_text, severity=severity)
+def _told(variable: Variable, message: str, help_text: str, severity: Severity | None = None) -> Finding[ValuePlace]:
+    return Finding(place=(*variable.path, "value"), message=message, help=help_text, severity=severity)

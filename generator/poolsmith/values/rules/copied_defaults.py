@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.nested import value_at
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM328",
@@ -29,7 +29,7 @@ _EQUAL = 0.6
 _MANY = 40
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     declared = document.release.leaves
     set_here = document.leaf_paths & declared
     if len(set_here) < _MANY or len(set_here) < _SHARE * len(declared):
@@ -43,4 +43,4 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         if equal < _EQUAL * len(set_here):
             return
         message += f", {equal} of them to the same"
-    yield ValueFinding(rule=RULE, path=(), message=message)
+    yield Finding(place=(), message=message)

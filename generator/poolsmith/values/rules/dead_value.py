@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.catalog.value_paths import PastValue
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM320",
@@ -28,7 +28,7 @@ RULE = RuleInfo(
 )
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.past:
         past = item.past
         if past.comes_with is not None:
@@ -37,9 +37,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         if past.never_read:
             since = "the chart declares it, and no release reads it"
         lost = "; the protection that it asked for is gone" if past.safety else ""
-        yield ValueFinding(
-            rule=RULE,
-            path=item.path,
+        yield Finding(
+            place=item.path,
             message=f"`{dotted(item.path)}` is dead in {document.release.tag}: {since}{lost}",
             help=way_out(past, document),
             severity=Severity.ERROR if past.safety else None,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off, is_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM294",
@@ -46,27 +46,27 @@ _NIC_CLASSES = ("0200", "0207")
 """PCI classes of display and 3D controllers, of Ethernet and InfiniBand controllers."""
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_off(document, "nfd.enabled"):
         return
     fields = document.get(_FIELDS)
     if isinstance(fields, list) and (known := _KNOWN_FIELDS.intersection(map(str, fields))):
         if known - {"class", "vendor"} or "vendor" not in known:
             message = f"`{dotted(_FIELDS)}` gives labels that the operator does not know, as pci-10de_2330.present"
-            yield ValueFinding(rule=RULE, path=_FIELDS, message=message, help="write `deviceLabelFields: [vendor]`")
+            yield Finding(place=_FIELDS, message=message, help="write `deviceLabelFields: [vendor]`")
         elif known == {"class", "vendor"} and is_on(document, "driver.rdma.enabled"):
             message = f"`{dotted(_FIELDS)}` gives pci-0200_15b3.present; RDMA looks for pci-15b3.present"
-            yield ValueFinding(rule=RULE, path=_FIELDS, message=message, help="write `deviceLabelFields: [vendor]`")
+            yield Finding(place=_FIELDS, message=message, help="write `deviceLabelFields: [vendor]`")
     classes = document.get(_CLASSES)
     if isinstance(classes, list):
         wanted = _GPU_CLASSES + (_NIC_CLASSES if is_on(document, "driver.rdma.enabled") else ())
         if missing := [name for name in wanted if not _is_listed(name, classes)]:
             message = f"`{dotted(_CLASSES)}` leaves out {listed(missing)}: nodes with such devices are not labelled"
-            yield ValueFinding(rule=RULE, path=_CLASSES, message=message, help=f"add {listed(missing)}")
+            yield Finding(place=_CLASSES, message=message, help=f"add {listed(missing)}")
     namespaces = document.get(_NAMESPACES)
     if isinstance(namespaces, list) and "nvidia.com" not in namespaces:
         message = f"`{dotted(_NAMESPACES)}` replaces the chart's list, and leaves out nvidia.com"
-        yield ValueFinding(rule=RULE, path=_NAMESPACES, message=message, help="add `nvidia.com`")
+        yield Finding(place=_NAMESPACES, message=message, help="add `nvidia.com`")
 
 
 def _is_listed(name: str, classes: list[Any]) -> bool:

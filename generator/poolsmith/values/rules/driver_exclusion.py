@@ -9,14 +9,14 @@ from poolsmith.catalog.chart_images import image_default
 from poolsmith.catalog.operator_behaviour import behaviour_at, driver_object_behaviour_at
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off, is_on, text, uses_driver_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import Steps, ValuesDocument
+    from poolsmith.values.document import Steps, ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM292",
@@ -41,7 +41,7 @@ _VERSION = ("driver", "version")
 _BRANCH = re.compile(r"\d{3,4}", re.ASCII)
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_off(document, "driver.enabled"):
         return
     if is_on(document, "driver.usePrecompiled"):
@@ -51,16 +51,15 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if document.get(mofed) is True and is_off(document, "driver.rdma.enabled"):
         message = "`driver.rdma.useHostMofed` has no effect: `driver.rdma.enabled` is off"
         help_text = "write `driver.rdma.enabled: true`, or remove it"
-        yield ValueFinding(rule=RULE, path=mofed, message=message, help=help_text, severity=Severity.WARNING)
+        yield Finding(place=mofed, message=message, help=help_text, severity=Severity.WARNING)
 
 
-def _precompiled(document: ValuesDocument) -> Iterator[ValueFinding]:
+def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     switch: Steps = ("driver", "usePrecompiled")
     for feature, name in (("gds", "GPUDirect Storage"), ("gdrcopy", "GDRCopy")):
         if is_on(document, f"{feature}.enabled"):
-            yield ValueFinding(
-                rule=RULE,
-                path=_own(document, (feature, "enabled"), switch),
+            yield Finding(
+                place=_own(document, (feature, "enabled"), switch),
                 message=f"`{feature}.enabled` and `driver.usePrecompiled` are both on; precompiled drivers "
                 f"have no {name}",
                 help=f"turn off `{feature}.enabled`, or have the driver compiled",
@@ -81,16 +80,15 @@ def _precompiled(document: ValuesDocument) -> Iterator[ValueFinding]:
     else:
         message = f"`driver.version` is {what}; images of precompiled drivers have a branch alone in their tag"
     branch = version.split(".")[0]
-    yield ValueFinding(
-        rule=RULE,
-        path=place,
+    yield Finding(
+        place=place,
         message=message,
         help=f'write `driver.version: "{branch}"`' if _BRANCH.fullmatch(branch) else "write a branch, as `580`",
         severity=Severity.WARNING if own_image and not version.startswith("sha256:") else None,
     )
 
 
-def _storage(document: ValuesDocument) -> Iterator[ValueFinding]:
+def _storage(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """GPUDirect Storage loads beside open kernel modules only."""
     if not is_on(document, "gds.enabled") or is_on(document, "driver.usePrecompiled"):
         return
@@ -111,7 +109,7 @@ def _storage(document: ValuesDocument) -> Iterator[ValueFinding]:
         message = (
             f"`gds.enabled` is on, and `{field}` does not say open: nvidia-fs {shorten(version)} needs open modules"
         )
-        yield ValueFinding(rule=RULE, path=path, message=message, help=wanted)
+        yield Finding(place=path, message=message, help=wanted)
 
 
 def _default_object(document: ValuesDocument) -> bool:

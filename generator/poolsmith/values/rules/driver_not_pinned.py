@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.chart_images import image_default
 from poolsmith.diagnostics import RuleInfo, Severity
-from poolsmith.values.finding import ValueFinding
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.values.switches import is_off, uses_driver_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM290",
@@ -33,7 +33,7 @@ _VERSION = ("driver", "version")
 _UPGRADES = ("driver", "upgradePolicy", "autoUpgrade")
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     decides_upgrades = document.get(_UPGRADES) is True
     if document.partial or document.is_set(_VERSION) or is_off(document, "driver.enabled"):
         return
@@ -46,9 +46,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if default is None:
         return
     replaced = ", and the operator replaces it on all nodes by itself" if decides_upgrades else ""
-    yield ValueFinding(
-        rule=RULE,
-        path=_UPGRADES if decides_upgrades else ("driver", "enabled"),
+    yield Finding(
+        place=_UPGRADES if decides_upgrades else ("driver", "enabled"),
         message=f"`driver.version` is not set: the driver is the chart's, {default} in {tag}, and changes "
         f"with it{replaced}",
         help=f'write `driver.version: "{default}"`, if this one is meant',

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off, is_on, uses_driver_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM291",
@@ -37,7 +37,7 @@ _LOSES = {
 }
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_off(document, "driver.enabled"):
         return
     upgrades = "driver.upgradePolicy.autoUpgrade"
@@ -45,7 +45,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         if document.get((*_POLICY, "drain", "enable")) is True:
             path = (*_POLICY, "drain", "enable")
             message = f"`{dotted(path)}` has no effect: `autoUpgrade` is off, so the operator upgrades nothing"
-            yield ValueFinding(rule=RULE, path=path, message=message, help="turn `autoUpgrade` on, or remove it")
+            yield Finding(place=path, message=message, help="turn `autoUpgrade` on, or remove it")
         return
     for section, switch in (("gpuPodDeletion", None), ("drain", "driver.upgradePolicy.drain.enable")):
         if switch is not None and not is_on(document, switch):
@@ -54,27 +54,26 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
             path = (*_POLICY, section, key)
             if document.get(path) is True:
                 message = f"`{dotted(path)}`: when the operator upgrades a driver, {harm}"
-                yield ValueFinding(rule=RULE, path=path, message=message, help="remove it, or write `false`")
+                yield Finding(place=path, message=message, help="remove it, or write `false`")
     yield from _at_once(document)
     yield from _undecided(document)
 
 
-def _at_once(document: ValuesDocument) -> Iterator[ValueFinding]:
+def _at_once(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     parallel, unavailable = (*_POLICY, "maxParallelUpgrades"), (*_POLICY, "maxUnavailable")
     if document.get(parallel) == 0 and document.effective(unavailable) in ("100%", None, ""):
         message = f"`{dotted(parallel)}` is 0, which is no limit, and nothing else bounds how many nodes go at once"
-        yield ValueFinding(rule=RULE, path=parallel, message=message, help="write how many nodes may go at once")
+        yield Finding(place=parallel, message=message, help="write how many nodes may go at once")
 
 
-def _undecided(document: ValuesDocument) -> Iterator[ValueFinding]:
+def _undecided(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     version = ("driver", "version")
     decided = (*_POLICY, "autoUpgrade")
     if document.partial or not document.get(version) or document.has(decided) or uses_driver_objects(document):
         return
     if is_on(document, "driver.upgradePolicy.autoUpgrade"):
-        yield ValueFinding(
-            rule=RULE,
-            path=version,
+        yield Finding(
+            place=version,
             message="the version is pinned and `driver.upgradePolicy.autoUpgrade` is not decided: by the "
             "chart's default, a "
             "change of this line replaces the driver on all nodes",

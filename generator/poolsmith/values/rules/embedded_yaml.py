@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.pointer import dotted
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM325",
@@ -32,7 +32,7 @@ _PERHAPS_YAML = (("dcgmExporter", "config", "data"),)
 _LARGEST = 1 << 20
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for path in (*_YAML, *_PERHAPS_YAML):
         data = document.get(path)
         for key, text in data.items() if isinstance(data, dict) else ():
@@ -51,7 +51,7 @@ def problem_of(text: str) -> YamlProblem | None:
     return None
 
 
-def told(problem: YamlProblem, path: tuple[str | int, ...]) -> ValueFinding:
+def told(problem: YamlProblem, path: tuple[str | int, ...]) -> Finding[ValuePlace]:
     line = f" (line {problem.position.line} of the text)" if problem.position else ""
     what = shorten(problem.message) if len(problem.message) > 300 else problem.message  # noqa: PLR2004 - one screen
-    return ValueFinding(rule=RULE, path=path, message=f"the text of `{dotted(path)}`{line}: {what}", help=problem.help)
+    return Finding(place=path, message=f"the text of `{dotted(path)}`{line}: {what}", help=problem.help)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.catalog.value_paths import IgnoredValue
-    from poolsmith.values.document import KnownValue, ValuesDocument
+    from poolsmith.values.document import KnownValue, ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM321",
@@ -29,21 +29,20 @@ RULE = RuleInfo(
 )
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     paths, tag = document.release.paths, document.release.tag
     for unknown in document.unknown:
         note = paths.per_component(unknown.path[-1]) if len(unknown.path) > 1 else None
         if note is not None:
             message = f"`{dotted(unknown.path)}` is ignored: {note.why}"
-            yield ValueFinding(rule=RULE, path=unknown.path, message=message, help=_way_out(note))
+            yield Finding(place=unknown.path, message=message, help=_way_out(note))
     for item in document.known:
         note = paths.ignored(item.path, tag)
         if note is None or not _applies(note, item, document):
             continue
         word = "is deprecated" if note.deprecated else f"has no effect in {tag}"
-        yield ValueFinding(
-            rule=RULE,
-            path=item.path,
+        yield Finding(
+            place=item.path,
             message=f"`{dotted(item.path)}` {word}: {note.why}",
             help=_way_out(note),
             severity=Severity.ERROR if note.safety else Severity.WARNING,

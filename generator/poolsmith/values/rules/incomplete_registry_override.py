@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.pointer import dotted
 from poolsmith.values.component_images import pulled_images, registry_of
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.values.component_images import ComponentImage
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM520",
@@ -38,7 +38,7 @@ _OWN_BUILDS = frozenset(("driver", "vgpuManager", "gds", "gdrcopy"))
 _SEVERAL = 2
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if document.partial:
         return
     images = list(pulled_images(document))
@@ -52,9 +52,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     left = [image for image in images if not image.is_moved]
     if left:
         registry = shorten(registry_of(telling[0].repository))
-        yield ValueFinding(
-            rule=RULE,
-            path=telling[0].path,
+        yield Finding(
+            place=telling[0].path,
             message=f"{len(moved)} images come from {registry}, {len(left)} still from elsewhere: {_named(left)}",
             help="set " + ", ".join(f"`{dotted(image.path)}`" for image in left),
         )

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.driver_images import read_driver_images
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import Environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off, is_on, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM293",
@@ -38,7 +38,7 @@ _TYPE = ("driver", "kernelModuleType")
 _VARIABLE = "KERNEL_MODULE_TYPE"
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_off(document, "driver.enabled"):
         return
     version, images = document.get(_VERSION), read_driver_images()
@@ -48,9 +48,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if not isinstance(version, str) or not version[:3].isdigit() or document.partial:
         return
     if has_type and text(document, "driver.kernelModuleType") == "auto" and not images.chooses_modules(version):
-        yield ValueFinding(
-            rule=RULE,
-            path=_TYPE if document.has(_TYPE) else _VERSION,
+        yield Finding(
+            place=_TYPE if document.has(_TYPE) else _VERSION,
             message=f"driver {shorten(version)} does not know `kernelModuleType: auto`, which is "
             + ("what stands here" if document.has(_TYPE) else "the chart's default"),
             help="write `driver.kernelModuleType: proprietary`, or `open` for Grace Hopper and for GPUDirect Storage",
@@ -61,23 +60,21 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         and images.told_by_variable(version)
         and _VARIABLE not in Environment(document, ("driver",))
     ):
-        yield ValueFinding(
-            rule=RULE,
-            path=("driver", "useOpenKernelModules"),
+        yield Finding(
+            place=("driver", "useOpenKernelModules"),
             message=f"driver {shorten(version)} does not look at `driver.useOpenKernelModules` any more",
             help=f"add `{_VARIABLE}: open` to `driver.env`",
         )
 
 
-def _contradiction(document: ValuesDocument) -> Iterator[ValueFinding]:
+def _contradiction(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if not document.has(("driver", "env")):
         return
     variable = Environment(document, ("driver",)).get(_VARIABLE)
     said = text(document, "driver.kernelModuleType")
     if variable is not None and said and variable.value != said:
-        yield ValueFinding(
-            rule=RULE,
-            path=(*variable.path, "value"),
+        yield Finding(
+            place=(*variable.path, "value"),
             message=f"`{_VARIABLE}` is `{shorten(variable.value)}`, and `driver.kernelModuleType` is `{shorten(said)}`",
             help="remove the variable: the operator makes it of `driver.kernelModuleType`",
         )

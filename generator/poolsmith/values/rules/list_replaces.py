@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM327",
@@ -34,7 +34,7 @@ _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSched
 """In every recorded release; the rest is looked up in the defaults, where they are known."""
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = [item.path for item in document.known if item.path[-1] == "env"]
     for path in (*_TOLERATIONS, *env):
         given = document.get(path)
@@ -44,7 +44,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         if lost:
             names = ", ".join(f"`{_name(entry)}`" for entry in lost[:5])
             message = f"`{dotted(path)}` replaces the chart's list, and leaves out its {names}"
-            yield ValueFinding(rule=RULE, path=path, message=message, help=f"add {names} to the list")
+            yield Finding(place=path, message=message, help=f"add {names} to the list")
 
 
 def _default(path: tuple[str, ...], document: ValuesDocument) -> list[Any]:

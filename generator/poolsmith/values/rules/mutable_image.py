@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.chart_images import image_components
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import Steps, ValuesDocument
+    from poolsmith.values.document import Steps, ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM428",
@@ -32,7 +32,7 @@ RULE = RuleInfo(
 _MOVING = frozenset(("latest", "main", "master", "devel", "develop", "dev", "edge", "nightly", "stable", "canary"))
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for component in image_components(document.release.tag):
         above = tuple(component.split("."))
         for key in ("version", "image"):
@@ -59,5 +59,5 @@ def is_moving(tag: str) -> bool:
     return tag.lower().split("-")[0] in _MOVING
 
 
-def _told(path: Steps, message: str) -> ValueFinding:
-    return ValueFinding(rule=RULE, path=path, message=message, help="write a version, or a digest")
+def _told(path: Steps, message: str) -> Finding[ValuePlace]:
+    return Finding(place=path, message=message, help="write a version, or a digest")

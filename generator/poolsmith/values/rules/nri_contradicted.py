@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import toolkit_environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off, text, uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM287",
@@ -49,18 +49,17 @@ _INSTEAD = "instead"
 _DEEPEST = 40
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = toolkit_environment(document)
     if not uses_nri(document):
         socket = env.get("NRI_SOCKET") if env is not None else None
         if socket is not None and is_off(document, "cdi.nriPluginEnabled"):
             message = "`NRI_SOCKET` has no effect without `cdi.nriPluginEnabled`"
-            yield ValueFinding(rule=RULE, path=socket.path, message=message, help="turn the plugin on, or remove it")
+            yield Finding(place=socket.path, message=message, help="turn the plugin on, or remove it")
         return
     if document.has(("operator", "runtimeClass")) and (name := text(document, "operator.runtimeClass")):
-        yield ValueFinding(
-            rule=RULE,
-            path=("operator", "runtimeClass"),
+        yield Finding(
+            place=("operator", "runtimeClass"),
             message=f"`operator.runtimeClass` is `{shorten(name)}`, and under NRI there are no runtime classes",
             help="remove it",
         )
@@ -68,11 +67,10 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         for variable in env.entries:
             if variable.name in _PATHS:
                 message = f"`{variable.name}` has no effect: under NRI the toolkit does not touch the runtime's files"
-                yield ValueFinding(rule=RULE, path=variable.path, message=message, help="remove it")
+                yield Finding(place=variable.path, message=message, help="remove it")
     for path, name in _classes(document.get(("extraObjects",)), document):
-        yield ValueFinding(
-            rule=RULE,
-            path=path,
+        yield Finding(
+            place=path,
             message=f"the pod asks for the runtime class `{shorten(name)}`, which the operator deletes under NRI",
             help="remove `runtimeClassName`, and request a GPU",
             severity=Severity.ERROR,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import kind_of
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM324",
@@ -29,7 +29,7 @@ RULE = RuleInfo(
 _SCALARS = (bool, int, float)
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.known:
         if item.node.type == "string" and isinstance(item.value, _SCALARS):
             whole = isinstance(item.value, int) and not isinstance(item.value, bool)
@@ -38,7 +38,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
             yield from _entries(item.path, item.value)
 
 
-def _entries(path: tuple[str, ...], entries: list[Any]) -> Iterator[ValueFinding]:
+def _entries(path: tuple[str, ...], entries: list[Any]) -> Iterator[Finding[ValuePlace]]:
     is_env, is_text = path[-1] == "env", path[-1] in ("args", "imagePullSecrets")
     if not is_env and not is_text:
         return
@@ -49,6 +49,6 @@ def _entries(path: tuple[str, ...], entries: list[Any]) -> Iterator[ValueFinding
             yield _finding((*path, index, "value"), entry["value"], Severity.ERROR)
 
 
-def _finding(path: tuple[str | int, ...], value: Any, severity: Severity) -> ValueFinding:
+def _finding(path: tuple[str | int, ...], value: Any, severity: Severity) -> Finding[ValuePlace]:
     what = f"`{dotted(path)}` is {kind_of(value)}, and a string is meant"
-    return ValueFinding(rule=RULE, path=path, message=what, severity=severity)
+    return Finding(place=path, message=what, severity=severity)

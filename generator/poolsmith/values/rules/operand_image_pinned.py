@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.chart_images import image_components, image_default
 from poolsmith.catalog.toolkit_facts import numbers, unfit_toolkit, vulnerabilities
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.rules.mutable_image import is_moving
 from poolsmith.values.switches import uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM521",
@@ -41,7 +41,7 @@ _OPERATOR = frozenset(("operator", "validator", "nodeStatusExporter"))
 _DIGEST = "sha256:"
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     tag = document.release.tag
     for component in image_components(tag):
         path = (*component.split("."), "version")
@@ -53,9 +53,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
             continue
         if component == "toolkit" and _is_told_elsewhere(version, default, document):
             continue
-        yield ValueFinding(
-            rule=RULE,
-            path=path,
+        yield Finding(
+            place=path,
             message=f"`{dotted(path)}` is `{shorten(version)}`; {tag} was tested with {default}",
             help="remove it",
         )

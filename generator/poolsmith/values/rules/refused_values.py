@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.projections import chart_refusals
 from poolsmith.diagnostics import RuleInfo
-from poolsmith.values.finding import ValueFinding
+from poolsmith.diagnostics.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM326",
@@ -26,7 +26,7 @@ RULE = RuleInfo(
 )
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if document.partial or document.release.line_defaults is None:
         return
     for refusal in chart_refusals(document.release.tag):
@@ -36,4 +36,4 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
             continue
         own = [path for term in refusal.conditions for path, _ in term if document.has(path)]
         if own:
-            yield ValueFinding(rule=RULE, path=own[0], message=f"the chart refuses this: {refusal.message}")
+            yield Finding(place=own[0], message=f"the chart refuses this: {refusal.message}")

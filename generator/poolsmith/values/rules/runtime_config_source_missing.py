@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.platforms import fill_paths
 from poolsmith.catalog.toolkit_facts import breaks_without_source
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.values.environment import Environment, Variable, toolkit_environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.runtime_evidence import owners, rule_of, standard
 from poolsmith.values.switches import uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 _PAIR = """\
 toolkit:
@@ -48,7 +48,7 @@ _PATHS = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG", "CONT
 _NEEDED = ("RUNTIME_CONFIG_SOURCE", "RUNTIME_DROP_IN_CONFIG")
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = toolkit_environment(document)
     if env is None or uses_nri(document):
         return
@@ -65,9 +65,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         return
     reason = breaks_without_source(distribution)
     told = [f"`{name}: {fill_paths(wanted[name], rule.by_field)}`" for name in missing]
-    yield ValueFinding(
-        rule=RULE,
-        path=(*variable.path, "value"),
+    yield Finding(
+        place=(*variable.path, "value"),
         message=f"these are paths of {distribution}, which needs {listed(missing)} with {document.release.tag}"
         + (f": {reason}" if reason else ""),
         help=f"add {' and '.join(told)} to `toolkit.env`",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import toolkit_environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM281",
@@ -34,16 +34,15 @@ _TEMPLATE = ".tmpl"
 _VARIABLES = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG")
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = toolkit_environment(document)
     if env is None or uses_nri(document):
         return
     for name in _VARIABLES:
         variable = env.get(name)
         if variable is not None and variable.value.endswith(_TEMPLATE):
-            yield ValueFinding(
-                rule=RULE,
-                path=(*variable.path, "value"),
+            yield Finding(
+                place=(*variable.path, "value"),
                 message=f"`{name}` is a template, `{shorten(variable.value)}`: the toolkit would write over it",
                 help=f"write `{shorten(variable.value.removesuffix(_TEMPLATE))}`, or leave `{name}` out where the "
                 "distribution finds the toolkit's runtimes itself",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.values.environment import Environment, Variable, toolkit_environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.runtime_evidence import owners, rule_of, sockets_of, standard
 from poolsmith.values.switches import uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM280",
@@ -42,7 +42,7 @@ SOURCE = ("RUNTIME_CONFIG_SOURCE",)
 _FILE = "file="
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = toolkit_environment(document)
     if env is None or uses_nri(document):
         return
@@ -77,7 +77,7 @@ def file_of(source: Variable) -> str:
     return next((word.removeprefix(_FILE) for word in words if word.startswith(_FILE)), "")
 
 
-def _half_set(document: ValuesDocument, env: Environment) -> Iterator[ValueFinding]:
+def _half_set(document: ValuesDocument, env: Environment) -> Iterator[Finding[ValuePlace]]:
     config, socket = env.get(*CONFIG), env.get(*SOCKET)
     release = document.release.tag
     if config is not None and not any(name in env for name in SOCKET):
@@ -108,6 +108,6 @@ def _needs_config(distribution: str, release: str) -> bool:
     return rule is not None and any(entry["name"] in CONFIG for entry in rule.env)
 
 
-def _told(variable: Variable, message: str, help_text: str) -> ValueFinding:
+def _told(variable: Variable, message: str, help_text: str) -> Finding[ValuePlace]:
     shown = f" (`{shorten(variable.value)}`)" if variable.value else ""
-    return ValueFinding(rule=RULE, path=(*variable.path, "value"), message=f"{message}{shown}", help=help_text)
+    return Finding(place=(*variable.path, "value"), message=f"{message}{shown}", help=help_text)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.values.environment import toolkit_environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.runtime_evidence import owners, rule_of
 from poolsmith.values.switches import is_on, uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
     from poolsmith.values.environment import Environment
 
 RULE = RuleInfo(
@@ -45,7 +45,7 @@ _OPERATORS = "NVIDIA_RUNTIME_SET_AS_DEFAULT"
 NVIDIA/nvidia-container-toolkit:cmd/nvidia-ctk-installer/container/runtime/runtime.go"""
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = toolkit_environment(document)
     if env is None or uses_nri(document):
         return
@@ -62,9 +62,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
             message = (
                 f"`{name}` has no effect: under CDI {document.release.tag} sets `{_OPERATORS}` to false, which counts"
             )
-        yield ValueFinding(
-            rule=RULE,
-            path=(*variable.path, "value"),
+        yield Finding(
+            place=(*variable.path, "value"),
             message=message,
             help="remove it, and use `runtimeClassName: nvidia` where a pod needs it",
             severity=None if native else Severity.NOTE,

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM429",
@@ -53,7 +53,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     pending: list[tuple[tuple[str | int, ...], Any]] = [((), document.values)]
     while pending:
         path, node = pending.pop()
@@ -73,7 +73,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
             yield _told(path, what)
 
 
-def _secret_object(path: tuple[str | int, ...], node: dict[str, Any]) -> Iterator[ValueFinding]:
+def _secret_object(path: tuple[str | int, ...], node: dict[str, Any]) -> Iterator[Finding[ValuePlace]]:
     for field in ("data", "stringData"):
         entries = node.get(field)
         if isinstance(entries, dict) and any(
@@ -113,10 +113,9 @@ def _is_empty(text: str) -> bool:
     return _PLACEHOLDER.match(text[:_MOST_TEXT]) is not None
 
 
-def _told(path: tuple[str | int, ...], what: str) -> ValueFinding:
-    return ValueFinding(
-        rule=RULE,
-        path=path,
+def _told(path: tuple[str | int, ...], what: str) -> Finding[ValuePlace]:
+    return Finding(
+        place=path,
         message=f"`{dotted(path)}` holds what looks like {what}",
         help="name a Secret that is made elsewhere, and revoke this one",
     )

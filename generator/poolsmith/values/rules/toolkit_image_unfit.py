@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.chart_images import image_default
 from poolsmith.catalog.toolkit_facts import broken_toolkit, unfit_toolkit
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off, uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM283",
@@ -32,7 +32,7 @@ RULE = RuleInfo(
 _PATH = ("toolkit", "version")
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_off(document, "toolkit.enabled"):
         return
     version, default = document.get(_PATH), image_default("toolkit.version", document.release.tag)
@@ -43,22 +43,20 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         return
     unfit = unfit_toolkit(version, document.release.tag, nri=uses_nri(document))
     if unfit is not None:
-        yield ValueFinding(
-            rule=RULE,
-            path=_PATH,
+        yield Finding(
+            place=_PATH,
             message=f"toolkit `{shorten(version)}` does not fit {document.release.tag}: {unfit.why}",
             help=f"remove it, or pin `{unfit.instead}` or later",
             severity=Severity(unfit.severity),
         )
 
 
-def _own(default: str | None, document: ValuesDocument) -> Iterator[ValueFinding]:
+def _own(default: str | None, document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """The chart's own."""
     broken = broken_toolkit(default or "")
     if broken is not None:
-        yield ValueFinding(
-            rule=RULE,
-            path=_PATH if document.is_set(_PATH) else (),
+        yield Finding(
+            place=_PATH if document.is_set(_PATH) else (),
             message=f"{document.release.tag} installs the toolkit {default}: {broken.why}",
             help=f"pin another release, or write `toolkit.version: {broken.instead}` or later",
             severity=Severity.NOTE,

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.toolkit_facts import is_meant_for_toolkit, known_variables
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import nearest
 from poolsmith.values.environment import toolkit_environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.rules.unknown_value import MOST_SUGGESTED
 from poolsmith.values.switches import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
     from poolsmith.values.environment import Variable
 
 RULE = RuleInfo(
@@ -45,7 +45,7 @@ _SOURCE = "RUNTIME_CONFIG_SOURCE"
 _FILE = "file="
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = toolkit_environment(document)
     if env is None:
         return
@@ -66,16 +66,15 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         elif known[name].overwritten is not None:
             yield from _overwritten(variable, known[name].overwritten or "", document)
         elif name == _SOURCE and variable.value and not all(map(_is_source, variable.value.split(","))):
-            yield ValueFinding(
-                rule=RULE,
-                path=(*variable.path, "value"),
+            yield Finding(
+                place=(*variable.path, "value"),
                 message=f"`{_SOURCE}` can't be `{shorten(variable.value)}`",
                 help="write `command`, `file`, `file=/path/of/the/host`, or two of them with a comma between",
                 severity=Severity.ERROR,
             )
 
 
-def _unknown(variable: Variable, *, may_be_close: bool) -> Iterator[ValueFinding]:
+def _unknown(variable: Variable, *, may_be_close: bool) -> Iterator[Finding[ValuePlace]]:
     is_meant = is_meant_for_toolkit(variable.name)
     match = nearest(variable.name, known_variables(), certain=not is_meant) if may_be_close else None
     if match is not None or is_meant:
@@ -83,7 +82,7 @@ def _unknown(variable: Variable, *, may_be_close: bool) -> Iterator[ValueFinding
         yield _told(variable, message, f"did you mean `{match}`?" if match else "remove it")
 
 
-def _overwritten(variable: Variable, instead: str, document: ValuesDocument) -> Iterator[ValueFinding]:
+def _overwritten(variable: Variable, instead: str, document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """What the operator sets itself; a value that says the same is left alone."""
     if "." in instead:
         holds = text(document, instead)
@@ -95,8 +94,8 @@ def _overwritten(variable: Variable, instead: str, document: ValuesDocument) -> 
     yield _told(variable, message, f"set `{instead}` instead" if instead else "remove it")
 
 
-def _told(variable: Variable, message: str, help_text: str) -> ValueFinding:
-    return ValueFinding(rule=RULE, path=(*variable.path, "name"), message=message, help=help_text)
+def _told(variable: Variable, message: str, help_text: str) -> Finding[ValuePlace]:
+    return Finding(place=(*variable.path, "name"), message=message, help=help_text)
 
 
 def _is_source(word: str) -> bool:

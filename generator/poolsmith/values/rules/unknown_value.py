@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.charts import SUBCHART
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.suggest import flatten, nearest
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.catalog.value_paths import ReleaseValues
-    from poolsmith.values.document import UnknownKey, ValuesDocument
+    from poolsmith.values.document import UnknownKey, ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM301",
@@ -33,7 +33,7 @@ _LONGEST = 60
 _PLACES = 4
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     tag = document.release.tag
     count = 0
     for item in document.unknown:
@@ -42,7 +42,7 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
         count += 1
         help_text = _advice(item, document.release) if count <= MOST_SUGGESTED else None
         message = f"the chart of {tag} does not read `{dotted(item.path)}`"
-        yield ValueFinding(rule=RULE, path=item.path, message=message, help=help_text)
+        yield Finding(place=item.path, message=message, help=help_text)
     yield from _subchart(document)
 
 
@@ -89,7 +89,7 @@ def _is_per_component(path: tuple[str, ...], document: ValuesDocument) -> bool:
     return len(path) > 1 and document.release.paths.per_component(path[-1]) is not None
 
 
-def _subchart(document: ValuesDocument) -> Iterator[ValueFinding]:
+def _subchart(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """Of the subchart only the keys of the parent's defaults are known: one edit away from one of them is a warning."""
     defaults = (document.release.line_defaults or {}).get(SUBCHART)
     pending: list[tuple[tuple[str, ...], Any, Any]] = [((SUBCHART,), document.values.get(SUBCHART), defaults)]
@@ -104,4 +104,4 @@ def _subchart(document: ValuesDocument) -> Iterator[ValueFinding]:
             elif (match := nearest(key, known, certain=True)) is not None:
                 message = f"`{dotted(path)}` is no key that is known of the node-feature-discovery chart"
                 help_text = f"did you mean `{dotted((*above, match))}`?"
-                yield ValueFinding(rule=RULE, path=path, message=message, help=help_text, severity=Severity.WARNING)
+                yield Finding(place=path, message=message, help=help_text, severity=Severity.WARNING)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM323",
@@ -28,14 +28,13 @@ RULE = RuleInfo(
 )
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.known:
         if not item.node.enum or not isinstance(item.value, str) or item.value in item.node.enum:
             continue
         words = [word for word in item.node.enum if word]
-        yield ValueFinding(
-            rule=RULE,
-            path=item.path,
+        yield Finding(
+            place=item.path,
             message=f"`{dotted(item.path)}` can't be `{shorten(item.value)}`; it is one of "
             + ", ".join(f"`{word}`" for word in words),
             help=did_you_mean(item.value, words),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM322",
@@ -25,13 +25,12 @@ RULE = RuleInfo(
 )
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.past:
         if item.past.comes_with is None:
             continue
-        yield ValueFinding(
-            rule=RULE,
-            path=item.path,
+        yield Finding(
+            place=item.path,
             message=f"`{dotted(item.path)}` comes with {item.past.comes_with}; {document.release.tag} does not read it",
             help=f"pin {item.past.comes_with} or later, or remove it",
         )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import kind_of
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import dotted
-from poolsmith.values.finding import ValueFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM303",
@@ -48,7 +48,7 @@ _NAMES = {
 }
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.known:
         declared, value = item.node.type, item.value
         if not _fits(declared, value):
@@ -67,10 +67,9 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     yield from _subchart(document)
 
 
-def _finding(path: tuple[str | int, ...], value: Any, declared: str, help_text: str | None = None) -> ValueFinding:
-    return ValueFinding(
-        rule=RULE,
-        path=path,
+def _finding(path: ValuePlace, value: Any, declared: str, help_text: str | None = None) -> Finding[ValuePlace]:
+    return Finding(
+        place=path,
         message=f"`{dotted(path)}` is {kind_of(value)}; the chart takes {_NAMES[declared]}",
         help=help_text or f"write {_NAMES[declared]}",
     )
@@ -83,7 +82,7 @@ def _list_help(key: str, entry: Any) -> str | None:
     return f"this chart takes plain names: `{key}: [{name}]`"
 
 
-def _subchart(document: ValuesDocument) -> Iterator[ValueFinding]:
+def _subchart(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """The subchart's own defaults are known where the parent's values.yaml sets them."""
     for path, value in document.subchart:
         default = value_at(document.release.line_defaults, path)

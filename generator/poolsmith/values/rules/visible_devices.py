@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.values.environment import Environment
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM426",
@@ -38,7 +38,7 @@ _STRATEGY = "DEVICE_LIST_STRATEGY"
 _TRUE, _FALSE = ("true", "1", "t"), ("false", "0", "f")
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_off(document, "toolkit.enabled"):
         return
     toolkit, plugin = Environment(document, ("toolkit",)), Environment(document, ("devicePlugin",))
@@ -47,9 +47,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if not own:
         return
     if envvar is not None and envvar.own and toolkit.says(_ENVVAR, *_TRUE):
-        yield ValueFinding(
-            rule=RULE,
-            path=(*envvar.path, "value"),
+        yield Finding(
+            place=(*envvar.path, "value"),
             message=f"`{_ENVVAR}` is on: a pod without a GPU request sees all GPUs when its image says so",
             help="write `false` where more than one team uses the nodes, or remove it",
             severity=Severity.WARNING,
@@ -59,24 +58,21 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     words = [word.strip() for word in strategy.value.split(",")] if strategy is not None else []
     by_mounts, accepts_mounts = words == ["volume-mounts"], toolkit.says(_MOUNTS, *_TRUE)
     if by_mounts and not accepts_mounts:
-        yield ValueFinding(
-            rule=RULE,
-            path=(*own[-1].path, "value"),
+        yield Finding(
+            place=(*own[-1].path, "value"),
             message=f"the device plugin lists devices as volume mounts, and the toolkit does not accept them: "
             f"`{_MOUNTS}` is not on",
             help=f"add `{_MOUNTS}: 'true'` to `toolkit.env`",
         )
     elif by_mounts and envvar is None:
-        yield ValueFinding(
-            rule=RULE,
-            path=(*own[-1].path, "value"),
+        yield Finding(
+            place=(*own[-1].path, "value"),
             message="devices are listed as volume mounts, and the toolkit still believes the variable of any image",
             help=f"add `{_ENVVAR}: 'false'` to `toolkit.env`",
         )
     elif toolkit.says(_ENVVAR, *_FALSE) and is_off(document, "cdi.enabled") and words in ([], ["envvar"]):
-        yield ValueFinding(
-            rule=RULE,
-            path=(*own[0].path, "value"),
+        yield Finding(
+            place=(*own[0].path, "value"),
             message=f"`{_ENVVAR}` is off, and the device plugin lists devices by this variable alone: only a "
             "privileged pod gets its GPU",
             help=f"add `{_STRATEGY}: volume-mounts` to `devicePlugin.env` and `{_MOUNTS}: 'true'` to `toolkit.env`",

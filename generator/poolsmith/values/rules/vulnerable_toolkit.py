@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.chart_images import image_default
 from poolsmith.catalog.toolkit_facts import vulnerabilities
 from poolsmith.diagnostics import RuleInfo, Severity
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.values.finding import ValueFinding
 from poolsmith.values.switches import is_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.catalog.toolkit_facts import Vulnerability
-    from poolsmith.values.document import ValuesDocument
+    from poolsmith.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM427",
@@ -38,16 +38,15 @@ RULE = RuleInfo(
 _VERSION = ("toolkit", "version")
 
 
-def check(document: ValuesDocument) -> Iterator[ValueFinding]:
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_off(document, "toolkit.enabled"):
         return
     tag, pinned = document.release.tag, document.get(_VERSION)
     default = image_default("toolkit.version", tag)
     if isinstance(pinned, str) and pinned != default:
         if found := vulnerabilities(pinned):
-            yield ValueFinding(
-                rule=RULE,
-                path=_VERSION,
+            yield Finding(
+                place=_VERSION,
                 message=f"toolkit `{shorten(pinned)}` is open to {_names(found)}",
                 help=("" if default is None or vulnerabilities(default) else "remove it, or ")
                 + f"pin `{found[-1].toolkit}` or later",
@@ -56,9 +55,8 @@ def check(document: ValuesDocument) -> Iterator[ValueFinding]:
     if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
         return
     if found := vulnerabilities(default):
-        yield ValueFinding(
-            rule=RULE,
-            path=(),
+        yield Finding(
+            place=(),
             message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
             help=f"pin {found[-1].operator} or a later release, or write `toolkit.version`",
             severity=Severity.NOTE,

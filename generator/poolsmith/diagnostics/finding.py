@@ -1,0 +1,28 @@
+"""What a rule says of one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics.severity import Severity
+    from poolsmith.diagnostics.span import Location
+
+PlaceT_co = TypeVar("PlaceT_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Generic[PlaceT_co]):
+    """`place` is a line that the user edits, or what leads to one, such as the steps of a path in Helm values.
+
+    `related` are further places, each with what is to be seen there. Without a severity of its own a finding has its
+    rule's, without a subject that of all that the rule looked at.
+    """
+
+    message: str
+    place: PlaceT_co
+    help: str | None = None
+    related: tuple[Location, ...] = ()
+    severity: Severity | None = None
+    subject: str = ""
