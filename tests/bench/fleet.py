@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 POOLS_PER_CLUSTER = 10
+_KERNEL = re.compile(r"5\.15\.0-(\d+)-generic")
 _BASE = """\
 apiVersion: poolsmith/v1
 kind: NodePoolBase
@@ -73,5 +75,6 @@ def write_fleet(root: Path, pools: int, *, unlike: bool = False) -> int:
 
 
 def change_one_profile(root: Path) -> None:
+    """To a kernel that it has not had before."""
     path = root / "profiles" / "cluster-00000" / "pool-00.yaml"
-    path.write_text(path.read_text().replace("5.15.0-105-generic", "5.15.0-113-generic"))
+    path.write_text(_KERNEL.sub(lambda found: f"5.15.0-{int(found[1]) + 1}-generic", path.read_text()))

@@ -4,229 +4,234 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from budgets import BUDGETS, last_release, write_last_release
 from daemon_sets import write_daemon_sets, write_schemas
 from fleet import change_one_profile, write_fleet
+from measuring import NOTHING, POOLSMITH, Measured, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 DOCUMENTS = 1_000
-COMMAND = (sys.executable, "-m", "poolsmith")
+SAMPLE = Path(__file__).parents[2]
+GENERATE, CHECK, COMPARE = (*POOLSMITH, "generate"), (*POOLSMITH, "check"), (*POOLSMITH, "generate", "--check")
+FINDINGS = 1
+"""The exit code of `generate --check` where something would change."""
 
 
-@dataclass(frozen=True)
-class Row:
-    work: str
-    seconds: float
-    mebibytes: float
-    files: int
-    budget: str
+class Store:
+    """The switches of the store of results, where this version has one: it must not answer what is to be measured."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def _exists(self) -> bool:
+        told = subprocess.run((*GENERATE, "--help"), check=True, capture_output=True, text=True).stdout
+        return "--no-cache" in told
+
+    @property
+    def off(self) -> tuple[str, ...]:
+        return ("--no-cache",) if self._exists else ()
+
+    @property
+    def on(self) -> dict[str, str]:
+        return {"POOLSMITH_CACHE_DIR": str(self._folder)} if self._exists else {}
+
+    @property
+    def hashing(self) -> dict[str, str] | None:
+        """With every byte of the inputs hashed, as though no digest were remembered."""
+        return None
 
 
-def measure(
-    arguments: list[str], root: Path, runs: int, before: Callable[[], None] = lambda: None
-) -> tuple[float, float]:
-    """Median seconds and largest resident set of the command and its children, in MiB."""
-    seconds, memory = [], 0.0
-    for _ in range(runs):
-        before()
-        start = time.perf_counter()
-        process = subprocess.Popen([*COMMAND, *arguments], cwd=root, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds.append(time.perf_counter() - start)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            sys.exit(f"poolsmith {' '.join(arguments)} ended with {process.returncode}")
-        memory = max(memory, usage.ru_maxrss / 1024)
-    return statistics.median(seconds), memory
+class Bench:
+    """Rows in the order in which they were measured."""
 
+    def __init__(self, folder: Path, runs: int) -> None:
+        self.rows: dict[str, Measured] = {}
+        self.store = Store(folder / "store")
+        self._folder = folder
+        self._runs = runs
 
-def count_files(root: Path) -> int:
-    return sum(len(files) for _, _, files in os.walk(root / "output"))
+    def folder(self, name: str) -> Path:
+        path = self._folder / name
+        path.mkdir()
+        return path
 
-
-def fresh(root: Path) -> Callable[[], None]:
-    return lambda: shutil.rmtree(root / "output", ignore_errors=True)
-
-
-def small(folder: Path, runs: int) -> list[Row]:
-    write_fleet(folder, 8)
-    version, memory = measure(["--version"], folder, runs * 3)
-    rows = [Row("--version", version, memory, 0, "0.06 s")]
-    seconds, memory = measure(["generate"], folder, runs * 3, fresh(folder))
-    checked, more = measure(["check"], folder, runs * 3)
-    rows.append(Row("generate, 1 cluster of 8 pools, cold", seconds, memory, count_files(folder), ""))
-    rows.append(Row("generate + check, 1 cluster of 8 pools", seconds + checked, max(memory, more), 0, "0.35 s"))
-    return rows
-
-
-def large(folder: Path, pools: int, runs: int) -> list[Row]:
-    clusters = write_fleet(folder, pools)
-    label = f"{pools:,} pools in {clusters:,} clusters"
-    seconds, memory = measure(["generate"], folder, runs, fresh(folder))
-    files = count_files(folder)
-    checked, more = measure(["check"], folder, runs)
-    unchanged, _ = measure(["generate", "--check"], folder, runs)
-    change_one_profile(folder)
-    one, _ = measure(["generate"], folder, 1)
-    thousand = pools == 1_000
-    return [
-        Row(f"generate, {label}", seconds, memory, files, ""),
-        Row(
-            f"generate + check, {label}",
-            seconds + checked,
-            max(memory, more),
-            0,
-            "4 s, 300 MiB" if thousand else "",
-        ),
-        Row(
-            f"generate --check, nothing changed, {pools:,} pools",
-            unchanged,
-            0,
-            0,
-            "0.6 s" if thousand else "",
-        ),
-        Row(f"generate, one profile changed among {pools:,}", one, 0, 0, "0.6 s" if thousand else ""),
-    ]
-
-
-def predictions(folder: Path, runs: int) -> list[Row]:
-    """Expansion and ledger of 1,000 pools, on one core: clusters that share the work, and clusters that can't."""
-    rows = []
-    for name, unlike in (("alike", False), ("unlike", True)):
-        root = folder / name
-        root.mkdir()
-        clusters = write_fleet(root, 1_000, unlike=unlike)
-        command = [sys.executable, str(Path(__file__).with_name("predictions.py")), str(root)]
-        outputs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(runs)]
-        expanding, writing = (statistics.median(float(output.split()[index]) for output in outputs) for index in (0, 1))
-        rows.append(Row(f"expansion and ledger, 1,000 pools in {clusters} {name} clusters", expanding, 0, 0, "1 s"))
-        rows.append(Row("  and the text of their files", writing, 0, 0, ""))
-        whole, memory = measure(["ledger"], root, runs)
-        rows.append(Row(f"ledger, 1,000 pools in {clusters} {name} clusters", whole, memory, 0, ""))
-    return rows
-
-
-def policies(runs: int) -> list[Row]:
-    """20 policies on the pods of 1,000 predicted workloads, on one core; compiling counts."""
-    command = [sys.executable, str(Path(__file__).with_name("policies.py"))]
-    outputs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(runs)]
-    judging, making = (statistics.median(float(output.split()[index]) for output in outputs) for index in (0, 1))
-    return [
-        Row("20 policies on 1,000 predicted workloads", judging, 0, 0, "1 s"),
-        Row("  and their pods as they would be admitted", making, 0, 0, ""),
-    ]
-
-
-def governed(folder: Path, runs: int) -> list[Row]:
-    """The same 1,000 pools with the sample's admission policies, and a grant for every line of the ledgers."""
-    write_fleet(folder, 1_000)
-    sample = Path(__file__).parents[2] / "policies/admission"
-    shutil.copytree(sample, folder / "policies/admission")
-    subprocess.run([*COMMAND, "grants", "--write"], cwd=folder, check=True, capture_output=True)
-    for path in (folder / "policies/privileges").glob("*.yaml"):
-        text = path.read_text("utf-8").replace('expires: ""', "expires: 2099-12-31")
-        path.write_text(text.replace(': ""', ": measured"), "utf-8")
-    seconds, memory = measure(["generate"], folder, runs, fresh(folder))
-    files = count_files(folder)
-    checked, more = measure(["check"], folder, runs)
-    unchanged, _ = measure(["generate", "--check"], folder, runs)
-    return [
-        Row("generate, 1,000 pools with grants and policies", seconds, memory, files, ""),
-        Row("check, 1,000 pools with grants and policies", checked, more, 0, ""),
-        Row("generate --check, nothing changed, with grants and policies", unchanged, 0, 0, ""),
-    ]
-
-
-def kustomize(folder: Path, clusters: int) -> list[Row]:
-    """What the same overlays cost when kustomize builds them one by one."""
-    tool = shutil.which("kustomize")
-    if tool is None:
-        print("kustomize is not installed: no comparison", file=sys.stderr)
-        return []
-    overlays = sorted((folder / "output").glob("clusters/*/pools/*/kustomization.yaml"))[: clusters * 10]
-    start = time.perf_counter()
-    for overlay in overlays:
-        subprocess.run([tool, "build", str(overlay.parent)], check=True, stdout=subprocess.DEVNULL)
-    return [
-        Row(
-            f"kustomize build, {len(overlays)} pool overlays one by one",
-            time.perf_counter() - start,
-            0,
-            0,
-            "",
+    def start_up(self) -> None:
+        folder = self.folder("small")
+        write_fleet(folder, 8)
+        both = ((*GENERATE, *self.store.off), (*CHECK, *self.store.off))
+        self.rows["python -c pass"] = measure((NOTHING,), folder, self._runs * 5)
+        self.rows["--version"] = measure(((*POOLSMITH, "--version"),), folder, self._runs * 5)
+        self.rows["8 pools: generate, then check"] = measure(
+            both, folder, self._runs * 3, before=_without_output(folder)
         )
-    ]
+
+    def sample(self) -> None:
+        self.rows["the sample fleet: check, cold"] = measure(((*CHECK, *self.store.off),), SAMPLE, self._runs)
+
+    def large(self, pools: int, runs: int) -> None:
+        folder = self.folder(f"pools-{pools}")
+        write_fleet(folder, pools)
+        both = ((*GENERATE, *self.store.off), (*CHECK, *self.store.off))
+        found = measure(both, folder, runs, before=_without_output(folder))
+        self.rows[f"{pools:,} pools: generate + check, nothing cached"] = found
+
+    def unchanged(self, pools: int) -> None:
+        """On the output that `large` made; the store has seen it once."""
+        folder = self._folder / f"pools-{pools}"
+        row = f"{pools:,} pools: generate --check, "
+        measure((COMPARE,), folder, 1, environment=self.store.on)
+        self.rows[f"{row}unchanged"] = measure((COMPARE,), folder, self._runs * 2, environment=self.store.on)
+        if (hashing := self.store.hashing) is not None:
+            self.rows[f"{row}unchanged, every byte hashed"] = measure(
+                (COMPARE,), folder, self._runs * 2, environment=self.store.on | hashing
+            )
+        self.rows[f"{row}one profile changed"] = measure(
+            (COMPARE,),
+            folder,
+            self._runs * 2,
+            before=lambda: change_one_profile(folder),
+            environment=self.store.on,
+            ends=(FINDINGS,),
+        )
+
+    def growth(self, small: int, large: int) -> None:
+        """Of seconds and memory, beside the pools' own; as a row whose figures are factors."""
+        less, more = (self.rows[f"{pools:,} pools: generate + check, nothing cached"] for pools in (small, large))
+        memory = (more.mebibytes or 0) / (less.mebibytes or 1)
+        print(
+            f"growth from {small:,} to {large:,} pools, {large // small} times as many: "
+            f"{more.seconds / less.seconds:.1f} times the seconds, {memory:.1f} times the memory"
+        )
+
+    def ledger(self) -> None:
+        folder = self.folder("unlike")
+        write_fleet(folder, 1_000, unlike=True)
+        self.rows["ledger of 1,000 unlike pools"] = measure(((*POOLSMITH, "ledger"),), folder, self._runs)
+
+    def schemas(self) -> None:
+        """Documents read and validated in one process, beside kubeconform on the same files."""
+        folder = self.folder("schemas")
+        documents = folder / "manifests"
+        write_daemon_sets(documents, DOCUMENTS)
+        command = (*CHECK, str(documents))
+        row = f"{DOCUMENTS:,} DaemonSets: check"
+        tool = shutil.which("kubeconform")
+        if tool is None:
+            self.rows[row] = measure((command,), folder, self._runs)
+            print("kubeconform is not installed: no comparison", file=sys.stderr)
+            return
+        location = write_schemas(folder / "schemas", "1.33")
+        peer = (tool, "-strict", "-summary", "-schema-location", location, str(documents))
+        found = measure((command,), folder, self._runs * 3, beside=peer)
+        self.rows[f"{row} (ratio to kubeconform)"] = found
+        self.rows[f"{row}, kubeconform itself"] = Measured(found.seconds / (found.ratio or 1))
+
+    def parts(self) -> None:
+        """Pieces of the work on one core, in seconds of processor time."""
+        for name, unlike in (("alike", False), ("unlike", True)):
+            folder = self.folder(f"parts-{name}")
+            clusters = write_fleet(folder, 1_000, unlike=unlike)
+            expanding, writing = self._told("predictions.py", str(folder))
+            self.rows[f"expansion and ledger of 1,000 pools in {clusters} {name} clusters"] = Measured(expanding)
+            self.rows["  and the text of their files"] = Measured(writing)
+        judging, making = self._told("policies.py")
+        self.rows["20 policies on 1,000 predicted workloads"] = Measured(judging)
+        self.rows["  and their pods as they would be admitted"] = Measured(making)
+
+    def _told(self, script: str, *arguments: str) -> tuple[float, float]:
+        """The medians of the first two figures that a script prints."""
+        command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
+        outputs = [
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(self._runs)
+        ]
+        first, second = (statistics.median(float(output.split()[index]) for output in outputs) for index in (0, 1))
+        return first, second
+
+    def governed(self) -> None:
+        """1,000 pools with the sample's admission policies, and a grant for every line of the ledgers."""
+        folder = self.folder("governed")
+        write_fleet(folder, 1_000)
+        shutil.copytree(SAMPLE / "policies/admission", folder / "policies/admission")
+        subprocess.run((*POOLSMITH, "grants", "--write"), cwd=folder, check=True, capture_output=True)
+        for path in (folder / "policies/privileges").glob("*.yaml"):
+            text = path.read_text("utf-8").replace('expires: ""', "expires: 2099-12-31")
+            path.write_text(text.replace(': ""', ": measured"), "utf-8")
+        for name, command in (("generate", GENERATE), ("check", CHECK)):
+            found = measure(((*command, *self.store.off),), folder, self._runs)
+            self.rows[f"{name}, 1,000 pools with grants and policies"] = found
+
+    def kustomize(self) -> None:
+        """What the overlays of 1,000 pools cost when kustomize builds them one by one."""
+        tool = shutil.which("kustomize")
+        if tool is None:
+            print("kustomize is not installed: no comparison", file=sys.stderr)
+            return
+        root = self._folder / "pools-1000"
+        overlays = [path.parent for path in sorted(root.glob("output/clusters/*/pools/*/kustomization.yaml"))]
+        builds = [(tool, "build", str(overlay)) for overlay in overlays]
+        self.rows[f"kustomize build, {len(builds):,} pool overlays one by one"] = measure(builds, root, 1)
 
 
-def schemas(folder: Path, runs: int) -> list[Row]:
-    """1,000 documents read and validated in one process, and what kubeconform takes for the same files."""
-    documents = folder / "manifests"
-    write_daemon_sets(documents, DOCUMENTS)
-    seconds, memory = measure(["check", str(documents)], folder, runs)
-    tool = shutil.which("kubeconform")
-    if tool is None:
-        print("kubeconform is not installed: no comparison", file=sys.stderr)
-        return [Row(f"check, {DOCUMENTS:,} DaemonSets", seconds, memory, DOCUMENTS, "200 MiB")]
-    location = write_schemas(folder / "schemas", "1.33")
-    command = [tool, "-strict", "-summary", "-schema-location", location, str(documents)]
-    peer = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        peer.append(time.perf_counter() - start)
-    theirs = statistics.median(peer)
-    return [
-        Row(f"kubeconform, {DOCUMENTS:,} DaemonSets", theirs, 0, DOCUMENTS, ""),
-        Row(f"check, {DOCUMENTS:,} DaemonSets", seconds, memory, DOCUMENTS, f"{1.5 * theirs:.2f} s, 200 MiB"),
-    ]
+def _without_output(root: Path) -> Callable[[], None]:
+    return lambda: shutil.rmtree(root / "output", ignore_errors=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs per figure; the median counts")
     parser.add_argument("--largest", type=int, default=10_000, help="pools of the largest fleet")
+    parser.add_argument("--budgets", action="store_true", help="only the rows that have a budget")
+    parser.add_argument("--write", action="store_true", help="keep the figures as those of the last release")
     options = parser.parse_args()
-    rows = []
     with tempfile.TemporaryDirectory(prefix="poolsmith-bench-") as name:
-        folder = Path(name)
-        rows += schemas(_made(folder / "schemas"), options.runs)
-        rows += small(_made(folder / "small"), options.runs)
-        rows += large(_made(folder / "thousand"), 1_000, options.runs)
-        rows += kustomize(folder / "thousand", 100)
-        rows += predictions(_made(folder / "predictions"), options.runs)
-        rows += policies(options.runs)
-        rows += governed(_made(folder / "governed"), options.runs)
+        bench = Bench(Path(name), options.runs)
+        bench.start_up()
+        bench.sample()
+        bench.large(1_000, options.runs)
+        bench.unchanged(1_000)
+        bench.ledger()
+        bench.schemas()
         if options.largest > 1_000:
-            rows += large(_made(folder / "largest"), options.largest, 1)
-    print_table(rows)
+            bench.large(options.largest, 1)
+            bench.growth(1_000, options.largest)
+        if not options.budgets:
+            bench.parts()
+            bench.governed()
+            bench.kustomize()
+    print_table(bench.rows)
+    if options.write:
+        write_last_release({work: found for work, found in bench.rows.items() if work in BUDGETS})
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
+def print_table(rows: dict[str, Measured]) -> None:
+    """Ratios are to `python -c pass`, but where the row says something else."""
+    last = last_release()
+    width = max(map(len, rows))
+    print(f"{'work':<{width}}  {'seconds':>8}  {'ratio':>6}  {'last':>6}  {'MiB':>5}  {'last':>5}  {'kept':<4}  budget")
+    for work, found in rows.items():
+        before, budget = last.get(work, {}), BUDGETS.get(work)
+        kept = "" if budget is None else "yes" if budget.keeps(found) else "NO"
+        ratios = (_figure(one, 1) for one in (found.ratio, before.get("ratio")))
+        memory = (_figure(one, 0) for one in (found.mebibytes, before.get("mebibytes")))
+        cells = (f"{found.seconds:>8.3f}", *(f"{cell:>6}" for cell in ratios), *(f"{cell:>5}" for cell in memory))
+        print(f"{work:<{width}}  {'  '.join(cells)}  {kept:<4}  {budget or ''}".rstrip())
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
 
 
-def print_table(rows: list[Row]) -> None:
-    width = max(len(row.work) for row in rows)
-    print(f"{'work':<{width}}  {'seconds':>8}  {'MiB':>6}  {'files':>7}  budget")
-    for row in rows:
-        memory = f"{row.mebibytes:.0f}" if row.mebibytes else ""
-        files = f"{row.files:,}" if row.files else ""
-        print(f"{row.work:<{width}}  {row.seconds:>8.3f}  {memory:>6}  {files:>7}  {row.budget}")
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"largest process: {children:.0f} MiB, {os.cpu_count()} processors, Python {sys.version.split()[0]}")
+def _figure(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:,.{digits}f}"
 
 
 if __name__ == "__main__":
