@@ -1,0 +1,197 @@
+"""Records: dataclasses that cost little to declare, for a program that declares hundreds and starts often.
+
+`@dataclass` compiles up to eleven methods of each class while its module is imported. `@record` compiles none: a method
+is made when it is first called, from parts that all records share. `field`, `fields`, `replace`, `asdict` and
+`is_dataclass` of `dataclasses`, `copy` and `pickle` take records as they take dataclasses. `ClassVar`, `InitVar`,
+`field(init=False)` and comparison methods of the class's own are not known here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import MISSING, Field, FrozenInstanceError, field
+from functools import cache, partial
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+_Class = TypeVar("_Class", bound=type)
+
+
+@overload
+def record(cls: _Class, /) -> _Class: ...
+@overload
+def record(
+    *, frozen: bool = True, kw_only: bool = True, slots: bool = True, eq: bool = True, order: bool = False
+) -> Callable[[_Class], _Class]: ...
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+def record(
+    cls: type | None = None,
+    /,
+    *,
+    frozen: bool = True,
+    kw_only: bool = True,
+    slots: bool = True,
+    eq: bool = True,
+    order: bool = False,
+) -> Any:
+    """Make a class with annotated fields a record. The words mean what they mean to `@dataclass`.
+
+    The record is a new class made from the old one, so its methods can't call `super()` without arguments.
+    """
+    if cls is None:
+        return partial(record, frozen=frozen, kw_only=kw_only, slots=slots, eq=eq, order=order)
+    members = dict(vars(cls))
+    for name in ("__dict__", "__weakref__"):
+        members.pop(name, None)
+    own = {name: members.pop(name, MISSING) for name in cls.__annotations__}
+    fields = _Fields(own, kw_only=kw_only, frozen=frozen)
+    made: dict[str, Any] = {
+        "__qualname__": cls.__qualname__,
+        "__dataclass_fields__": fields,
+        "__match_args__": getattr(cls, "__match_args__", ()) + (() if kw_only else tuple(own)),
+        "__init__": fields.at_first_call("__init__", _init),
+        "__repr__": _repr,
+    }
+    if slots:
+        inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
+        made["__slots__"] = tuple(name for name in own if name not in inherited)
+        made["__getstate__"], made["__setstate__"] = _getstate, _setstate
+    else:
+        defaults = {name: value.default if isinstance(value, Field) else value for name, value in own.items()}
+        made |= {name: value for name, value in defaults.items() if value is not MISSING}
+    if frozen:
+        made["__setattr__"] = made["__delattr__"] = _refuse
+    if eq:
+        made["__eq__"] = fields.at_first_call("__eq__", _comparison)
+        made["__hash__"] = fields.at_first_call("__hash__", _hash) if frozen else None
+    if order:
+        made |= {sign: fields.at_first_call(sign, _comparison) for sign in _SIGNS}
+    return type(cls)(cls.__name__, cls.__bases__, made | members)
+
+
+class _Fields:
+    """`__dataclass_fields__` of one record, made when it is first asked for; from it, the record's methods."""
+
+    def __init__(self, own: dict[str, Any], *, kw_only: bool, frozen: bool) -> None:
+        self.own = own
+        self.kw_only = kw_only
+        self.frozen = frozen
+
+    def __set_name__(self, record: type, name: str) -> None:
+        self.record: Any = record
+
+    def __get__(self, _instance: object, _class: type) -> dict[str, Field[Any]]:
+        fields: dict[str, Field[Any]] = {}
+        for base in reversed(self.record.__mro__[1:]):
+            fields |= getattr(base, "__dataclass_fields__", {})
+        for name, hint in self.record.__annotations__.items():
+            value = self.own[name]
+            if type(value).__hash__ is None:
+                raise TypeError(f"all objects would share one `{self.record.__qualname__}.{name}`; give it a factory")
+            made: Field[Any] = value if isinstance(value, Field) else field(default=value)
+            made.name, made.type, made.kw_only = name, hint, self.kw_only
+            made._field_type = dataclasses._FIELD  # type: ignore[attr-defined]  # noqa: SLF001 - how `fields` knows it
+            fields[name] = made
+        self.record.__dataclass_fields__ = fields
+        return fields
+
+    def at_first_call(self, name: str, make: Callable[[_Fields, str], FunctionType]) -> Callable[..., Any]:
+        """A method that makes itself, takes its place in the class, and is called."""
+
+        def first(*args: Any, **kwargs: Any) -> Any:
+            method = make(self, name)
+            setattr(self.record, name, method)
+            return method(*args, **kwargs)
+
+        return first
+
+    def compared(self) -> tuple[list[str], str, str]:
+        """The names of the fields that count, and what stands for their values in the text of a method."""
+        names = [name for name, one in self.record.__dataclass_fields__.items() if one.compare]
+        own, others = ("".join(f"{one}.field{index}, " for index in range(len(names))) for one in ("self", "other"))
+        return names, f"({own})", f"({others})"
+
+    def method(self, text: str, names: list[str], scope: dict[str, Any]) -> FunctionType:
+        """A function from `text`, in which `field0`, `field1` and so on stand for `names`."""
+        code = _compiled(text)
+        real = {f"field{index}": name for index, name in enumerate(names)}
+        return FunctionType(
+            code.replace(
+                co_varnames=tuple(real.get(name, name) for name in code.co_varnames),
+                co_names=tuple(real.get(name, name) for name in code.co_names),
+                co_consts=tuple(real.get(value, value) for value in code.co_consts),
+                co_qualname=f"{self.record.__qualname__}.{code.co_name}",
+            ),
+            scope,
+        )
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    """What the compiler makes of a method, once for all records that have as many fields."""
+    scope: dict[str, Any] = {}
+    exec(text, scope)  # noqa: S102 - text of our own
+    (code,) = [value.__code__ for value in scope.values() if isinstance(value, FunctionType)]
+    return code
+
+
+def _init(fields: _Fields, name: str) -> FunctionType:
+    record = fields.record
+    ordered = sorted(record.__dataclass_fields__.values(), key=lambda one: one.kw_only)
+    scope: dict[str, Any] = {"MISSING": MISSING, "put": object.__setattr__}
+    defaults: dict[str, Any] = {}
+    lines = []
+    for index, one in enumerate(ordered):
+        value = f"field{index}"
+        if one.default_factory is not MISSING:
+            scope[f"make{index}"], defaults[one.name] = one.default_factory, MISSING
+            value = f"make{index}() if field{index} is MISSING else field{index}"
+        elif one.default is not MISSING:
+            defaults[one.name] = one.default
+        lines.append(f"put(self, 'field{index}', {value})" if fields.frozen else f"self.field{index} = {value}")
+    lines.append("self.__post_init__()" if hasattr(record, "__post_init__") else "pass")
+    parameters = "".join(f", field{index}" for index in range(len(ordered)))
+    names = [one.name for one in ordered]
+    init = fields.method(f"def {name}(self{parameters}): " + "; ".join(lines), names, scope)
+    count = sum(not one.kw_only for one in ordered)
+    init.__code__ = init.__code__.replace(co_argcount=1 + count, co_kwonlyargcount=len(names) - count)
+    init.__defaults__ = tuple(defaults[name] for name in names[:count] if name in defaults)
+    init.__kwdefaults__ = {name: defaults[name] for name in names[count:] if name in defaults}
+    return init
+
+
+def _hash(fields: _Fields, name: str) -> FunctionType:
+    names, own, _ = fields.compared()
+    return fields.method(f"def {name}(self): return hash({own})", names, {"hash": hash})
+
+
+_SIGNS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+
+
+def _comparison(fields: _Fields, name: str) -> FunctionType:
+    names, own, others = fields.compared()
+    compared = f"{own} {_SIGNS[name]} {others}"
+    text = f"def {name}(self, other): return {compared} if other.__class__ is self.__class__ else unlike"
+    return fields.method(text, names, {"unlike": NotImplemented})
+
+
+def _repr(self: Any) -> str:
+    shown = (f"{name}={getattr(self, name)!r}" for name, field in self.__dataclass_fields__.items() if field.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _getstate(self: Any) -> list[Any]:
+    return [getattr(self, name) for name in self.__dataclass_fields__]
+
+
+def _setstate(self: Any, state: list[Any]) -> None:
+    for name, value in zip(self.__dataclass_fields__, state, strict=True):
+        object.__setattr__(self, name, value)
+
+
+def _refuse(self: object, name: str, *_value: object) -> None:
+    raise FrozenInstanceError(f"can't set or delete `{name}`: {type(self).__qualname__} is frozen")
