@@ -174,7 +174,7 @@ def test_without_eq_an_object_equals_itself_only():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: Pool(), "Pool.__init__() missing 1 required keyword-only argument: 'name'"),
+        (Pool, "Pool.__init__() missing 1 required keyword-only argument: 'name'"),
         (lambda: Pool("a"), "Pool.__init__() takes 1 positional argument but 2 were given"),
         (lambda: Position(1, 2, 3), "Position.__init__() takes from 2 to 3 positional arguments but 4 were given"),
         (lambda: Position(1, size=2), "Position.__init__() got an unexpected keyword argument 'size'"),
