@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.drivers.published_images import carries_driver
 from poolsmith.operands.context import GPU_PRESENT
 from poolsmith.operands.node_labels import has_gpu
 from poolsmith.operands.node_system import KERNEL, OS_ID, OS_VERSION
@@ -135,7 +136,7 @@ def _driver(pool: PoolPlan, catalog: Catalog) -> str | None:
         return None
     system = catalog.operating_systems.get(spec.os.id)
     source = pool.driver.source if pool.driver is not None else spec.driver.source
-    if system is not None and system.driver == "os" and source in (None, "preinstalled"):
+    if carries_driver(system) and source in (None, "preinstalled"):
         return "os"
     return None if source is None else str(source)
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
-from poolsmith.catalog.versions import version_key
-
-_KERNEL = re.compile(r"(?P<minor>\d+\.\d+)\.\d+-\d+-(?P<flavour>[a-z][a-z0-9-]*)\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +34,6 @@ class CompiledImages:
     without: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
 
-    def leaves_out(self, branch: int | None, version: str) -> bool:
-        """Whether no container of that driver was built for the system."""
-        return bool(self.branches and branch not in self.branches) or version in self.without
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverImages:
@@ -58,52 +50,6 @@ class DriverImages:
     coherent_since: str
     partly_partitioned: tuple[str, ...]
     partly_partitioned_instead: str
-
-    def precompiled_rows(self, line: str, os_tag: str, kernel: str, branch: int) -> tuple[PrecompiledRow, ...]:
-        """The rows of a line that name this system, kernel release and branch."""
-        match = _KERNEL.match(kernel)
-        return tuple(
-            row
-            for row in self.precompiled.get(line, ())
-            if match is not None
-            and row.os_tag == os_tag
-            and row.kernel == match["minor"]
-            and branch in row.branches
-            and match["flavour"] in row.flavours
-        )
-
-    def nearest_rows(self, line: str, os_tag: str) -> tuple[PrecompiledRow, ...]:
-        """Those of the system, or all of a line that has none for it."""
-        rows = self.precompiled.get(line, ())
-        return tuple(row for row in rows if row.os_tag == os_tag) or rows
-
-    def chooses_modules(self, version: str) -> bool:
-        """Whether the driver container of a version, or of a branch, knows `auto`."""
-        key = version_key(version)
-        if len(key) == 1:
-            return key >= version_key(self.auto_since)[:1]
-        return version == self.auto_only or key >= version_key(self.auto_since)
-
-    def loads_open_modules(self, chosen: str, version: str | None, *, may_choose: bool) -> bool:
-        """Whether a GPU that needs open modules gets them. `chosen` is open, proprietary, auto or empty.
-
-        `may_choose`: the release leaves the choice to the driver container. Without a version it is taken to know how.
-        """
-        if chosen in ("open", "proprietary"):
-            return chosen == "open"
-        return may_choose and (version is None or self.chooses_modules(version))
-
-    def told_by_variable(self, version: str) -> bool:
-        """Whether a driver container takes the kind of modules from KERNEL_MODULE_TYPE only."""
-        key, firsts = version_key(version), [version_key(item) for item in self.by_variable]
-        if key[0] > firsts[-1][0]:
-            return True
-        return any(key[0] == first[0] and (len(key) == 1 or key >= first) for first in firsts)
-
-    def is_coherent(self, version: str, processor: str | None) -> bool:
-        """Whether a driver turns on coherent memory on such a host by default."""
-        key, since = version_key(version), version_key(self.coherent_since)
-        return processor == self.coherent_processor and key >= since[: len(key)]
 
 
 @cache

@@ -10,14 +10,16 @@ from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.operator_behaviour import behaviour_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NvidiaDriverEntry:
     """One release: compact forms as in `catalog.operands`.
 
-    `rules` are those of the Role and the ClusterRole, `config_maps` the keys of ConfigMaps with their sizes,
-    `daemon_sets` that of `driver` and that of `vgpu-host-manager`, each with every container that it may have.
+    `behaviour` has what holds for a ClusterPolicy too. `rules` are those of the Role and the ClusterRole, `config_maps`
+    the keys of ConfigMaps with their sizes, `daemon_sets` that of `driver` and that of `vgpu-host-manager`, each with
+    every container that it may have.
     """
 
     release: str
@@ -37,7 +39,7 @@ def read_nvidia_drivers(release: str) -> NvidiaDriverEntry | None:
     return NvidiaDriverEntry(
         release=release,
         source=entry["source"],
-        behaviour=entry["behaviour"],
+        behaviour={**behaviour_at(release), **entry["behaviour"]},
         rules=entry["rules"],
         config_maps=entry["configMaps"],
         daemon_sets=entry["daemonSets"],

@@ -25,8 +25,11 @@ def behaviour_at(release: str) -> dict[str, Any]:
 
 @cache
 def driver_object_behaviour_at(release: str) -> dict[str, Any]:
-    """By the names of `nvidia_driver/overlay.yaml`: of NVIDIADriver objects. Shared, so not to be changed."""
-    return behaviour_of(store.read_yaml("nvidia_driver/overlay.yaml")["behaviour"], release)
+    """Of NVIDIADriver objects: their own by the names of `nvidia_driver/overlay.yaml`, over what holds for both."""
+    return {
+        **behaviour_at(release),
+        **behaviour_of(store.read_yaml("nvidia_driver/overlay.yaml")["behaviour"], release),
+    }
 
 
 def behaviour_of(rules: Mapping[str, Any], release: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ class DriverObject:
 
     overlap: str
     hands_over: bool
-    module_field: str
     upgrade_policy: bool
     maturity: str | None
 
@@ -95,7 +94,6 @@ def _release(tag: str, entry: dict[str, Any]) -> Release:
         driver_object=DriverObject(
             overlap=driver["overlap"],
             hands_over=driver["fromPolicy"] == "hands over",
-            module_field=driver["moduleField"],
             upgrade_policy=driver["upgradePolicy"],
             maturity=driver.get("maturity"),
         ),

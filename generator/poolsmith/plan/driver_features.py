@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.listing import listed
+from poolsmith.drivers.features import BESIDE_COMPILED
+from poolsmith.drivers.gpu_support import is_coherent
+from poolsmith.drivers.published_images import has_precompiled
 from poolsmith.profiles.driver import DriverSource, KernelModuleType
 
 if TYPE_CHECKING:
@@ -44,7 +47,8 @@ def check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
 
 def _check_modules_beside(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     asked = pool.profile.spec.driver
-    for name, wanted in (("gds", asked.gds), ("gdrcopy", asked.gdrcopy)):
+    for name in BESIDE_COMPILED:
+        wanted = getattr(asked, name)
         if wanted and driver.precompiled:
             facts.report_pool(
                 codes.DRIVER_CONTRADICTION,
@@ -108,7 +112,7 @@ def _check_coherent_memory(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> 
     images = facts.catalog.driver_images
     if entry is None or not driver.managed or driver.version is None or driver.vgpu is not None:
         return
-    if not images.is_coherent(driver.version, entry.processor):
+    if not is_coherent(entry, driver.version, images):
         return
     partitioned = spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
     for pointer, wanted, what in (
@@ -130,7 +134,7 @@ def _check_coherent_memory(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> 
 def _check_processor(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     """NVIDIA's precompiled images; who has images of one's own knows for which processor."""
     release, spec = facts.need_release(), pool.profile.spec
-    if driver.precompiled and spec.driver.repository is None and spec.arch not in release.precompiled_arch:
+    if driver.precompiled and spec.driver.repository is None and not has_precompiled(release, spec.arch):
         facts.report_pool(
             codes.DRIVER_CONTRADICTION,
             pool,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.versions import precedes
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import DRIVER_TOO_OLD
+from poolsmith.drivers.gpu_support import begins_with, ended_with
+from poolsmith.drivers.kernel_modules import OPEN, PROPRIETARY, chooses_itself, wrong_modules
 from poolsmith.profiles.driver import KernelModuleType
 
 if TYPE_CHECKING:
@@ -36,7 +37,14 @@ def check_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
 def _check_kind(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, facts: Facts) -> None:
     chosen = driver.kernel_module_type
     product = pool.profile.spec.gpu.product
-    if driver.managed and architecture.open == "required" and not _will_be_open(driver, facts):
+    needed = wrong_modules(
+        architecture,
+        chosen or "",
+        driver.version if driver.branch is not None else None,
+        release=facts.need_release().tag,
+        images=facts.catalog.driver_images,
+    )
+    if needed == OPEN and driver.managed:
         facts.report_pool(
             codes.KERNEL_MODULE_TYPE,
             pool,
@@ -44,7 +52,7 @@ def _check_kind(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, 
             f"{product} ({architecture.name}) needs the open kernel modules",
             help="write `driver: {kernelModuleType: open}`",
         )
-    if architecture.open == "unsupported" and chosen is KernelModuleType.OPEN:
+    if needed == PROPRIETARY:
         facts.report_pool(
             codes.KERNEL_MODULE_TYPE,
             pool,
@@ -54,21 +62,12 @@ def _check_kind(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, 
         )
 
 
-def _will_be_open(driver: DriverPlan, facts: Facts) -> bool:
-    """Whether the driver loads open modules on a GPU that recommends them."""
-    return facts.catalog.driver_images.loads_open_modules(
-        driver.kernel_module_type or "",
-        driver.version if driver.branch is not None else None,
-        may_choose=facts.need_release().driver_object.module_field == "kernelModuleType",
-    )
-
-
 def _check_auto(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     version = driver.version or ""
     if (
         driver.managed
         and driver.kernel_module_type is KernelModuleType.AUTO
-        and not facts.catalog.driver_images.chooses_modules(version)
+        and not chooses_itself(version, facts.catalog.driver_images)
     ):
         facts.report_pool(
             codes.KERNEL_MODULE_TYPE,
@@ -81,8 +80,8 @@ def _check_auto(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
 
 
 def _check_last_branch(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, facts: Facts) -> None:
-    last = architecture.last_branch
-    if last is None or driver.branch is None or driver.branch <= last:
+    last = ended_with(architecture, driver.branch)
+    if last is None:
         return
     facts.report_pool(
         codes.DRIVER_BRANCH_ENDED,
@@ -105,7 +104,7 @@ def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> No
         (entry.first_mig_driver if partitioned else None, f"MIG on {entry.product}"),
     )
     for first, what in needs:
-        if first is not None and precedes(driver.version, first):
+        if begins_with(first, driver.version, driver.branch) is not None:
             facts.report_pool(
                 DRIVER_TOO_OLD,
                 pool,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import shape
+from poolsmith.drivers.kernel_modules import TYPE, field_value, module_field, told_by_variable
 from poolsmith.plan.facts import driver_of, with_values
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, PoolDriverObject, PoolPlan, ValueSetting
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 MODE = "/spec/stack/driverMode"
 _LONGEST_LABEL_VALUE = 63
-_KIND = "kernelModuleType"
 
 
 def driver_objects(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> ClusterPlan:
@@ -102,11 +102,11 @@ def module_fields(driver: DriverPlan, chosen: KernelModuleType, facts: Facts) ->
 
     Before 25.3 newer driver containers don't honour the release's field, and want a variable.
     """
-    field = facts.need_release().driver_object.module_field
-    if field == _KIND:
-        return {field: chosen.value}
-    fields: dict[str, Any] = {field: chosen is KernelModuleType.OPEN}
+    field = module_field(facts.need_release().tag)
+    fields: dict[str, Any] = {field: field_value(field, chosen.value)}
+    if field == TYPE:
+        return fields
     told = driver.version if driver.branch is not None else None
-    if told is not None and facts.catalog.driver_images.told_by_variable(told):
+    if told is not None and told_by_variable(told, facts.catalog.driver_images):
         fields["env"] = [{"name": "KERNEL_MODULE_TYPE", "value": chosen.value}]
     return fields

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
 from poolsmith.diagnostics.severity import Severity
 from poolsmith.drivers.image_tag import os_tag
+from poolsmith.drivers.published_images import carries_driver
+from poolsmith.drivers.version import branch_of, is_branch, is_full, is_version
 from poolsmith.plan.driver_features import check_features
 from poolsmith.plan.driver_modules import check_modules
 from poolsmith.plan.facts import map_pools
@@ -29,9 +30,6 @@ SOURCE = "/spec/driver/source"
 VERSION = "/spec/driver/version"
 INSTALL_DIR = "/spec/driver/installDir"
 MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
-_FULL_VERSION = re.compile(r"\d{3}\.\d+(\.\d+)?")
-_BRANCH = re.compile(r"\d{3}")
-_TOLD_VERSION = re.compile(r"\d{3}(\.\d+){0,3}")
 _NOT_IN_ROOT = ("declared", "unknown")
 
 
@@ -64,7 +62,7 @@ def system_tag(pool: PoolPlan, facts: Facts) -> str:
 def check_told_version(pool: PoolPlan, facts: Facts) -> None:
     """The version of a driver that is on the host already."""
     version = pool.profile.spec.driver.version
-    if version is not None and not _TOLD_VERSION.fullmatch(version):
+    if version is not None and not is_version(version):
         facts.report_pool(
             codes.DRIVER_VERSION_FORM,
             pool,
@@ -99,7 +97,7 @@ def _source(pool: PoolPlan, facts: Facts) -> tuple[DriverSource | None, Origin]:
     entry = facts.catalog.operating_systems.get(spec.os.id)
     given = spec.driver.source
     origin = facts.at_pool(pool, SOURCE)
-    if entry is not None and entry.driver == "os":
+    if carries_driver(entry):
         if given in MANAGED:
             facts.report_pool(
                 codes.DRIVER_CONTRADICTION,
@@ -155,9 +153,9 @@ def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, fa
     if source is DriverSource.PREINSTALLED:
         check_told_version(pool, facts)
     elif source is DriverSource.PRECOMPILED:
-        if version is None or not _BRANCH.fullmatch(version):
+        if version is None or not is_branch(version):
             said = f"`{version}` is none" if version else "none is given"
-            branch = version[:3] if version and _FULL_VERSION.fullmatch(version) else "535"
+            branch = branch_of(version) if version and is_full(version) else 535
             facts.report_pool(
                 codes.DRIVER_VERSION_FORM,
                 pool,
@@ -165,7 +163,7 @@ def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, fa
                 f"a precompiled driver takes the branch as driver.version; {said}",
                 help=f'write `version: "{branch}"`',
             )
-    elif version is not None and pool.profile.spec.driver.vgpu is None and not _FULL_VERSION.fullmatch(version):
+    elif version is not None and pool.profile.spec.driver.vgpu is None and not is_full(version):
         facts.report_pool(
             codes.DRIVER_VERSION_FORM,
             pool,

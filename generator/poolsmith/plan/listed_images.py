@@ -12,6 +12,7 @@ from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics.codes import compatibility
 from poolsmith.diagnostics.codes.driver import DRIVER_IMAGE_NOT_LISTED
 from poolsmith.diagnostics.listing import listed
+from poolsmith.drivers.published_images import is_left_out, nearest_listed
 
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
@@ -34,18 +35,16 @@ def check_listed(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
 
 def _check_precompiled(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     images, line = facts.catalog.driver_images, facts.need_release().line
-    kernel, tag, branch = pool.profile.spec.kernel.release, driver.os_tag or "", driver.branch
-    if line not in images.precompiled or kernel is None or branch is None:
+    kernel, tag, branch = pool.profile.spec.kernel.release or "", driver.os_tag or "", driver.branch
+    near = nearest_listed(images, line=line, os_tag=tag, kernel=kernel, branch=branch)
+    if not near:
         return
-    if images.precompiled_rows(line, tag, kernel, branch):
-        return
-    near = map(str, images.nearest_rows(line, tag))
     facts.report_pool(
         DRIVER_IMAGE_NOT_LISTED,
         pool,
         _KERNEL,
         f"the documentation of {line} lists no precompiled driver {branch} for {tag} with kernel {kernel}",
-        help=f"it lists {'; '.join(near)}; else write `source: container`, or name your own images "
+        help=f"it lists {'; '.join(map(str, near))}; else write `source: container`, or name your own images "
         "in `driver.repository`",
     )
 
@@ -55,7 +54,7 @@ def _check_compiled(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     known = facts.catalog.driver_images.compiled.get(driver.os_tag or "")
     if known is None:
         return
-    if known.leaves_out(driver.branch, version):
+    if is_left_out(facts.catalog.driver_images, driver.os_tag or "", version, driver.branch):
         branches = f"of branch {listed(map(str, known.branches))}" if known.branches else "of an older build"
         facts.report_pool(
             DRIVER_IMAGE_NOT_LISTED,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.drivers.version import branch_of
 from poolsmith.profiles.cluster import Cluster, DriverMode
 
 if TYPE_CHECKING:
@@ -94,9 +95,7 @@ class DriverPlan:
     @property
     def branch(self) -> int | None:
         """None where nobody can tell."""
-        if self.version is None or self.vgpu is not None:
-            return None
-        return int(self.version.split(".")[0].split("-")[0])
+        return None if self.version is None or self.vgpu is not None else branch_of(self.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from poolsmith.drivers.features import needs_open_modules
 from poolsmith.drivers.image_tag import built_for
 from poolsmith.operands.daemon_sets.config_files import mount_files, use_secret
 from poolsmith.operands.daemon_sets.host_system import certificate_folder, package_folder
@@ -97,14 +97,8 @@ def _demand_open_modules(context: Context) -> None:
     version = context.spec.text("gds", "version")
     if minimum is None or context.spec.flag("driver", "useOpenKernelModules"):
         return
-    if version.startswith("sha256") or _numbers(version) >= _numbers(minimum):
+    if needs_open_modules(version, minimum):
         raise OperatorError(
             f"GPUDirect Storage driver '{version}' is only supported with NVIDIA OpenRM drivers. Please set "
             "'driver.useOpenKernelModules=true' in ClusterPolicy to enable OpenRM mode"
         )
-
-
-def _numbers(version: str) -> tuple[list[int], bool]:
-    """To compare versions by: a pre-release comes before its release."""
-    release, _, before = version.partition("-")
-    return [int(number) for number in re.findall(r"\d+", release)], not before

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.versions import precedes
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
+from poolsmith.drivers.gpu_support import begins_with, ended_with, is_coherent
+from poolsmith.drivers.kernel_modules import OPEN, PROPRIETARY, module_field, written, wrong_modules
 from poolsmith.rules.setup.node_drivers import node_drivers
 from poolsmith.rules.setup.wording import named, places
 
@@ -37,7 +38,6 @@ RULE = RuleInfo(
 NEEDS = ("nodes", "release")
 _MIG_OFF = "all-disabled"
 _PRODUCT = "/spec/gpu/product"
-_MODULES = {"kernelModuleType": "kernelModuleType: {}", "useOpenKernelModules": "useOpenKernelModules: true"}
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
@@ -57,32 +57,37 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
     if architecture is None or entry is None or view.operator is None:
         return
     who = f"{entry.product} ({architecture.name}, {named(nodes)})"
-    branch, version, modules = driver.branch, driver.version, driver.modules
-    if branch is not None and architecture.last_branch is not None and branch > architecture.last_branch:
+    branch, version = driver.branch, driver.version
+    if (last := ended_with(architecture, branch)) is not None:
         yield Finding(
-            message=f"driver {version} of {driver.shown} no longer supports {who}; the last branch is "
-            f"{architecture.last_branch}",
+            message=f"driver {version} of {driver.shown} no longer supports {who}; the last branch is {last}",
             place=driver.at("version"),
-            help=f"give these nodes a driver of branch {architecture.last_branch} or older",
+            help=f"give these nodes a driver of branch {last} or older",
             related=places(nodes, _PRODUCT, entry.product),
         )
-    first = entry.first_driver
-    if branch is not None and first is not None and precedes(version, first):
+    if (first := begins_with(entry.first_driver, version, branch)) is not None:
         yield Finding(
             message=f"driver {version} of {driver.shown} does not know {who}: the first one that does is {first}",
             place=driver.at("version"),
             help=f"write a version from {first} on",
             related=places(nodes, _PRODUCT, entry.product),
         )
-    field = view.operator.driver_object.module_field
-    if architecture.open == "required" and not _is_open(view, driver):
+    field = module_field(view.operator.tag)
+    needed = wrong_modules(
+        architecture,
+        driver.modules,
+        version if branch is not None else None,
+        release=view.operator.tag,
+        images=view.catalog.driver_images,
+    )
+    if needed == OPEN:
         yield Finding(
             message=f"{who} needs the open kernel modules, and {driver.shown} loads the proprietary ones",
             place=driver.at(field),
-            help=f"write `{_MODULES[field].format('open')}`",
+            help=f"write `{field}: {written(field, OPEN)}`",
             related=places(nodes, _PRODUCT, entry.product),
         )
-    if architecture.open == "unsupported" and modules == "open":
+    if needed == PROPRIETARY:
         yield Finding(
             message=f"{who} has no open kernel modules, and {driver.shown} loads those",
             place=driver.at(field),
@@ -97,7 +102,7 @@ def _coherent(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) 
     images = view.catalog.driver_images
     if view.is_generated or entry is None or driver.branch is None:
         return  # profiles are told at their own lines
-    if not images.is_coherent(driver.version, entry.processor):
+    if not is_coherent(entry, driver.version, images):
         return
     label = view.catalog.releases.labels.mig_config
     partitioned = [node for node in nodes if node.labels.get(label, _MIG_OFF) != _MIG_OFF]
@@ -114,12 +119,3 @@ def _coherent(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) 
                 related=places(concerned, _PRODUCT, entry.product),
                 severity=Severity.WARNING,
             )
-
-
-def _is_open(view: SetupView, driver: DescribedDriver) -> bool:
-    assert view.operator is not None
-    return view.catalog.driver_images.loads_open_modules(
-        driver.modules,
-        driver.version if driver.branch is not None else None,
-        may_choose=view.operator.driver_object.module_field == "kernelModuleType",
-    )

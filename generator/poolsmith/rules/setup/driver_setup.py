@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.drivers.published_images import carries_driver
 from poolsmith.rules.setup.node_selectors import GPU_PRESENT, DriverSelector, Serving, serve
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.sources.nested import value_at
@@ -143,7 +144,7 @@ class DriverSetup:
         if node.driver is not None:
             return node.driver if node.driver in _OUTSIDE else None
         system = self._view.catalog.operating_systems.get(node.os_id)
-        return "os" if system is not None and system.driver == "os" else None
+        return "os" if carries_driver(system) else None
 
     def _written(self) -> list[DriverObject]:
         found: dict[str, DriverObject] = {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
+from poolsmith.drivers.published_images import has_precompiled, is_left_out, nearest_listed
+from poolsmith.drivers.version import is_branch
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.rules.setup.node_drivers import DescribedDriver, node_drivers
 from poolsmith.rules.setup.wording import named, places
@@ -44,7 +45,6 @@ RULE = RuleInfo(
 )
 NEEDS = ("release",)
 PARTLY_NEEDS = ("nodes",)
-_BRANCH = re.compile(r"\d{3}")
 _PARTS = ("repository", "image", "version")
 _OWN = "name the repository of your own driver images"
 
@@ -75,14 +75,14 @@ def _forms(driver: DescribedDriver) -> Iterator[Finding[Location]]:
         )
         return
     version = driver.version
-    if driver.precompiled and version and not _BRANCH.fullmatch(version):
+    if driver.precompiled and version and not is_branch(version):
         what = "a digest" if "sha256:" in version else "a full version"
         yield Finding(
             message=f"{driver.shown} has a precompiled driver, whose version is a branch; `{version[:40]}` is {what}",
             place=driver.at("version"),
             help=f'write `version: "{driver.branch or 580}"`',
         )
-    elif not driver.precompiled and _BRANCH.fullmatch(version):
+    elif not driver.precompiled and is_branch(version):
         yield Finding(
             message=f"{driver.shown} has a driver that is compiled on the node, whose version is a full one; "
             f"`{version}` is a branch",
@@ -145,8 +145,7 @@ def _problem(
         )
     if driver.precompiled:
         return _precompiled_problem(images, operator, driver, node, tag)
-    known = images.compiled.get(tag)
-    if known is None or not driver.version or not known.leaves_out(driver.branch, driver.version):
+    if not driver.version or not is_left_out(images, tag, driver.version, driver.branch):
         return None
     return (
         Severity.WARNING,
@@ -159,21 +158,19 @@ def _problem(
 def _precompiled_problem(
     images: DriverImages, operator: Release, driver: DescribedDriver, node: SetupNode, tag: str
 ) -> tuple[Severity, str, str, str] | None:
-    if node.arch and node.arch not in operator.precompiled_arch:
+    if node.arch and not has_precompiled(operator, node.arch):
         return (
             Severity.ERROR,
             f"precompiled drivers exist for {', '.join(operator.precompiled_arch)} only, not for {node.arch}",
             "/spec/arch",
             "compile the driver on these nodes: `usePrecompiled: false`, and a full version",
         )
-    if operator.line not in images.precompiled or not node.kernel or driver.branch is None:
+    near = nearest_listed(images, line=operator.line, os_tag=tag, kernel=node.kernel, branch=driver.branch)
+    if not near:
         return None
-    if images.precompiled_rows(operator.line, tag, node.kernel, driver.branch):
-        return None
-    near = map(str, images.nearest_rows(operator.line, tag))
     return (
         Severity.WARNING,
         f"nobody lists a precompiled driver {driver.branch} for {tag} and {node.kernel}: it may not exist",
         "/spec/kernel/release",
-        f"listed are {'; '.join(near)}; else compile the driver on the node, or {_OWN}",
+        f"listed are {'; '.join(map(str, near))}; else compile the driver on the node, or {_OWN}",
     )

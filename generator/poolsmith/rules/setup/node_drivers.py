@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.drivers.kernel_modules import chosen_by, module_field
+from poolsmith.drivers.version import branch_of
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.sources.nested import value_at
 
@@ -75,10 +77,7 @@ class DescribedDriver:
     @property
     def branch(self) -> int | None:
         """None for a digest, for vGPU guests, and where no version is given."""
-        if self.is_guest:
-            return None
-        first = self.version.partition(".")[0]
-        return int(first) if first.isdecimal() and len(first) == 3 else None  # noqa: PLR2004 - branches have three digits
+        return None if self.is_guest else branch_of(self.version)
 
     @property
     def of_vendor(self) -> bool:
@@ -92,11 +91,8 @@ class DescribedDriver:
     def modules(self) -> str:
         """auto, open, proprietary; empty where nobody says it."""
         assert self.view.operator is not None
-        field = self.view.operator.driver_object.module_field
-        value = self.get(field)
-        if field == "kernelModuleType":
-            return value if isinstance(value, str) else ""
-        return "open" if value is True else ""
+        field = module_field(self.view.operator.tag)
+        return chosen_by(field, self.get(field))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
-from poolsmith.catalog.versions import at_least
+from poolsmith.catalog.operator_behaviour import driver_object_behaviour_at
 from poolsmith.diagnostics.finding import Finding
+from poolsmith.drivers.features import BESIDE_COMPILED, needs_open_modules
+from poolsmith.drivers.kernel_modules import OPEN, TYPE, chosen_by, written
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -19,14 +20,11 @@ if TYPE_CHECKING:
     from poolsmith.rules.setup.driver_setup import DriverObject, DriverSetup
     from poolsmith.rules.setup.view import SetupView
 
-_FEATURES = {"gds": "GPUDirect Storage", "gdrcopy": "GDRCopy"}
-_OPEN = {"kernelModuleType": ("open", "open"), "useOpenKernelModules": (True, "true")}
-
 
 def refused_features(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
     """The operator reports an error for such an object, and installs no driver on its nodes."""
     for item in setup.written:
-        for name, shown in _FEATURES.items():
+        for name, shown in BESIDE_COMPILED.items():
             if item.precompiled and value_at(item.spec, (name, "enabled")) is True:
                 yield Finding(
                     message=f"{item.shown} has {shown} beside a precompiled driver, which the operator refuses",
@@ -37,20 +35,18 @@ def refused_features(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Lo
         if not item.precompiled and (field := _closed(view, item)):
             yield Finding(
                 message=f"{item.shown} has GPUDirect Storage, which the operator refuses unless `{field}` is "
-                f"`{_OPEN[field][1]}`" + ("; `auto` does not count" if field == "kernelModuleType" else ""),
+                f"`{written(field, OPEN)}`" + ("; `auto` does not count" if field == TYPE else ""),
                 place=item.at("/spec/gds/enabled"),
-                help=f"write `{field}: {_OPEN[field][1]}`",
+                help=f"write `{field}: {written(field, OPEN)}`",
             )
 
 
 def _closed(view: SetupView, item: DriverObject) -> str:
     """The field that would have to say that the modules are open, and does not; empty where it need not."""
     assert view.operator is not None, "NEEDS says so"
-    entry = read_nvidia_drivers(view.operator.tag)
-    version = item.text("gds", "version")
-    if entry is None or not version or value_at(item.spec, ("gds", "enabled")) is not True:
+    behaviour = driver_object_behaviour_at(view.operator.tag)
+    field, version = behaviour["kernelModule"], item.text("gds", "version")
+    is_open = chosen_by(field, item.spec.get(field)) == OPEN
+    if is_open or not version or value_at(item.spec, ("gds", "enabled")) is not True:
         return ""
-    field = view.operator.driver_object.module_field
-    is_open = item.spec.get(field) == _OPEN[field][0]
-    needs = version.startswith("sha256") or at_least(version, entry.behaviour["gdsNeedsOpenModules"])
-    return field if needs and not is_open else ""
+    return field if needs_open_modules(version, behaviour["gdsNeedsOpenModules"]) else ""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.chart_images import image_default
-from poolsmith.catalog.operator_behaviour import behaviour_at, driver_object_behaviour_at
-from poolsmith.catalog.versions import at_least
+from poolsmith.catalog.operator_behaviour import driver_object_behaviour_at
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
+from poolsmith.drivers.features import BESIDE_COMPILED, needs_open_modules
+from poolsmith.drivers.kernel_modules import TYPE
+from poolsmith.drivers.version import is_branch
 from poolsmith.values.switches import is_off, is_on, text, uses_driver_objects
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ RULE = RuleInfo(
     ),
 )
 _VERSION = ("driver", "version")
-_BRANCH = re.compile(r"\d{3,4}", re.ASCII)
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
@@ -56,7 +56,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 
 def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     switch: Steps = ("driver", "usePrecompiled")
-    for feature, name in (("gds", "GPUDirect Storage"), ("gdrcopy", "GDRCopy")):
+    for feature, name in BESIDE_COMPILED.items():
         if is_on(document, f"{feature}.enabled"):
             yield Finding(
                 place=_own(document, (feature, "enabled"), switch),
@@ -67,7 +67,7 @@ def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if document.partial and not document.has(_VERSION):
         return
     version = text(document, "driver.version") or image_default("driver.version", document.release.tag) or ""
-    if not version or _BRANCH.fullmatch(version):
+    if not version or is_branch(version):
         return
     own_image = text(document, "driver.repository") not in (
         "",
@@ -83,7 +83,7 @@ def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     yield Finding(
         place=place,
         message=message,
-        help=f'write `driver.version: "{branch}"`' if _BRANCH.fullmatch(branch) else "write a branch, as `580`",
+        help=f'write `driver.version: "{branch}"`' if is_branch(branch) else "write a branch, as `580`",
         severity=Severity.WARNING if own_image and not version.startswith("sha256:") else None,
     )
 
@@ -93,12 +93,11 @@ def _storage(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if not is_on(document, "gds.enabled") or is_on(document, "driver.usePrecompiled"):
         return
     tag, version = document.release.tag, text(document, "gds.version")
-    first = driver_object_behaviour_at(tag)["gdsNeedsOpenModules"]
-    if document.partial or not (version.startswith("sha256") or (version and at_least(version, first))):
+    behaviour = driver_object_behaviour_at(tag)
+    if document.partial or not version or not needs_open_modules(version, behaviour["gdsNeedsOpenModules"]):
         return
-    chosen_by = behaviour_at(tag)["kernelModule"]
-    field = f"driver.{chosen_by}"
-    if chosen_by == "kernelModuleType":
+    field = f"driver.{behaviour['kernelModule']}"
+    if behaviour["kernelModule"] == TYPE:
         module_type = text(document, field)
         refused = module_type != "open" if _default_object(document) else module_type == "proprietary"
         wanted = f"write `{field}: open`"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.driver_images import read_driver_images
-from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
+from poolsmith.drivers.kernel_modules import TYPE, chooses_itself, module_field, told_by_variable
 from poolsmith.values.environment import Environment
 from poolsmith.values.switches import is_off, is_on, text
 
@@ -42,12 +42,12 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_off(document, "driver.enabled"):
         return
     version, images = document.get(_VERSION), read_driver_images()
-    has_type = behaviour_at(document.release.tag)["kernelModule"] == _TYPE[-1]
+    has_type = module_field(document.release.tag) == TYPE
     if has_type:
         yield from _contradiction(document)
     if not isinstance(version, str) or not version[:3].isdigit() or document.partial:
         return
-    if has_type and text(document, "driver.kernelModuleType") == "auto" and not images.chooses_modules(version):
+    if has_type and text(document, "driver.kernelModuleType") == "auto" and not chooses_itself(version, images):
         yield Finding(
             place=_TYPE if document.has(_TYPE) else _VERSION,
             message=f"driver {shorten(version)} does not know `kernelModuleType: auto`, which is "
@@ -57,7 +57,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if (
         not has_type
         and is_on(document, "driver.useOpenKernelModules")
-        and images.told_by_variable(version)
+        and told_by_variable(version, images)
         and _VARIABLE not in Environment(document, ("driver",))
     ):
         yield Finding(

@@ -1,0 +1,28 @@
+"""Whether a driver supports a GPU: from its first version to the last branch of its architecture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog.versions import precedes, version_key
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.driver_images import DriverImages
+    from poolsmith.catalog.gpus import Architecture, GpuEntry
+
+
+def ended_with(architecture: Architecture, branch: int | None) -> int | None:
+    """The last branch that supports the architecture, where the driver's is a later one."""
+    last = architecture.last_branch
+    return last if last is not None and branch is not None and branch > last else None
+
+
+def begins_with(first: str | None, version: str, branch: int | None) -> str | None:
+    """The first version that knows a GPU, where the driver's is an earlier one."""
+    return first if first is not None and branch is not None and precedes(version, first) else None
+
+
+def is_coherent(gpu: GpuEntry, version: str, images: DriverImages) -> bool:
+    """Whether a driver turns on coherent memory management (CDMM) on the GPU's host by default."""
+    key, since = version_key(version), version_key(images.coherent_since)
+    return gpu.processor == images.coherent_processor and key >= since[: len(key)]
