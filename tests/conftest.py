@@ -11,10 +11,13 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from support.recordings import as_yaml, recording
 
 pytest_plugins = ["support.clusters"]
 
@@ -48,12 +51,32 @@ def repository():
 
 
 @pytest.fixture(scope="session")
-def shared():
-    """The folder of recorded facts beside the checkout; what needs it is skipped where it is absent."""
-    folder = REPOSITORY.parent / "shared"
-    if not (folder / "facts").is_dir() or not (folder / "upstream").is_dir():
-        pytest.skip("the recorded facts (../shared) are not here")
-    return folder
+def upstream(tmp_path_factory):
+    """Write the published files below a folder of another project, restated as data: no comments, no descriptions."""
+    root = tmp_path_factory.mktemp("upstream")
+
+    @cache
+    def write(folder):
+        files = recording("gpu_operator" if folder.startswith("gpu-operator") else "neighbours")
+        for path in files.below(folder) if folder else ():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(as_yaml(files[path]), "utf-8")
+        return root / folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def checkouts():
+    """The folder of other projects' checkouts that a variable of the environment names."""
+
+    def find(variable):
+        if not (folder := os.environ.get(variable)):
+            pytest.skip(f"{variable} names no folder of checkouts")
+        return Path(folder)
+
+    return find
 
 
 @pytest.fixture

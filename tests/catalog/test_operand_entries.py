@@ -72,27 +72,30 @@ spec:
 """
 
 
-def upstream(shared, tag):
-    return shared / "upstream/gpu-operator" / tag
-
-
-@pytest.mark.parametrize("tag", TAGS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_entry_is_made_from_the_repository_at_its_tag(shared, tag, kind):
-    made = import_operands(upstream(shared, tag), tag)
+def assert_imported(folder, tag):
+    """The entries of a tag, the pack of definitions, and the tables kept by hand are complete."""
+    made = import_operands(folder, tag)
 
     assert (made.errors, made.diagnostics) == ([], ())
-    assert ((store.DATA / kind / f"{tag}.json").exists()) == (f"{kind}/{tag}.json" in made.files)
-    if f"{kind}/{tag}.json" in made.files:
-        assert made.files[f"{kind}/{tag}.json"].decode() == (store.DATA / kind / f"{tag}.json").read_text("utf-8")
+    for kind in KINDS:
+        name = f"{kind}/{tag}.json"
+        assert (store.DATA / name).exists() == (name in made.files)
+        if name in made.files:
+            assert made.files[name].decode() == (store.DATA / name).read_text("utf-8")
+    assert PACK not in made.files
+    assert made.by_hand == []
 
 
 @pytest.mark.parametrize("tag", TAGS)
-def test_the_pack_of_definitions_and_the_tables_kept_by_hand_are_complete(shared, tag):
-    made = import_operands(upstream(shared, tag), tag)
+def test_entries_are_made_from_the_repository_at_its_tag(upstream, tag):
+    assert_imported(upstream(f"gpu-operator/{tag}"), tag)
 
-    assert PACK not in made.files
-    assert made.by_hand == []
+
+def test_entries_are_made_from_real_checkouts(checkouts):
+    """POOLSMITH_OPERATOR: a folder with a checkout of the operator's repository for each tag, named by its tag."""
+    folder = checkouts("POOLSMITH_OPERATOR")
+    for tag in TAGS:
+        assert_imported(folder / tag, tag)
 
 
 def test_there_is_no_entry_without_operands():
@@ -102,19 +105,19 @@ def test_there_is_no_entry_without_operands():
 
 
 @pytest.fixture
-def checkout(shared, tmp_path):
+def checkout(upstream, tmp_path):
     """The parts of the newest release where they stand in the repository, beside others."""
     folder = tmp_path / "gpu-operator"
     for part, place in REAL.items():
-        shutil.copytree(upstream(shared, NEWEST) / part, folder / place)
-    shutil.copy(upstream(shared, NEWEST) / "Chart.yaml", folder / "deployments/gpu-operator")
+        shutil.copytree(upstream(f"gpu-operator/{NEWEST}") / part, folder / place)
+    shutil.copy(upstream(f"gpu-operator/{NEWEST}") / "Chart.yaml", folder / "deployments/gpu-operator")
     (folder / "manifests/state-driver").mkdir(parents=True)
     (folder / "manifests/state-driver/0500_daemonset.yaml").write_text("{{ if }}")
     return folder
 
 
-def test_the_places_in_the_repository_give_the_same_as_the_parts(shared, checkout):
-    assert import_operands(checkout, NEWEST).files == import_operands(upstream(shared, NEWEST), NEWEST).files
+def test_the_places_in_the_repository_give_the_same_as_the_parts(upstream, checkout):
+    assert import_operands(checkout, NEWEST).files == import_operands(upstream(f"gpu-operator/{NEWEST}"), NEWEST).files
 
 
 @pytest.fixture(scope="module")

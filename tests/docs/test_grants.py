@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from docs import field_reference
 from poolsmith.ledger.grants.grant import GrantSpec
 from poolsmith.ledger.registry import GRANT_RULE_INFOS
 
@@ -17,15 +17,10 @@ BLOCK = re.compile(r"```(?P<kind>console|text)\n(?P<text>.*?)```", re.DOTALL)
 
 
 def field_rows():
-    """A module beside this one: tests are no package."""
-    path = Path(__file__).with_name("field_reference.py")
-    spec = importlib.util.spec_from_file_location("field_reference", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     return [
         "| field below `spec` | takes | default | meaning |",
         "| --- | --- | --- | --- |",
-        *module._rows(GrantSpec, ""),
+        *field_reference._rows(GrantSpec, ""),
     ]
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path, PurePosixPath
+from itertools import chain
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -14,24 +13,22 @@ from poolsmith.ledger.privilege import Privilege
 from poolsmith.ledger.reach import Reach, reach_of
 from poolsmith.operands.expansion import Node
 from poolsmith.sources.pod_template import containers_of, pod_template_of
-from poolsmith.sources.yaml_reader import read_documents
+from support.recordings import recording
 
-UPSTREAM = Path(__file__).resolve().parents[3] / "shared/upstream/gpu-operator"
-ORACLE = UPSTREAM.parents[1] / "facts/operand-oracle"
-GOLDEN = sorted(path.name for path in (UPSTREAM / "v26.7.0/golden-driver").glob("*.yaml")) or ["none"]
+SHIPPED = recording("gpu_operator")
+RUNS = recording("operator_runs")
+GOLDEN = SHIPPED.below("gpu-operator/v26.7.0/golden-driver")
 STATES = sorted(
-    path.parent.relative_to(UPSTREAM).as_posix() for path in UPSTREAM.glob("*/operands/*/*daemonset*.yaml")
-) or ["none"]
-TAGS = sorted(path.name for path in ORACLE.glob("v*")) or ["none"]
-TEMPLATE_LINE = re.compile(r"^\s*\{\{.*\}\}\s*$", re.MULTILINE)
+    {key.rpartition("/")[0] for key in SHIPPED if "/operands/" in key and "daemonset" in key.rpartition("/")[2]}
+)
+TAGS = sorted({key.partition("/")[0] for key in RUNS})
 
 
-def documents(*paths):
-    """Objects of files. Lines that only a template engine reads are left out."""
+def documents(*keys):
+    """Objects of files."""
     return [
         document
-        for path in paths
-        for document in read_documents(TEMPLATE_LINE.sub("", path.read_text("utf-8")))
+        for document in chain.from_iterable(SHIPPED[key] for key in keys)
         if isinstance(document, dict) and document.get("kind")
     ]
 
@@ -90,12 +87,12 @@ def assert_complete(objects):
     return ledger
 
 
-@pytest.mark.parametrize("name", GOLDEN)
-def test_a_rendered_driver_has_all_its_privileged_containers_mounts_and_rights(shared, name):
-    ledger = assert_complete(documents(UPSTREAM / "v26.7.0/golden-driver" / name))
+@pytest.mark.parametrize("key", GOLDEN)
+def test_a_rendered_driver_has_all_its_privileged_containers_mounts_and_rights(key):
+    ledger = assert_complete(documents(key))
 
     assert ledger.unknown == ()
-    if name.startswith("driver-"):
+    if "/driver-" in key:
         tokens = {str(line.privilege) for line in ledger.lines}
         assert {"privileged", "host-pid", "host-path:/run/nvidia:rw:bidirectional"} <= tokens
         assert "rbac:core/nodes:patch@cluster" in tokens
@@ -104,9 +101,8 @@ def test_a_rendered_driver_has_all_its_privileged_containers_mounts_and_rights(s
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_a_shipped_operand_has_all_its_privileged_containers_and_mounts(shared, state):
-    folder = UPSTREAM / state
-    objects = settled_in_one_namespace(documents(*sorted(folder.glob("*.yaml"))))
+def test_a_shipped_operand_has_all_its_privileged_containers_and_mounts(state):
+    objects = settled_in_one_namespace(documents(*SHIPPED.below(state)))
     ledger = assert_complete(objects)
 
     assert ledger.unknown == ()
@@ -134,25 +130,18 @@ def test_a_shipped_operand_has_all_its_privileged_containers_and_mounts(shared, 
         ),
     ],
 )
-def test_what_is_worth_flagging_in_v26_7_0_is_there(shared, state, expected):
-    folder = UPSTREAM / "v26.7.0/operands" / state
-    ledger = ledger_of(settled_in_one_namespace(documents(*sorted(folder.glob("*.yaml")))), {})
+def test_what_is_worth_flagging_in_v26_7_0_is_there(state, expected):
+    files = SHIPPED.below(f"gpu-operator/v26.7.0/operands/{state}")
+    ledger = ledger_of(settled_in_one_namespace(documents(*files)), {})
     tokens = {str(line.privilege) for line in ledger.lines}
 
     assert {text for text in expected if text not in tokens} == set()
 
 
-def test_the_operands_land_where_the_labels_of_the_operator_send_them(shared):
-    folder = UPSTREAM / "v26.7.0/operands"
-    objects = settled_in_one_namespace(
-        documents(
-            *(
-                path
-                for state in ("state-mig-manager", "state-vfio-manager")
-                for path in sorted((folder / state).glob("*.yaml"))
-            )
-        )
-    )
+def test_the_operands_land_where_the_labels_of_the_operator_send_them():
+    folder = "gpu-operator/v26.7.0/operands"
+    files = [*SHIPPED.below(f"{folder}/state-mig-manager"), *SHIPPED.below(f"{folder}/state-vfio-manager")]
+    objects = settled_in_one_namespace(documents(*files))
     pools = {
         "mig": [node(**{"gpu.deploy.mig-manager": "true"})],
         "plain": [node(**{"gpu.deploy.mig-manager": "false"})],
@@ -166,17 +155,15 @@ def test_the_operands_land_where_the_labels_of_the_operator_send_them(shared):
 
 
 @pytest.mark.parametrize("tag", TAGS)
-def test_each_recorded_workload_lands_on_the_nodes_that_were_recorded(shared, tag):
+def test_each_recorded_workload_lands_on_the_nodes_that_were_recorded(tag):
     told = 0
-    for path in sorted((ORACLE / tag).glob("*.json")):
-        result = json.loads(path.read_text("utf-8"))["result"]
+    for key in RUNS.below(tag):
+        result = RUNS[key]["result"]
         nodes = [Node(name=name, labels=item["labels"]) for name, item in result.get("nodeLabelsAfter", {}).items()]
         for workload in result.get("workloads", ()):
             placement = placement_of(workload["kind"], workload)
             placement_without_taints = [item.name for item in nodes if placement.takes(item)]
-            assert sorted(placement_without_taints) == sorted(workload["matchingNodes"]), (
-                f"{path.name}: {workload['name']}"
-            )
+            assert sorted(placement_without_taints) == sorted(workload["matchingNodes"]), f"{key}: {workload['name']}"
             told += 1
 
     assert told > 100

@@ -329,8 +329,8 @@ def test_values_that_the_plugins_chart_refuses_install_nothing(values, namespace
 
 
 @pytest.mark.parametrize("release", ["v0.15.1", "v0.17.1", "v0.20.0"])
-def test_defaults_of_the_plugin_are_those_of_its_chart(shared, release):
-    own = yaml.safe_load((shared / "upstream/k8s-device-plugin" / release / "values.yaml").read_text("utf-8"))
+def test_defaults_of_the_plugin_are_those_of_its_chart(upstream, release):
+    own = yaml.safe_load((upstream(f"k8s-device-plugin/{release}") / "values.yaml").read_text("utf-8"))
     same = stack_objects(PLUGIN, release, own, "nvidia")
 
     assert same == stack_objects(PLUGIN, release, {}, "nvidia")
@@ -344,8 +344,8 @@ def test_defaults_of_the_plugin_are_those_of_its_chart(shared, release):
         ("nvidia-device-plugin-compat-with-cpumanager", {"compatWithCPUManager": True}),
     ],
 )
-def test_the_plugin_has_the_privileges_of_its_static_manifests(shared, release, name, values):
-    path = shared / f"upstream/k8s-device-plugin/{release}/static/{name}.yml"
+def test_the_plugin_has_the_privileges_of_its_static_manifests(upstream, release, name, values):
+    path = upstream(f"k8s-device-plugin/{release}") / f"static/{name}.yml"
     static = yaml.safe_load(path.read_text("utf-8"))["spec"]["template"]["spec"]
 
     ours = container(pod(plugin(release, values)), "nvidia-device-plugin-ctr")
@@ -476,8 +476,8 @@ def test_the_exporters_service_and_its_monitor_can_be_switched_off(version, key,
 
 
 @pytest.mark.parametrize("release", ["4.1.1-4.0.4", "4.5.3-4.8.2"])
-def test_the_exporter_has_the_privileges_of_its_static_manifest(shared, release):
-    path = shared / "upstream/dcgm-exporter" / release / "dcgm-exporter.yaml"
+def test_the_exporter_has_the_privileges_of_its_static_manifest(upstream, release):
+    path = upstream(f"dcgm-exporter/{release}") / "dcgm-exporter.yaml"
     static = next(iter(yaml.safe_load_all(path.read_text("utf-8"))))["spec"]["template"]["spec"]
     spec = pod(exporter(release), "dcgm-exporter")
 

@@ -5,11 +5,9 @@ Sources are paths in NVIDIA/gpu-operator; a release stands where they differ.
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+from operands import oracle, scenarios
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
 from poolsmith.operands.expand import expand
@@ -30,16 +28,6 @@ TOOLKIT, PLUGIN, EXPORTER = (
     "nvidia-dcgm-exporter",
 )
 MPS = "nvidia-device-plugin-mps-control-daemon"
-
-
-def _beside(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-scenarios, oracle = _beside("scenarios"), _beside("oracle")
 
 
 def expansion(tag, values, *runtimes, monitors=False, **policy):

@@ -20,7 +20,7 @@ from poolsmith.operands.gpu_cluster.expansion import STATE_LABEL, expand_gpu_clu
 from tools.gpu_cluster_entry import gpu_cluster_entry
 
 RELEASE = "v26.7.0"
-GOLDEN = f"upstream/gpu-operator/{RELEASE}/golden-driver"
+GOLDEN = f"gpu-operator/{RELEASE}/golden-driver"
 LONG_TEXT = 160
 ENVIRONMENT = {
     "VALIDATOR_IMAGE": "nvcr.io/nvidia/gpu-operator-validator:test",
@@ -73,8 +73,8 @@ CASES = {
 
 
 @pytest.fixture
-def golden(shared, name):
-    text = (shared / GOLDEN / f"gpucluster-{name}.yaml").read_text("utf-8")
+def golden(upstream, name):
+    text = (upstream(GOLDEN) / f"gpucluster-{name}.yaml").read_text("utf-8")
     return {key_of(item): normalised(item) for item in yaml.safe_load_all(text) if item}
 
 
@@ -85,23 +85,23 @@ def test_the_objects_that_the_operators_own_test_renders(golden, name):
     assert created(merged(SAMPLE, more), state) == golden
 
 
-def test_every_rendered_case_is_compared(shared):
-    found = {path.stem.removeprefix("gpucluster-") for path in (shared / GOLDEN).glob("gpucluster-*.yaml")}
+def test_every_rendered_case_is_compared(upstream):
+    found = {path.stem.removeprefix("gpucluster-") for path in upstream(GOLDEN).glob("gpucluster-*.yaml")}
 
     assert found == set(CASES)
 
 
-def test_the_entry_in_the_catalog_is_made_from_these_files(shared):
+def test_the_entry_in_the_catalog_is_made_from_these_files(upstream):
     overlay = store.read_yaml("gpu_cluster/overlay.yaml")
-    files = {path.name: path.read_bytes() for path in (shared / GOLDEN).glob("gpucluster-*.yaml")}
+    files = {path.name: path.read_bytes() for path in upstream(GOLDEN).glob("gpucluster-*.yaml")}
     entry = store.read_json(f"gpu_cluster/{RELEASE}.json")
 
     assert gpu_cluster_entry(release=RELEASE, source=entry["source"], files=files, overlay=overlay) == entry
 
 
-def test_a_rendered_selector_without_a_compact_form_is_refused(shared):
+def test_a_rendered_selector_without_a_compact_form_is_refused(upstream):
     overlay = store.read_yaml("gpu_cluster/overlay.yaml")
-    files = {path.name: path.read_bytes() for path in (shared / GOLDEN).glob("gpucluster-*.yaml")}
+    files = {path.name: path.read_bytes() for path in upstream(GOLDEN).glob("gpucluster-*.yaml")}
     name = "gpucluster-dra-driver-gpus-only.yaml"
     files[name] = files[name].replace(b"device.driver ==", b"device.driver !=")
 

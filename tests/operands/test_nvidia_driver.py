@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+from operands import nvidia_driver_cases as cases
 from poolsmith.operands.nvidia_driver import expand_drivers
 
-
-def _beside(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-cases = _beside("nvidia_driver_cases")
 driver, node, expanded, errors, daemon_sets = cases.driver, cases.node, cases.expanded, cases.errors, cases.daemon_sets
 RELEASES = cases.RELEASES
 BEFORE_OWNERS = RELEASES[:-1]

@@ -100,8 +100,8 @@ def _cases(folder):
 
 
 @pytest.fixture
-def folder(shared, tag):
-    return shared / "upstream/gpu-operator" / tag / "golden-driver"
+def folder(upstream, tag):
+    return upstream(f"gpu-operator/{tag}") / "golden-driver"
 
 
 @pytest.mark.parametrize("tag", TAGS)

@@ -5,12 +5,11 @@ Node labels and the container runtime are taken as they were recorded: others pr
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from operands import oracle, scenarios, verdicts
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operands import read_operands
 from poolsmith.operands.cluster_policy import Policy
@@ -19,16 +18,8 @@ from poolsmith.operands.expansion import Expansion
 from poolsmith.operands.node_labels import DRIVER_OWNER
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
 
-ORACLE = Path(__file__).resolve().parents[3] / "shared/facts/operand-oracle"
 KIND = "NVIDIADriver"
 SCRIPTS = "nvidia-driver-startup-probe"
-
-
-def _beside(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _has_owners(tag):
@@ -36,16 +27,14 @@ def _has_owners(tag):
     return entry is not None and entry.behaviour["owners"]
 
 
-verdicts = _beside("verdicts")
-oracle, scenarios = verdicts.oracle, verdicts.scenarios
-CASES = [path.relative_to(ORACLE).as_posix() for path in sorted(ORACLE.glob("*/s09*.json"))] or ["no/recordings"]
+CASES = [case for case in verdicts.RUNS if "/s09" in case]
 
-WITH_OWNERS = [case for case in CASES if _has_owners(case.partition("/")[0])] or CASES[:1]
+WITH_OWNERS = [case for case in CASES if _has_owners(case.partition("/")[0])]
 
 
 @pytest.fixture
-def recorded(shared, case):
-    return verdicts.read(shared / "facts/operand-oracle" / case)
+def recorded(case):
+    return verdicts.RUNS[case]
 
 
 @pytest.fixture

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+from operands import nvidia_driver_cases as cases
 
-def _beside(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-cases = _beside("nvidia_driver_cases")
 driver, node, expanded, daemon_sets = cases.driver, cases.node, cases.expanded, cases.daemon_sets
 pod, container, variables = cases.pod, cases.container, cases.variables
 RELEASES = cases.RELEASES

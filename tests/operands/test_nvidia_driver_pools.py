@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+from operands import nvidia_driver_cases as cases
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.operands.nvidia_driver.names import hash_of
 
-
-def _beside(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-cases = _beside("nvidia_driver_cases")
 driver, node, expanded, errors, daemon_sets = cases.driver, cases.node, cases.expanded, cases.errors, cases.daemon_sets
 RELEASES, NFD = cases.RELEASES, cases.NFD
 OWNER = "nvidia.com/gpu-operator.driver.owner"

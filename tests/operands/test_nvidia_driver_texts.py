@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+from operands import nvidia_driver_cases as cases
 from poolsmith.operands.kube import NotModelled
 from poolsmith.operands.nvidia_driver.plain_text import plain
 from poolsmith.operands.quantity import canonical
 
-
-def _beside(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-cases = _beside("nvidia_driver_cases")
 driver, expanded = cases.driver, cases.expanded
 
 

@@ -6,11 +6,9 @@ NVIDIA/gpu-operator:controllers/.
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+from operands import scenarios
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
 from poolsmith.operands.expand import expand
@@ -38,16 +36,6 @@ SANDBOX = {"sandboxWorkloads": {"enabled": True}}
 KATA = {"sandboxWorkloads": {"enabled": True, "mode": "kata"}}
 KATA_IMAGE = {"repository": "example.com/kata", "image": "k8s-kata-manager", "version": "v1"}
 VGPU_IMAGE = {"repository": "example.com/vgpu", "version": "570.0"}
-
-
-def _beside(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-scenarios = _beside("scenarios")
 
 
 def node(name="gpu-1", runtime="containerd://1.7.24", **labels):

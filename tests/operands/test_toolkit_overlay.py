@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from pathlib import Path
 
 import pytest
 
+from operands import oracle, scenarios, verdicts
 from poolsmith.catalog import Catalog
 from poolsmith.operands.expansion import Expansion, Node
 from poolsmith.operands.toolkit_overlay import overlay_objects
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.toolkit_overlay import ToolkitOverlay
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-ORACLE = REPOSITORY.parent / "shared/facts/operand-oracle"
 OPERATORS = "nvidia-container-toolkit-daemonset"
 POOL_LABEL = "example.com/gpu-pool"
 ONLY_WITHOUT_CDI = (
@@ -24,32 +21,20 @@ ONLY_WITHOUT_CDI = (
 )
 
 
-def _verdicts():
-    spec = importlib.util.spec_from_file_location("verdicts", Path(__file__).with_name("verdicts.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-verdicts = _verdicts()
-oracle = verdicts.oracle
-
-
 def _runtimes(case):
     return {node["runtime"].partition(":")[0] for node in case["inputs"]["nodes"]}
 
 
 def _cases():
     found = []
-    for path in sorted(ORACLE.glob("*/*.json")):
-        recorded = verdicts.read(path)
+    for case, recorded in verdicts.RUNS.items():
         alone = len(_runtimes(recorded)) == 1 and _runtimes(recorded) <= {"cri-o", "docker"}
         if alone and "chartError" not in recorded["result"]:
-            found.append(path.relative_to(ORACLE).as_posix())
+            found.append(case)
     return found
 
 
-CASES = _cases() or ["no/recordings"]
+CASES = _cases()
 
 
 def overlay(runtime, env=(), pool="training", taints=()):
@@ -72,11 +57,11 @@ def listed(repository):
     return {field.replace("<pool label>", POOL_LABEL) for field in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)}
 
 
-def _recorded_and_ours(shared, case):
-    recorded = verdicts.read(shared / "facts/operand-oracle" / case)
+def _recorded_and_ours(case):
+    recorded = verdicts.RUNS[case]
     inputs, result = recorded["inputs"], recorded["result"]
     (runtime,) = _runtimes(recorded)
-    resources = [item.resource for item in verdicts.scenarios.admitted_resources(recorded)]
+    resources = [item.resource for item in scenarios.admitted_resources(recorded)]
     policy = next(item for item in resources if item["kind"] == "ClusterPolicy")
     cdi = policy["spec"].get("cdi", {}).get("enabled", False)
     env = {item["name"]: item["value"] for item in inputs["values"].get("toolkit", {}).get("env", ())}
@@ -94,8 +79,8 @@ def _workload(result, name):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_an_overlay_differs_from_the_operators_toolkit_in_the_listed_fields_only(shared, listed, case):
-    result, ours, no_mode = _recorded_and_ours(shared, case)
+def test_an_overlay_differs_from_the_operators_toolkit_in_the_listed_fields_only(listed, case):
+    result, ours, no_mode = _recorded_and_ours(case)
     theirs = {"ds": _workload(result, OPERATORS)}
     lines = oracle.differences(theirs, {"ds": _workload(ours, "poolsmith-toolkit-training")})
     fields = {line.partition(": ")[0].removeprefix("ds.") for line in lines}
@@ -105,10 +90,10 @@ def test_an_overlay_differs_from_the_operators_toolkit_in_the_listed_fields_only
     assert not (no_mode and fields & set(ONLY_WITHOUT_CDI)), "the operator says the same itself"
 
 
-def test_every_listed_difference_is_seen(shared, listed):
+def test_every_listed_difference_is_seen(listed):
     seen = set()
     for case in CASES:
-        result, ours, _ = _recorded_and_ours(shared, case)
+        result, ours, _ = _recorded_and_ours(case)
         lines = oracle.differences(
             {"ds": _workload(result, OPERATORS)}, {"ds": _workload(ours, "poolsmith-toolkit-training")}
         )
@@ -118,8 +103,8 @@ def test_every_listed_difference_is_seen(shared, listed):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_its_account_may_do_what_the_operators_may_but_for_openshift(shared, case):
-    result, ours, _ = _recorded_and_ours(shared, case)
+def test_its_account_may_do_what_the_operators_may_but_for_openshift(case):
+    result, ours, _ = _recorded_and_ours(case)
     roles = {item["kind"]: item for item in result["rbac"] if item["name"] == "nvidia-container-toolkit"}
     own = {item["kind"]: item for item in ours["rbac"]}
 
@@ -145,10 +130,10 @@ def test_two_long_names_that_begin_alike_are_told_apart():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_script_waits_for_the_driver_and_becomes_the_toolkit(shared, case):
-    result, _, _ = _recorded_and_ours(shared, case)
-    recorded = verdicts.read(shared / "facts/operand-oracle" / case)
-    resources = [item.resource for item in verdicts.scenarios.admitted_resources(recorded)]
+def test_the_script_waits_for_the_driver_and_becomes_the_toolkit(case):
+    result, _, _ = _recorded_and_ours(case)
+    recorded = verdicts.RUNS[case]
+    resources = [item.resource for item in scenarios.admitted_resources(recorded)]
     nodes = [Node(name="training", labels={}, runtime="cri-o://1.31")]
     found = overlay_objects(recorded["tag"], resources, nodes, overlay("cri-o"), "gpu-operator")
     script = next(item["data"]["entrypoint.sh"] for item in found.objects if item["kind"] == "ConfigMap")

@@ -1,30 +1,19 @@
-"""Recorded scenarios held against the expansion; `python tests/operands/verdicts.py [FOLDER] [OUTPUT]` lists all
-differences, one a line: release, scenario, path, what was recorded, what we say.
+"""Recorded scenarios held against the expansion; `PYTHONPATH=generator:tests python tests/operands/verdicts.py [OUTPUT]`
+lists all differences, one a line: release, scenario, path, what was recorded, what we say.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import sys
 import traceback
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-FOLDER = REPOSITORY.parent / "shared/facts/operand-oracle"
+from operands import oracle, scenarios
+from support.recordings import recording
+
+RUNS = recording("operator_runs")
+"""What the operator's own code made of each scenario, by `release/scenario`."""
 MATCHED, DIFFERS, NOT_MODELLED = "matched", "differs", "not modelled"
-
-
-def beside(name):
-    """A module beside this one: tests are no package."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-oracle = beside("oracle")
-scenarios = beside("scenarios")
 
 
 def ours(recorded):
@@ -65,28 +54,23 @@ def verdict(recorded):
     return (DIFFERS, lines) if lines else (MATCHED, [])
 
 
-def read(path):
-    return json.loads(path.read_text("utf-8"))
-
-
 def main(arguments):
-    folder = Path(arguments[0]) if arguments else FOLDER
     lines, counts = [], {}
-    for path in sorted(folder.glob("*/*.json")):
-        status, found = _verdict_or_failure(path)
+    for case in RUNS:
+        status, found = _verdict_or_failure(case)
         counts[status] = counts.get(status, 0) + 1
-        lines.extend(f"{path.parent.name} {path.stem} {line}\n" for line in found)
-    if len(arguments) > 1:
-        Path(arguments[1]).write_text("".join(lines), "utf-8")
+        lines.extend(f"{case.replace('/', ' ')} {line}\n" for line in found)
+    if arguments:
+        Path(arguments[0]).write_text("".join(lines), "utf-8")
     else:
         print(*lines, sep="", end="")
     print(*(f"{status}: {count}" for status, count in sorted(counts.items())), sep=", ", file=sys.stderr)
 
 
-def _verdict_or_failure(path):
+def _verdict_or_failure(case):
     """What stops one scenario is told, and the others are judged all the same."""
     try:
-        return verdict(read(path))
+        return verdict(RUNS[case])
     except Exception as error:  # noqa: BLE001
         place = traceback.extract_tb(error.__traceback__)[-1]
         return "failed", [f"{type(error).__name__}: {error} at {place.filename}:{place.lineno}"]

@@ -7,18 +7,17 @@ disagreement stands in DIFFERENCES, with its reason; one that is not there fails
 from __future__ import annotations
 
 import copy
-import json
 import os
 import random
 from functools import cache
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from poolsmith.schema.export import json_schema
 from poolsmith.schema.schemas import Versions, schemas_for
 from poolsmith.schema.violation import What
+from support.recordings import recording
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 VERSIONS = Versions(kubernetes="1.37", operator="v26.7.0", coco="v0.17.0")
@@ -193,7 +192,7 @@ def test_we_refuse_what_the_exported_schema_refuses(api_version, name):
     assert PER_KIND * 0.2 < refused < PER_KIND
 
 
-RECORDED = "upstream/kubeconform-fixtures/schemas/master-standalone-strict"
+RECORDED = "master-standalone-strict"
 CRDS = {
     "ClusterPolicy": "gpu-operator/v26.7.0/crds/nvidia.com_clusterpolicies.yaml",
     "NVIDIADriver": "gpu-operator/v26.7.0/crds/nvidia.com_nvidiadrivers.yaml",
@@ -230,10 +229,11 @@ def closed(schema):
 
 
 @cache
-def published(shared, api_version, name):
+def published(api_version, name):
     """The definition as its project publishes it, closed."""
     if name in CRDS:
-        document = yaml.load((shared / "upstream" / CRDS[name]).read_text("utf-8"), Loader=yaml.CSafeLoader)
+        project = "gpu_operator" if CRDS[name].startswith("gpu-operator") else "neighbours"
+        (document,) = recording(project)[CRDS[name]]
         (schema,) = (
             version["schema"]["openAPIV3Schema"]
             for version in document["spec"]["versions"]
@@ -244,7 +244,7 @@ def published(shared, api_version, name):
         return result
     group, _, version = api_version.rpartition("/")
     suffix = f"{group}-{version}" if group else version
-    schema = json.loads((shared / RECORDED / f"{name.lower()}-{suffix}.json").read_text("utf-8"))
+    schema = recording("kubernetes_schemas")[f"{RECORDED}/{name.lower()}-{suffix}"]
     return {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema"}
 
 
@@ -256,9 +256,9 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("api_version", "name"), PUBLISHED)
-def test_we_refuse_what_the_published_definition_refuses(shared, api_version, name):
+def test_we_refuse_what_the_published_definition_refuses(api_version, name):
     kind = schemas_for(VERSIONS).find(api_version, name)
-    oracle = Draft202012Validator(published(shared, api_version, name))
+    oracle = Draft202012Validator(published(api_version, name))
     unexplained, _ = disagreements(kind, oracle, api_version, name, PUBLISHED_DIFFERENCES, count=PER_KIND)
 
     assert unexplained == []

@@ -7,7 +7,6 @@ runtime. What fits is told by `unlike_pools/fitting.py`, which reads generated f
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import tempfile
 from collections import Counter
@@ -22,16 +21,8 @@ from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.generate import generate
 from poolsmith.app.project import open_project
 from poolsmith.catalog import Catalog
+from property.unlike_pools import cluster_model, fitting, fleets
 
-
-def _beside(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("unlike_pools") / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-fleets, cluster_model, fitting = _beside("fleets"), _beside("cluster_model"), _beside("fitting")
 CATALOG = Catalog()
 EXAMPLES = 5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 300
 OF_THE_WORLD = frozenset(("no-driver-image",))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import yaml
 
@@ -14,6 +12,7 @@ from poolsmith.diagnostics.rule_engine import Found
 from poolsmith.sources.chart_files import read_chart_files
 from poolsmith.values.document import ValuesDocument
 from poolsmith.values.registry import VALUE_RULES
+from support.recordings import recording
 from tools.chart_values_entry import chart_values_entry, chart_values_text
 
 TABLE = store.DATA / "chart_values.json"
@@ -23,9 +22,9 @@ COPY = "PSM328"  # the chart's file is a copy of itself
 
 
 @pytest.fixture(scope="module")
-def recorded(shared):
-    folder = shared / "facts/chart-values/gpu-operator"
-    return {path.stem: json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")}
+def recorded():
+    charts = recording("chart_values")
+    return {key.partition("/")[2]: charts[key] for key in charts.below("gpu-operator")}
 
 
 def test_the_table_is_what_the_recorded_charts_give(recorded):
@@ -76,16 +75,16 @@ def test_a_charts_own_defaults_give_its_documented_dead_keys_only(recorded, tag)
 
 
 @pytest.mark.parametrize("tag", store.names("charts/gpu-operator"))
-def test_a_charts_own_file_gives_its_documented_dead_keys_only(shared, tag):
-    values = yaml.safe_load((shared / "upstream/gpu-operator" / tag / "values.yaml").read_text("utf-8"))
+def test_a_charts_own_file_gives_its_documented_dead_keys_only(upstream, tag):
+    values = yaml.safe_load((upstream(f"gpu-operator/{tag}") / "values.yaml").read_text("utf-8"))
 
     assert told(values, tag) == documented(tag)
 
 
 @pytest.mark.parametrize("tag", store.names("charts/gpu-operator"))
-def test_the_importer_finds_what_the_entry_holds_as_far_as_the_files_say(shared, tag):
+def test_the_importer_finds_what_the_entry_holds_as_far_as_the_files_say(upstream, tag):
     """The recorded folders have no templates: declared paths, defaults and definitions can be compared."""
-    entry = entry_from_chart(read_chart_files(shared / "upstream/gpu-operator" / tag), release=tag)
+    entry = entry_from_chart(read_chart_files(upstream(f"gpu-operator/{tag}")), release=tag)
     held = store.read_json(f"charts/gpu-operator/{tag}.json")
 
     for field in ("release", "kubeVersion", "nodeFeatureDiscoveryChart", "defaults", "nvidiaDriverFields"):

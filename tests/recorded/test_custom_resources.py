@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from functools import cache
 from pathlib import Path
 
@@ -11,9 +10,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from support.recordings import recording
+
 REPOSITORY = Path(__file__).resolve().parents[2]
-SHARED = REPOSITORY.parent / "shared"
-UPSTREAM = SHARED / "upstream"
 TREES = [REPOSITORY / "output", *sorted((REPOSITORY / "tests" / "golden").glob("*/expected"))]
 FILES = [
     path
@@ -69,7 +68,7 @@ def closed(schema):
 
 @cache
 def validator(crd_file, kind, version):
-    for document in read_all(crd_file):
+    for document in recording("gpu_operator" if crd_file.startswith("gpu-operator/") else "neighbours")[crd_file]:
         if document.get("kind") == "CustomResourceDefinition" and document["spec"]["names"]["kind"] == kind:
             for item in document["spec"]["versions"]:
                 if item["name"] == version:
@@ -90,12 +89,12 @@ def release_of(path):
 
 def crd_file(path, kind):
     if kind == "NVIDIADriver":
-        return UPSTREAM / "gpu-operator" / release_of(path) / "crds/nvidia.com_nvidiadrivers.yaml"
-    return UPSTREAM / CRDS[kind]
+        return f"gpu-operator/{release_of(path)}/crds/nvidia.com_nvidiadrivers.yaml"
+    return CRDS[kind]
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.relative_to(REPOSITORY).as_posix() for path in FILES])
-def test_a_file_holds_objects_that_their_definitions_take(shared, path):
+def test_a_file_holds_objects_that_their_definitions_take(path):
     for body in read_all(path):
         if body["apiVersion"] in BUILT_IN:
             continue
@@ -106,10 +105,8 @@ def test_a_file_holds_objects_that_their_definitions_take(shared, path):
         assert ("namespace" in body["metadata"]) == (scope == "Namespaced")
 
 
-def test_the_check_refuses_a_field_that_would_be_dropped(shared):
-    check, _ = validator(
-        UPSTREAM / "gpu-operator/v26.3.3/crds/nvidia.com_nvidiadrivers.yaml", "NVIDIADriver", "v1alpha1"
-    )
+def test_the_check_refuses_a_field_that_would_be_dropped():
+    check, _ = validator("gpu-operator/v26.3.3/crds/nvidia.com_nvidiadrivers.yaml", "NVIDIADriver", "v1alpha1")
     body = {
         "apiVersion": "nvidia.com/v1alpha1",
         "kind": "NVIDIADriver",
@@ -139,11 +136,11 @@ def leaves(node, path=()):
 
 
 @pytest.mark.parametrize("path", VALUES, ids=[path.relative_to(REPOSITORY).as_posix() for path in VALUES])
-def test_a_values_file_sets_only_paths_that_the_chart_reads(shared, path):
+def test_a_values_file_sets_only_paths_that_the_chart_reads(path):
     chart = path.stem
     (spec,) = (body["spec"]["stack"] for body in read_all(profile_of(path)))
     release = spec["release"] if chart == "gpu-operator" else spec["dcgmExporter"]["release"]
-    facts = json.loads((shared / f"facts/chart-values/{chart}/{release}.json").read_text("utf-8"))["paths"]
+    facts = recording("chart_values")[f"{chart}/{release}"]["paths"]
     (values,) = read_all(path) or [{}]
     unread = []
     for keys in leaves(values):

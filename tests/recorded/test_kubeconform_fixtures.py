@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from poolsmith.app import check_paths
+from support.recordings import recording
 
-FIXTURES = Path(__file__).resolve().parents[3] / "shared/upstream/kubeconform-fixtures"
+RECORDED = recording("kubeconform")
+CASES = {key.partition("/")[2]: RECORDED[key] for key in RECORDED.below("cases")}
 SCHEMA_CODES = frozenset(("PSM310", "PSM311", "PSM313", "PSM315"))
 READING = ("PSM0",)
 NO_VERDICT = {
@@ -33,9 +32,21 @@ DIFFERENT = {
 }
 
 
-def cases():
-    path = FIXTURES / "expectations.json"
-    return json.loads(path.read_text("utf-8"))["cases"] if path.exists() else []
+JUDGED = [name for name in CASES if name not in NO_VERDICT]
+COUNTED = [
+    name for name in JUDGED if CASES[name].get("summary") and not {"-exit-on-error", "-skip"} & set(CASES[name]["args"])
+]
+"""The cases in which kubeconform looks at everything and counts it."""
+
+
+@pytest.fixture(scope="module")
+def fixtures(tmp_path_factory):
+    """The folder of the cases' inputs, written in flow style."""
+    root = tmp_path_factory.mktemp("kubeconform")
+    (root / "fixtures").mkdir()
+    for key in RECORDED.below("fixtures"):
+        (root / key).write_text(RECORDED[key], "utf-8")
+    return root
 
 
 def option(args, name):
@@ -45,12 +56,12 @@ def option(args, name):
 def files_of(case):
     values = {index + 1 for index, item in enumerate(case["args"]) if item in ("-schema-location", "-output", "-n")}
     named = [item for index, item in enumerate(case["args"]) if item.startswith("fixtures/") and index not in values]
-    return [FIXTURES / name for name in [*named, *filter(None, [case.get("stdin")])]]
+    return [*named, *filter(None, [case.get("stdin")])]
 
 
-def outcome_of(case):
+def outcome_of(fixtures, case):
     version = option(case["args"], "-kubernetes-version")
-    return check_paths(FIXTURES, files_of(case), kubernetes=version)
+    return check_paths(fixtures, [fixtures / name for name in files_of(case)], kubernetes=version)
 
 
 def refused(outcome):
@@ -58,21 +69,19 @@ def refused(outcome):
     return bool(codes & SCHEMA_CODES) or any(code.startswith(READING) for code in codes)
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
-def test_the_verdict_is_that_of_the_binary(shared, case):
-    if case["id"] in NO_VERDICT:
-        pytest.skip(NO_VERDICT[case["id"]])
+@pytest.mark.parametrize("name", JUDGED)
+def test_the_verdict_is_that_of_the_binary(fixtures, name):
+    case = CASES[name]
     assert files_of(case)
-    same = refused(outcome_of(case)) == bool(case["exit"])
+    same = refused(outcome_of(fixtures, case)) == bool(case["exit"])
 
-    assert same == (case["id"] not in DIFFERENT)
+    assert same == (name not in DIFFERENT)
 
 
-@pytest.mark.parametrize("case", [case for case in cases() if case.get("summary")], ids=lambda case: case["id"])
-def test_as_many_objects_are_seen(shared, case):
-    if case["id"] in NO_VERDICT or "-exit-on-error" in case["args"] or "-skip" in case["args"]:
-        pytest.skip("kubeconform does not look at everything there")
-    outcome = outcome_of(case)
+@pytest.mark.parametrize("name", COUNTED)
+def test_as_many_objects_are_seen(fixtures, name):
+    case = CASES[name]
+    outcome = outcome_of(fixtures, case)
     skipped = len(outcome.skipped)
     unreadable = sum(item.code.startswith("PSM0") for item in outcome.diagnostics)
 
@@ -85,5 +94,5 @@ def test_every_difference_is_documented(repository):
     assert [name for name in DIFFERENT if f"`{name}`" not in text] == []
 
 
-def test_the_lists_name_recorded_cases(shared):
-    assert {*DIFFERENT, *NO_VERDICT} <= {case["id"] for case in cases()}
+def test_the_lists_name_recorded_cases():
+    assert {*DIFFERENT, *NO_VERDICT} <= CASES.keys()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import yaml
 
 from poolsmith.catalog import Catalog, store
 from poolsmith.catalog.chart_import import chart_entry
+from support.recordings import recording
 
 CATALOG = Catalog()
+FACTS = recording("facts")
+WITH_FACTS = {
+    tag for tag in store.names("charts/gpu-operator") if CATALOG.releases.by_tag[tag].line in FACTS["releases"]
+}
+"""The collected facts begin with the line 24.9."""
 NOT_KEPT = ("customMetrics",)
 OPERATOR_ONLY = ("nodeFeatureDiscoveryChart", "nvidiaDriverFields", "migLayouts")
 
@@ -25,9 +29,9 @@ def mig_config(folder):
 
 
 @pytest.mark.parametrize("tag", sorted(store.names("charts/gpu-operator")))
-def test_an_operator_entry_is_made_from_its_chart(shared, tag):
-    folder = shared / "upstream/gpu-operator" / tag
-    recorded = json.loads((shared / f"facts/chart-values/gpu-operator/{tag}.json").read_text("utf-8"))
+def test_an_operator_entry_is_made_from_its_chart(upstream, tag):
+    folder = upstream(f"gpu-operator/{tag}")
+    recorded = recording("chart_values")[f"gpu-operator/{tag}"]
     entry = chart_entry(
         release=tag,
         values=read(folder / "values.yaml"),
@@ -43,9 +47,9 @@ def test_an_operator_entry_is_made_from_its_chart(shared, tag):
 
 
 @pytest.mark.parametrize("release", sorted(store.names("charts/dcgm-exporter")))
-def test_an_exporter_entry_is_made_from_its_chart_without_its_prose(shared, release):
-    folder = shared / "upstream/dcgm-exporter" / release
-    recorded = json.loads((shared / f"facts/chart-values/dcgm-exporter/{release}.json").read_text("utf-8"))
+def test_an_exporter_entry_is_made_from_its_chart_without_its_prose(upstream, release):
+    folder = upstream(f"dcgm-exporter/{release}")
+    recorded = recording("chart_values")[f"dcgm-exporter/{release}"]
     entry = chart_entry(
         release=release,
         values={key: value for key, value in read(folder / "values.yaml").items() if key not in NOT_KEPT},
@@ -61,13 +65,9 @@ def test_an_exporter_entry_is_made_from_its_chart_without_its_prose(shared, rele
     assert CATALOG.device_plugin["dcgmExporter"]["releases"][release] == read(folder / "Chart.yaml")["version"]
 
 
-@pytest.mark.parametrize("tag", sorted(store.names("charts/gpu-operator")))
-def test_default_components_are_those_that_the_charts_ship(shared, tag):
-    line = CATALOG.releases.by_tag[tag].line
-    facts = read(shared / "facts/compat.yaml")["releases"].get(line)
-    if facts is None:
-        pytest.skip(f"the collected facts have no line {line}")
-    components = facts["patches"][tag.removeprefix("v")]["components"]
+@pytest.mark.parametrize("tag", sorted(WITH_FACTS))
+def test_default_components_are_those_that_the_charts_ship(compat, tag):
+    components = compat["releases"][CATALOG.releases.by_tag[tag].line]["patches"][tag.removeprefix("v")]["components"]
     chart = CATALOG.chart("gpu-operator", tag)
 
     assert chart.default(("driver", "version")) == components["driver"]
@@ -75,8 +75,8 @@ def test_default_components_are_those_that_the_charts_ship(shared, tag):
 
 
 @pytest.fixture(scope="module")
-def compat(shared):
-    return read(shared / "facts/compat.yaml")
+def compat():
+    return recording("facts")
 
 
 def test_every_gpu_of_the_facts_is_in_the_catalog_as_they_say(compat):
@@ -107,8 +107,8 @@ def test_architectures_have_the_kernel_modules_of_the_facts(compat):
         assert architecture.last_branch == (None if last == "ongoing" else int(last.removeprefix("R")))
 
 
-def test_layouts_have_the_geometry_of_the_newest_static_file(shared):
-    assert CATALOG.mig_geometry == mig_config(shared / "upstream/gpu-operator/v26.7.0")["mig-configs"]
+def test_layouts_have_the_geometry_of_the_newest_static_file(upstream):
+    assert CATALOG.mig_geometry == mig_config(upstream("gpu-operator/v26.7.0"))["mig-configs"]
 
 
 def test_layout_names_grow_line_by_line_as_the_facts_say(compat):
@@ -161,10 +161,10 @@ def test_toolkit_environments_are_those_of_the_distributions_pages(compat):
     assert env(microk8s, "26.7") == shared_env | distros["microk8s"]["25.10+_extra"]
 
 
-def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(shared):
+def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(upstream):
     from poolsmith.plan.coco import cc_runtime
 
-    folder = shared / "upstream/confidential-containers/v0.7.0"
+    folder = upstream("confidential-containers/v0.7.0")
     sample = read(folder / "ccruntime-base.yaml")
     overlay = read(folder / "ccruntime-default-kustomization.yaml")
     tags = {image["name"]: image["newTag"] for image in overlay["images"]}
@@ -180,12 +180,12 @@ def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(shared):
 
 
 @pytest.mark.parametrize("release", CATALOG.device_plugin["devicePlugin"]["releases"])
-def test_the_device_plugin_is_the_one_of_its_static_manifest(shared, release):
+def test_the_device_plugin_is_the_one_of_its_static_manifest(upstream, release):
     from poolsmith.plan.device_plugin_stack import _daemon_set
 
     (manifest,) = [
         document
-        for path in (shared / "upstream/k8s-device-plugin" / release / "static").glob("nvidia-device-plugin.y*ml")
+        for path in (upstream(f"k8s-device-plugin/{release}") / "static").glob("nvidia-device-plugin.y*ml")
         for document in yaml.safe_load_all(path.read_text("utf-8"))
         if document
     ]

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from poolsmith.catalog.schema_pack import ENDING, FOLDER, families, read_pack
 from poolsmith.schema.schemas import Versions, kubernetes_minors, schemas_for
+from support.recordings import recording
 from tools.pack_crd_schemas import FAMILIES, crd_schemas, family_text
 
 BYTES = 100_000
 
 
+@pytest.fixture
+def published(upstream):
+    """The folder in which the definitions of a family lie as its patterns say."""
+
+    def folder(family):
+        for pattern in family.files.values():
+            upstream(pattern.rpartition("/")[0])
+        return upstream("")
+
+    return folder
+
+
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_a_pack_is_made_from_the_published_definitions(shared, family):
-    assert read_pack(family.name).text == family_text(family, shared / "upstream")
+def test_a_pack_is_made_from_the_published_definitions(published, family):
+    assert read_pack(family.name).text == family_text(family, published(family))
 
 
 def test_there_is_no_pack_that_no_importer_makes():
@@ -54,10 +65,12 @@ def test_everything_of_a_minor_compiles(minor):
 MINORS = {"master": "1.37", "v1.25.0": "1.25"}
 
 
-def recorded(shared):
-    for folder in sorted((shared / "upstream/kubeconform-fixtures/schemas").glob("*-standalone")):
-        for path in sorted(folder.glob("*.json")):
-            yield MINORS[folder.name.removesuffix("-standalone")], path
+def recorded():
+    """Minor, name and schema of each recorded one that takes unknown fields."""
+    for name, schema in recording("kubernetes_schemas").items():
+        version, ending, _ = name.partition("-standalone/")
+        if ending:
+            yield MINORS[version], name, schema
 
 
 def fields(schema, path=""):
@@ -100,16 +113,15 @@ def our_types(schema):
     return {schema["type"]} if "type" in schema else set()
 
 
-def test_recorded_schemas_have_the_same_fields_of_the_same_types(shared):
+def test_recorded_schemas_have_the_same_fields_of_the_same_types():
     seen = 0
-    for minor, path in recorded(shared):
-        document = json.loads(path.read_text("utf-8"))
+    for minor, name, document in recorded():
         api_version = document["properties"]["apiVersion"]["enum"][0]
         kind = schemas_for(Versions(kubernetes=minor)).find(api_version, document["properties"]["kind"]["enum"][0])
         theirs = dict(fields(inlined(document, document)))
         ours = dict(our_fields(kind, {"$ref": kind.name}))
-        assert ours.keys() == theirs.keys(), path.name
-        assert {key for key in ours if ours[key] and ours[key] != theirs[key]} == set(), path.name
+        assert ours.keys() == theirs.keys(), name
+        assert {key for key in ours if ours[key] and ours[key] != theirs[key]} == set(), name
         seen += 1
     assert seen > 5
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from poolsmith.catalog import store
@@ -17,8 +14,8 @@ from poolsmith.diagnostics import Severity
 from poolsmith.operands.chart.workloads.operator_chart import operator_chart_objects
 from poolsmith.values.judge import judge_values
 from poolsmith.values.runtime_evidence import distributions
+from support.recordings import recording
 
-FACTS = Path(__file__).resolve().parents[3] / "shared" / "facts" / "chart-values" / "gpu-operator"
 TAGS = value_paths().tags
 RECORDED = store.names("charts/gpu-operator")
 
@@ -84,10 +81,7 @@ def filled(text, places):
 
 @pytest.mark.parametrize("tag", TAGS)
 def test_images_are_those_of_the_charts_values(tag):
-    path = FACTS / f"{tag}.json"
-    if not path.is_file():
-        pytest.skip("the charts' values are not beside the repository")
-    paths = json.loads(path.read_text("utf-8"))["paths"]
+    paths = recording("chart_values")[f"gpu-operator/{tag}"]["paths"]
     stated = {
         name: fact["default"]
         for name, fact in paths.items()

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from questions import CONFIG, DEPLOYMENT, NAMESPACE, policy
+from policies.admission.questions import CONFIG, DEPLOYMENT, NAMESPACE, policy
 
 TARGET = Path(__file__).parent / "recorded/policies.json"
 CASES = 160

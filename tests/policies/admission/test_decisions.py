@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from policies.admission.questions import QUESTIONS
+from policies.admission.record_policies import asked_of
 from poolsmith.cel import engine_problem
 from poolsmith.policies.admission.compiled import compile_policy
 from poolsmith.policies.admission.evaluate import Surroundings, evaluate
@@ -25,16 +25,6 @@ KUBERNETES = "1.34"
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason="there is no CEL engine")
 
 
-def load(name):
-    """A module of this folder, which is no package; it may import its neighbours by their names."""
-    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-QUESTIONS = load("questions").QUESTIONS
-asked_of = load("record_policies").asked_of
 ANSWERS = json.loads((HERE / "recorded/decisions.json").read_text("utf-8"))
 
 

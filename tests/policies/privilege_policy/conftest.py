@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from policies.privilege_policy import pod_mutations
 from poolsmith.cel import engine_problem
 from poolsmith.ledger.claims.pod import claims_of  # noqa: F401 - tests take it from here
 from poolsmith.ledger.claims.table import claim_table
@@ -40,16 +40,6 @@ EACH = 4 if DEEP else 31
 """Every how many-th mutation of a pod is tried; pods begin at different ones. The engine keeps memory for each."""
 SOMEBODY = User(name="system:serviceaccount:kube-system:daemon-set-controller", groups=("system:authenticated",))
 _SCRIPT = re.compile(r"<script ([0-9]+) chars>")
-
-
-def _module(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-pod_mutations = _module("pod_mutations")
 
 
 class Judge:

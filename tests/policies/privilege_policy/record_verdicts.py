@@ -1,6 +1,6 @@
 """Ask Kubernetes' own policy evaluator about the predicted pods of the sample fleet, and changes of them.
 
-    python tests/policies/privilege_policy/record_verdicts.py PROGRAM [EVERY]
+    PYTHONPATH=generator:tests python tests/policies/privilege_policy/record_verdicts.py PROGRAM [EVERY]
 
 PROGRAM is built from tests/oracle/admission. EVERY how many-th change is asked for, 1 by default. What it says is
 counted in recorded/verdicts.json; pods that it does not answer as it should are printed.
@@ -9,7 +9,6 @@ counted in recorded/verdicts.json; pods that it does not answer as it should are
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import subprocess
 import sys
@@ -33,7 +32,8 @@ def expressions_digest(documents):
 
 def main():
     program, every = sys.argv[1], int((sys.argv[2:] or ["1"])[0])
-    helpers = _helpers()
+    from policies.privilege_policy import conftest as helpers
+
     clusters = {}
     for name in helpers.FLEET:
         clusters[name] = _cluster(program, helpers, helpers.predicted(name), every)
@@ -144,13 +144,6 @@ def _answers(program, questions):
     text = "".join(json.dumps(question) + "\n" for question in questions)
     run = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in run.stdout.splitlines()]
-
-
-def _helpers():
-    spec = importlib.util.spec_from_file_location("helpers", HERE / "conftest.py")
-    module = sys.modules["helpers"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

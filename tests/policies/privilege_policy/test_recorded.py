@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
+from policies.privilege_policy import record_verdicts
 from poolsmith.policies.privilege_policy.objects import privilege_policy
 
-_PATH = Path(__file__).with_name("record_verdicts.py")
-_SPEC = importlib.util.spec_from_file_location("record_verdicts", _PATH)
-record_verdicts = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(record_verdicts)
 COST_LIMIT = 1_000_000
 """Of one expression, in the API server."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -13,34 +12,33 @@ from poolsmith.rules.pod_security.engine import judge_pod
 from poolsmith.rules.pod_security.registry import CHECKS
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import read_documents
+from support.recordings import recording
 
-RECORDED = Path(__file__).resolve().parents[4] / "shared/upstream/pod-security-standards"
 REPLACED = {replaced: check.id for check in CHECKS for replaced in check.replaces}
 FOLDERS = [(level, minor) for level in ("baseline", "restricted") for minor in range(24, 38)]
 
 
 @pytest.fixture(scope="module")
-def index(shared):
-    lines = (shared / "upstream/pod-security-standards/index.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+def index():
+    """Level, version, check, verdict and pod of each case."""
+    return [(*case, entry) for entry in recording("pod_security").values() for case in entry["judged"]]
 
 
 @pytest.mark.parametrize(("level", "minor"), FOLDERS)
 def test_every_pod_of_a_level_and_a_version(index, level, minor):
-    cases = [case for case in index if (case["level"], case["version"]) == (level, f"v1.{minor}")]
+    cases = [case for case in index if case[:2] == (level, f"v1.{minor}")]
     assert cases
 
-    for case in cases:
-        (pod,) = read_documents((RECORDED / "fixtures" / case["file"]).read_text("utf-8"))
-        found = judge_pod(pod["metadata"], pod["spec"], level, case["version"])
+    for _, version, check, expected, pod in cases:
+        found = judge_pod(pod["metadata"], pod["spec"], level, version)
         checks = {item.check for item in found}
-        named = {case["check"], REPLACED.get(case["check"])}
-        assert not found if case["expected"] == "pass" else checks & named, case["file"]
-        assert all(SourceFile("", "", pod).has(item.pointer) for item in found), case["file"]
+        named = {check, REPLACED.get(check)}
+        assert not found if expected == "pass" else checks & named, (check, pod)
+        assert all(SourceFile("", "", pod).has(item.pointer) for item in found), (check, pod)
 
 
 def test_there_are_as_many_as_were_recorded(index):
-    assert Counter(case["expected"] for case in index) == {"pass": 273, "fail": 602}
+    assert Counter(expected for _, _, _, expected, _ in index) == {"pass": 273, "fail": 602}
 
 
 @pytest.mark.skipif(not os.environ.get("POD_SECURITY_FIXTURES"), reason="POD_SECURITY_FIXTURES names no folder")
