@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from poolsmith.catalog.operands import read_operands
-from poolsmith.operands.cluster_policy import Policy
+from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.context import Context
 from poolsmith.operands.expansion import Node
 from poolsmith.operands.kube import OperatorError
@@ -43,7 +43,7 @@ def expanded(drivers, nodes=None, release=NEWEST, policy=DELEGATING, runtime="co
     stated = {"metadata": {"name": "policy"}, "spec": policy}
     context = Context(
         entry=read_operands(release),
-        policy=None if policy is None else Policy(stated, cdi_by_default=True),
+        policy=None if policy is None else ClusterPolicySpec(stated, cdi_by_default=True),
         nodes=tuple(_owned(drivers, nodes) if release == NEWEST else nodes),
         runtime=runtime,
         objects=tuple(objects),

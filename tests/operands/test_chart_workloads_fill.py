@@ -6,7 +6,7 @@ import pytest
 
 from poolsmith.operands.chart.go_template import TemplateError
 from poolsmith.operands.chart.workloads.fill import NOTHING, fill
-from poolsmith.operands.chart.workloads.scope import Scope
+from poolsmith.operands.chart.workloads.scope import ValueScope
 from poolsmith.operands.chart.workloads.unfold import unfold, unfold_pod
 
 VALUES = {
@@ -19,7 +19,9 @@ VALUES = {
     "map": {"k": "v"},
     "inner": {"none": None, "name": "deep"},
 }
-SCOPE = Scope(values=VALUES, variables={"version": "1.2"}, define={"both": "${text}-${@version}", "gone": "${empty}"})
+SCOPE = ValueScope(
+    values=VALUES, variables={"version": "1.2"}, define={"both": "${text}-${@version}", "gone": "${empty}"}
+)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from poolsmith.catalog.operands import read_operands
-from poolsmith.operands.cluster_policy import Policy
+from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.context import Context
 from poolsmith.operands.gpu_cluster.conditions import policy_conflict
 from poolsmith.operands.gpu_cluster.expansion import expand_gpu_cluster
@@ -400,7 +400,9 @@ def test_a_resource_that_works_is_ready():
 
 
 def test_nothing_runs_beside_a_cluster_policy():
-    policy = Policy({"kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}, "spec": {}}, cdi_by_default=True)
+    policy = ClusterPolicySpec(
+        {"kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"}, "spec": {}}, cdi_by_default=True
+    )
     expansion = expanded(dra(), policy=policy)
     (status,) = expansion.conditions
 

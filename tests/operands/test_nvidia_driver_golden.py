@@ -26,9 +26,9 @@ from poolsmith.operands.nvidia_driver.daemon_set import daemon_set
 from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 from poolsmith.operands.nvidia_driver.images import Images
 from poolsmith.operands.nvidia_driver.names import account_name, daemon_set_name
-from poolsmith.operands.nvidia_driver.node_pools import NodePool
+from poolsmith.operands.nvidia_driver.node_pools import DriverPool
 from poolsmith.operands.nvidia_driver.objects import permissions, scripts
-from poolsmith.operands.nvidia_driver.request import Request
+from poolsmith.operands.nvidia_driver.request import DriverRequest
 from poolsmith.operands.nvidia_driver.volumes import Files, files_of
 from tools.nvidia_driver_entry import nvidia_driver_entry
 
@@ -150,7 +150,7 @@ def _ours(tag, case, spec):
         spec["resources"] = {**RESOURCES, **spec.get("resources", {})}
     driver = NvidiaDriver({"metadata": {"name": "name"}, "spec": spec})
     kernel = "5.4.0-150-generic" if driver.precompiled else ""
-    pool = NodePool(
+    pool = DriverPool(
         os_id="ubuntu",
         os_tag="ubuntu22.04",
         node_selector={"example.com/foo": "foo", "example.com/bar": "bar"} if case == "full-spec" else {},
@@ -159,7 +159,7 @@ def _ours(tag, case, spec):
     )
     context = Context(entry=read_operands(tag), policy=None, nodes=(), runtime="containerd", namespace=NAMESPACE)
     conflicts = Conflicts((driver,), context.nodes)
-    request = Request(context=context, entry=entry, drivers=(driver,), conflicts=conflicts)
+    request = DriverRequest(context=context, entry=entry, drivers=(driver,), conflicts=conflicts)
     files = TEST_FILES if case in WITH_TEST_FILES else files_of(driver, pool, request)
     pods = daemon_set(driver, pool, _images(driver), files, entry=entry, namespace=NAMESPACE)
     account = account_name(driver, pool)

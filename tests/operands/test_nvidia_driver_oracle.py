@@ -12,7 +12,7 @@ import pytest
 from operands import oracle, scenarios, verdicts
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operands import read_operands
-from poolsmith.operands.cluster_policy import Policy
+from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.context import Context
 from poolsmith.operands.expansion import Expansion
 from poolsmith.operands.node_labels import DRIVER_OWNER
@@ -63,7 +63,7 @@ def _expanded(recorded, state, labelled):
     policy = next(item for item in state.resources if item["kind"] == "ClusterPolicy")
     context = Context(
         entry=entry,
-        policy=Policy(policy, cdi_by_default=entry.behaviour["cdiByDefault"]),
+        policy=ClusterPolicySpec(policy, cdi_by_default=entry.behaviour["cdiByDefault"]),
         nodes=labelled,
         runtime=recorded["result"]["detectedRuntime"],
         namespace=state.namespace,
@@ -130,7 +130,7 @@ def test_owners_are_the_recorded_labels(recorded, state, labelled):
     recorded_owners = {node.name: node.labels.get(DRIVER_OWNER) for node in labelled}
     owners = assign_owners(_drivers(state), labelled)
 
-    if Policy(policy, cdi_by_default=True).delegates_drivers:
+    if ClusterPolicySpec(policy, cdi_by_default=True).delegates_drivers:
         assert owners == recorded_owners
     else:
         assert set(recorded_owners.values()) == {None}, "nobody asks for owners then"

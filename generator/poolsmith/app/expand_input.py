@@ -17,7 +17,7 @@ from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaul
 from poolsmith.operands.input.nodes_file import read_nodes
 from poolsmith.operands.input.objects_file import read_objects
 from poolsmith.operands.input.os_release import read_os_release
-from poolsmith.rules.schema.api_server import Judged, is_of_operator, judge
+from poolsmith.rules.schema.api_server import ApiServerAnswer, is_of_operator, judge
 from poolsmith.values.values_file import read_values
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class _Reading:
         else:
             self._admit(judged.stored)
 
-    def _tell(self, item: FileObject, judged: Judged) -> None:
+    def _tell(self, item: FileObject, judged: ApiServerAnswer) -> None:
         for violation in judged.violations:
             self.problems.append(
                 diagnose(

@@ -41,7 +41,7 @@ class GpuClusterEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class ObjectPlacement:
     """Where objects come to stand: the operator's namespace, and the version of resource.k8s.io that is served.
 
     `flat` is for the version whose device requests have no `exactly`.
@@ -71,14 +71,16 @@ def read_gpu_cluster(release: str) -> GpuClusterEntry | None:
     )
 
 
-def objects_of(state: GpuClusterState, place: Placement, holds: Callable[[str], bool]) -> Iterator[dict[str, Any]]:
+def objects_of(
+    state: GpuClusterState, place: ObjectPlacement, holds: Callable[[str], bool]
+) -> Iterator[dict[str, Any]]:
     """The whole objects of a state. `holds` says whether a field below spec.draDriver is true."""
     for compact in state.objects:
         if "when" not in compact or holds(compact["when"]):
             yield _whole(compact, place, holds)
 
 
-def _whole(compact: dict[str, Any], place: Placement, holds: Callable[[str], bool]) -> dict[str, Any]:
+def _whole(compact: dict[str, Any], place: ObjectPlacement, holds: Callable[[str], bool]) -> dict[str, Any]:
     kind = compact["kind"]
     if kind in ("DaemonSet", "Deployment"):
         return _workload(compact, place.namespace, holds)
@@ -113,7 +115,7 @@ def _add(compact: dict[str, Any], more: dict[str, Any]) -> None:
         container["mounts"] = container.get("mounts", []) + more.get("mounts", {}).get(container["name"], [])
 
 
-def _device_class(compact: dict[str, Any], place: Placement) -> dict[str, Any]:
+def _device_class(compact: dict[str, Any], place: ObjectPlacement) -> dict[str, Any]:
     driver = compact["driver"]
     attributes = f"device.attributes['{driver}']"
     terms = [f"device.driver == '{driver}'", f"{attributes}.type == '{compact['type']}'"]
@@ -123,7 +125,7 @@ def _device_class(compact: dict[str, Any], place: Placement) -> dict[str, Any]:
     return {"apiVersion": _dra_api(place), "spec": {"selectors": [selector]}}
 
 
-def _claim_template(compact: dict[str, Any], place: Placement) -> dict[str, Any]:
+def _claim_template(compact: dict[str, Any], place: ObjectPlacement) -> dict[str, Any]:
     requests = [
         {"name": name, **(copied(request) if place.flat else {"exactly": copied(request)})}
         for name, request in compact["requests"].items()
@@ -131,11 +133,11 @@ def _claim_template(compact: dict[str, Any], place: Placement) -> dict[str, Any]
     return {"apiVersion": _dra_api(place), "spec": {"spec": {"devices": {"requests": requests}}}}
 
 
-def _dra_api(place: Placement) -> str:
+def _dra_api(place: ObjectPlacement) -> str:
     return f"resource.k8s.io/{place.dra_version}"
 
 
-def _admission_policy(compact: dict[str, Any], place: Placement) -> dict[str, Any]:
+def _admission_policy(compact: dict[str, Any], place: ObjectPlacement) -> dict[str, Any]:
     """Expressions and messages are markers, but for the one that says who is restricted."""
     user = f"system:serviceaccount:{place.namespace}:{compact['serviceAccount']}"
     keys = ("apiGroups", "apiVersions", "operations", "resources")
@@ -150,7 +152,7 @@ def _admission_policy(compact: dict[str, Any], place: Placement) -> dict[str, An
     return {"apiVersion": _ADMISSION, "spec": spec}
 
 
-def _admission_binding(compact: dict[str, Any], place: Placement) -> dict[str, Any]:
+def _admission_binding(compact: dict[str, Any], place: ObjectPlacement) -> dict[str, Any]:
     del place
     spec = {"policyName": compact["policy"], "validationActions": list(compact["actions"])}
     return {"apiVersion": _ADMISSION, "spec": spec}

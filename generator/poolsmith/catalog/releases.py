@@ -9,7 +9,7 @@ from poolsmith.catalog.versions import version_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DriverObject:
+class DriverObjectFacts:
     """How NVIDIADriver behaves in a release. `hands_over`: it takes the running pods of a ClusterPolicy over."""
 
     overlap: str
@@ -25,7 +25,7 @@ class Release:
     tag: str
     line: str
     kubernetes: tuple[str, str] | None
-    driver_object: DriverObject
+    driver_object: DriverObjectFacts
     cdi_default: bool
     cc_manager_default: bool
     sandbox_era: str
@@ -91,7 +91,7 @@ def _release(tag: str, entry: dict[str, Any]) -> Release:
         tag=tag,
         line=entry["line"],
         kubernetes=None if entry["kubernetes"] is None else (entry["kubernetes"][0], entry["kubernetes"][1]),
-        driver_object=DriverObject(
+        driver_object=DriverObjectFacts(
             overlap=driver["overlap"],
             hands_over=driver["fromPolicy"] == "hands over",
             upgrade_policy=driver["upgradePolicy"],

@@ -10,10 +10,10 @@ from poolsmith.cel.cost import LARGE, might_pass_limit
 from poolsmith.cel.deep import split
 from poolsmith.cel.engine import Program, engine, engine_problem
 from poolsmith.cel.errors import CelError, NoFieldsError, NoRangeError, NotEvaluated
-from poolsmith.cel.plan import Part
+from poolsmith.cel.plan import LoweredPart
+from poolsmith.cel.printed_text import printable
 from poolsmith.cel.syntax import Call, Ident, Literal, Select, walk
 from poolsmith.cel.unparse import unparse
-from poolsmith.diagnostics.printable import printable
 
 if TYPE_CHECKING:
     from poolsmith.cel.bindings import Bindings
@@ -40,7 +40,7 @@ class Compiled:
     type: Type
     names: frozenset[str]
     needs: str
-    part: Part = field(repr=False)
+    part: LoweredPart = field(repr=False)
 
     @property
     def result_type(self) -> str:
@@ -77,7 +77,7 @@ class _Ready:
     problem: str | None = None
 
     @classmethod
-    def of(cls, part: Part) -> _Ready:
+    def of(cls, part: LoweredPart) -> _Ready:
         try:
             return cls(engine().plan(unparse(part.bound())))
         except (NotEvaluated, RecursionError):
@@ -129,20 +129,20 @@ class _Ready:
 
 
 @lru_cache(maxsize=1024)
-def _ready(part: Part) -> _Ready:
+def _ready(part: LoweredPart) -> _Ready:
     return _Ready.of(part)
 
 
 @lru_cache(maxsize=1024)
-def _kind_test(node: Node, part: Part) -> Part:
+def _kind_test(node: Node, part: LoweredPart) -> LoweredPart:
     test: Node = Literal("", "string", 0)
     for name in _KINDS:
         same = Call("_==_", (Call("type", (node,), 0), Ident(name, 0)), 0)
         test = Call("_?_:_", (same, Literal(name, "string", 0), test), 0)
-    return Part(test, part.variables)
+    return LoweredPart(test, part.variables)
 
 
-def told(part: Part, error: CelError, bindings: Bindings) -> str:
+def told(part: LoweredPart, error: CelError, bindings: Bindings) -> str:
     """The message as the API server words it: with the variable that failed, and the field that nothing has."""
     message = str(error)
     for name, one in part.variables.items():
@@ -158,7 +158,7 @@ def told(part: Part, error: CelError, bindings: Bindings) -> str:
     return _bad_range(part, bindings) or message if isinstance(error, NoRangeError) else message
 
 
-def _missing_field(part: Part, bindings: Bindings) -> str | None:
+def _missing_field(part: LoweredPart, bindings: Bindings) -> str | None:
     for node in reversed(list(walk(part.node))):
         if isinstance(node, Select) and not node.optional:
             kind = _kind_of(node.operand, part, bindings)
@@ -177,7 +177,7 @@ def _missing_field(part: Part, bindings: Bindings) -> str | None:
     return None
 
 
-def _bad_range(part: Part, bindings: Bindings) -> str | None:
+def _bad_range(part: LoweredPart, bindings: Bindings) -> str | None:
     for node in reversed(list(walk(part.node))):
         if isinstance(node, Call) and node.target is not None and node.args and isinstance(node.args[0], Ident):
             kind = _GO_TYPES.get(_kind_of(node.target, part, bindings) or "")
@@ -188,7 +188,7 @@ def _bad_range(part: Part, bindings: Bindings) -> str | None:
     return None
 
 
-def _kind_of(node: Node, part: Part, bindings: Bindings) -> str | None:
+def _kind_of(node: Node, part: LoweredPart, bindings: Bindings) -> str | None:
     """The type of a part of an expression as text; None where it has none, or depends on a loop."""
     try:
         return str(_ready(_kind_test(node, part)).evaluate(bindings))

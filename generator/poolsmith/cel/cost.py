@@ -17,7 +17,7 @@ from poolsmith.cel.syntax import Call, ListOf, Literal, MapOf, children
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.cel.plan import Part
+    from poolsmith.cel.plan import LoweredPart
     from poolsmith.cel.syntax import Node
 
 LIMIT = 1_000_000
@@ -77,12 +77,12 @@ def size_of(values: Any) -> Size:
     return Size(total, longest, widest)
 
 
-def might_pass_limit(part: Part, size: Size) -> bool:
+def might_pass_limit(part: LoweredPart, size: Size) -> bool:
     """Whether an expression, or a variable that it reads, could cost more than the limit on values of that size."""
     return any(_bound(one, size) > LIMIT for one in (part, *part.ordered().values()))
 
 
-def _bound(part: Part, size: Size) -> float:
+def _bound(part: LoweredPart, size: Size) -> float:
     if part.written is None:
         return 0
     found = _profile(part)
@@ -111,7 +111,7 @@ class _Profile:
 
 
 @lru_cache(maxsize=1024)
-def _profile(part: Part) -> _Profile:
+def _profile(part: LoweredPart) -> _Profile:
     steps: list[_Step] = []
     widest, makes, loops = 1, False, False
     for node, depth in _with_depth(part.written):

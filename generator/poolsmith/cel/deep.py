@@ -14,7 +14,7 @@ from poolsmith.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Sele
 from poolsmith.cel.trees import variable
 
 if TYPE_CHECKING:
-    from poolsmith.cel.plan import Part
+    from poolsmith.cel.plan import LoweredPart
 
 DEEPEST = 24
 LATER = "k_later"
@@ -22,7 +22,7 @@ _MACROS = frozenset({"all", "exists", "exists_one", "existsOne", "filter", "map"
 _MACROS_OF_OPTIONALS = frozenset({"optMap", "optFlatMap"})
 
 
-def split(part: Part) -> tuple[Node, dict[str, Node]]:
+def split(part: LoweredPart) -> tuple[Node, dict[str, Node]]:
     """The tree in which deep parts are calls, and those parts by their number, none deeper than the parser takes."""
     later: dict[str, Node] = {}
     names: dict[str, str] = {}

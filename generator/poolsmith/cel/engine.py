@@ -17,8 +17,8 @@ from poolsmith.cel.deep import LATER
 from poolsmith.cel.errors import CelError, NoFieldsError, NoRangeError, NotEvaluated
 from poolsmith.cel.functions.registry import FUNCTIONS, Function
 from poolsmith.cel.functions.values import NO_OVERLOAD, TooLargeError, type_name
+from poolsmith.cel.printed_text import printable
 from poolsmith.cel.trees import UNKNOWN
-from poolsmith.diagnostics.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,7 +113,7 @@ class Program:
             del self._unknowns[unknown:]
 
 
-class Engine:
+class CelEngine:
     """One environment with all that any supported Kubernetes version has."""
 
     def __init__(self) -> None:
@@ -217,12 +217,12 @@ def _guarded(one: Function, failures: list[str]) -> Callable[..., Any]:
 
 
 @lru_cache(maxsize=1)
-def engine() -> Engine:
+def engine() -> CelEngine:
     """The engine of this process; raises NotEvaluated when none is installed."""
     problem = engine_problem()
     if problem is not None:
         raise NotEvaluated(problem)
-    return Engine()
+    return CelEngine()
 
 
 def _error(text: str) -> CelError | NotEvaluated:

@@ -16,10 +16,10 @@ from poolsmith.cel.literals import literal_issues
 from poolsmith.cel.lower import Lowerer
 from poolsmith.cel.macros import check_macro
 from poolsmith.cel.parser import parse
-from poolsmith.cel.plan import Part, undecidable_part
+from poolsmith.cel.plan import LoweredPart, undecidable_part
+from poolsmith.cel.printed_text import printable
 from poolsmith.cel.syntax import CelCompileError, CompileIssue, Node
 from poolsmith.cel.trees import Gap, is_optional_source
-from poolsmith.diagnostics.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,8 +111,11 @@ def _compiled(source: str, node: Node, checked: Checked, scope: Scope) -> Compil
     )
 
 
-def _part(node: Node, checked: Checked, used: tuple[Variable, ...]) -> Part:
-    parts = {one.name: Part.failing(one.name, one.error) if one.compiled is None else one.compiled.part for one in used}
+def _part(node: Node, checked: Checked, used: tuple[Variable, ...]) -> LoweredPart:
+    parts = {
+        one.name: LoweredPart.failing(one.name, one.error) if one.compiled is None else one.compiled.part
+        for one in used
+    }
     optional = frozenset(one.name for one in used if one.compiled and one.compiled.part.optional)
     holding = frozenset(one.name for one in used if one.compiled and one.compiled.part.holding)
     lowerer = Lowerer(checked, optional, holding - optional)
@@ -120,7 +123,7 @@ def _part(node: Node, checked: Checked, used: tuple[Variable, ...]) -> Part:
         lowered = lowerer.whole(node)
     except Gap as gap:
         return undecidable_part(f"the engine cannot evaluate {gap}", parts)
-    return Part(
+    return LoweredPart(
         lowered,
         parts,
         optional=lowerer.ends_optional(node),

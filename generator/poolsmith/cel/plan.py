@@ -17,26 +17,26 @@ _FAILED = Literal(None, "null_type", 0)
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LoweredPart:
     """A lowered tree and the parts that it reads as variables; undecidable: why it has no meaning here;
     optional: its value is one; holding: it may be or hold some; written: the tree before it was lowered."""
 
     node: Node
-    variables: dict[str, Part] = field(default_factory=dict)
+    variables: dict[str, LoweredPart] = field(default_factory=dict)
     undecidable: str | None = None
     optional: bool = False
     holding: bool = False
     written: Node | None = None
 
     @staticmethod
-    def failing(name: str, error: str) -> Part:
+    def failing(name: str, error: str) -> LoweredPart:
         """A variable that is an error when it is read."""
         message = Literal(f'composited variable "{name}" fails to compile: compilation failed: {error}', "string", 0)
-        return Part(Call("k_error", (message,), 0))
+        return LoweredPart(Call("k_error", (message,), 0))
 
-    def ordered(self) -> dict[str, Part]:
+    def ordered(self) -> dict[str, LoweredPart]:
         """All variables that are read, also through others, each after those that it reads."""
-        out: dict[str, Part] = {}
+        out: dict[str, LoweredPart] = {}
         waiting = [(name, part, False) for name, part in reversed(self.variables.items())]
         while waiting:
             name, part, ready = waiting.pop()
@@ -66,5 +66,5 @@ class Part:
         return node
 
 
-def undecidable_part(reason: str, variables: dict[str, Part]) -> Part:
-    return Part(_FAILED, variables, reason)
+def undecidable_part(reason: str, variables: dict[str, LoweredPart]) -> LoweredPart:
+    return LoweredPart(_FAILED, variables, reason)

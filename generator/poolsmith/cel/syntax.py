@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from poolsmith.diagnostics.printable import printable
+from poolsmith.cel.printed_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

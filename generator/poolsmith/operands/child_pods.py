@@ -14,7 +14,7 @@ from poolsmith.catalog.chart_workloads import parents_of_pods, read_child_pods
 from poolsmith.catalog.operands import OperandEntry
 from poolsmith.operands.chart.workloads.conditions import holds
 from poolsmith.operands.chart.workloads.fill import fill, value_of
-from poolsmith.operands.chart.workloads.scope import Scope
+from poolsmith.operands.chart.workloads.scope import ValueScope
 from poolsmith.operands.chart.workloads.unfold import unfold_pod
 from poolsmith.operands.kube import containers_of, find, init_containers_of, pod_of
 
@@ -77,7 +77,7 @@ def _pods(rule: ChildRule, entry: ChildEntry, parent: KubernetesObject) -> list[
     container = find((*init_containers_of(pod), *containers_of(pod)), rule.container)
     if container is None:
         return []
-    scope = Scope(values=_values(parent, container), define=entry.define)
+    scope = ValueScope(values=_values(parent, container), define=entry.define)
     if not holds(list(rule.conditions), lambda path: value_of(path, scope)):
         return []
     return [unfold_pod(fill(rule.pod, scope), parent["metadata"]["namespace"])]

@@ -16,7 +16,7 @@ _ON_WHEN_UNSAID = frozenset({"driver", "toolkit", "devicePlugin", "gfd", "dcgm",
 WORKLOADS = ("container", "vm-passthrough", "vm-vgpu")
 
 
-class Policy(ResourceSpec):
+class ClusterPolicySpec(ResourceSpec):
     """The spec of the one ClusterPolicy."""
 
     def __init__(self, resource: Mapping[str, Any], *, cdi_by_default: bool) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.catalog.operands import OperandEntry
-    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.expansion import KubernetesObject, Node
 
 GPU_PRESENT = "nvidia.com/gpu.present"
@@ -26,7 +26,7 @@ class Context:
     """
 
     entry: OperandEntry
-    policy: Policy | None
+    policy: ClusterPolicySpec | None
     nodes: tuple[Node, ...]
     runtime: str
     namespace: str = "gpu-operator"
@@ -41,7 +41,7 @@ class Context:
         return self.entry.behaviour
 
     @property
-    def spec(self) -> Policy:
+    def spec(self) -> ClusterPolicySpec:
         """The ClusterPolicy, where the caller knows that there is one."""
         if self.policy is None:
             raise NotModelled("operands of a ClusterPolicy without a ClusterPolicy")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import OperandEntry, read_operands
-from poolsmith.operands.cluster_policy import Policy
+from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.conditions import not_ready
 from poolsmith.operands.container_runtime import detect_runtime
 from poolsmith.operands.context import GPU_PRESENT, Context
@@ -83,12 +83,12 @@ def _of_kind(state: ClusterState, kind: str) -> list[KubernetesObject]:
     )
 
 
-def _policy(resource: KubernetesObject | None, entry: OperandEntry) -> Policy | None:
-    return None if resource is None else Policy(resource, cdi_by_default=entry.behaviour["cdiByDefault"])
+def _policy(resource: KubernetesObject | None, entry: OperandEntry) -> ClusterPolicySpec | None:
+    return None if resource is None else ClusterPolicySpec(resource, cdi_by_default=entry.behaviour["cdiByDefault"])
 
 
 def _labelled(
-    entry: OperandEntry, policy: Policy | None, resources: _Resources, state: ClusterState
+    entry: OperandEntry, policy: ClusterPolicySpec | None, resources: _Resources, state: ClusterState
 ) -> tuple[tuple[Node, ...], tuple[str, ...]]:
     """The nodes as the operator leaves them, by name, and what stopped it from telling drivers apart."""
     nodes = sorted(state.nodes, key=lambda node: node.name)
@@ -120,7 +120,9 @@ def _with_owner(node: Node, owners: dict[str, str | None]) -> Node:
     return replace(node, labels=labels | ({DRIVER_OWNER: owner} if owner else {}))
 
 
-def _context(entry: OperandEntry, policy: Policy | None, nodes: tuple[Node, ...], state: ClusterState) -> Context:
+def _context(
+    entry: OperandEntry, policy: ClusterPolicySpec | None, nodes: tuple[Node, ...], state: ClusterState
+) -> Context:
     return Context(
         entry=entry,
         policy=policy,

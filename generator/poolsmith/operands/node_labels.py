@@ -12,7 +12,7 @@ from poolsmith.operands.context import GPU_PRESENT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.expansion import Node
 
 PREFIX = "nvidia.com/gpu.deploy."
@@ -43,7 +43,7 @@ def is_mig_capable(labels: Mapping[str, str]) -> bool:
     return any(name in product for name in _MIG_PRODUCTS)
 
 
-def workload_of(labels: Mapping[str, str], policy: Policy, states: Mapping[str, Any]) -> str:
+def workload_of(labels: Mapping[str, str], policy: ClusterPolicySpec, states: Mapping[str, Any]) -> str:
     """container, vm-passthrough or vm-vgpu."""
     if not policy.sandboxes:
         return "container"
@@ -51,7 +51,7 @@ def workload_of(labels: Mapping[str, str], policy: Policy, states: Mapping[str, 
     return asked if asked in states else policy.default_workload
 
 
-def labels_after(node: Node, policy: Policy, behaviour: Mapping[str, Any]) -> dict[str, str]:
+def labels_after(node: Node, policy: ClusterPolicySpec, behaviour: Mapping[str, Any]) -> dict[str, str]:
     """All labels of a node once the operator settled, but for the owner of its driver."""
     labels = dict(node.labels)
     states: Mapping[str, list[str]] = behaviour["nodeLabels"]
@@ -76,7 +76,7 @@ def labels_after(node: Node, policy: Policy, behaviour: Mapping[str, Any]) -> di
 
 
 def _with_states(
-    labels: dict[str, str], workload: str, policy: Policy, behaviour: Mapping[str, Any], everything: set[str]
+    labels: dict[str, str], workload: str, policy: ClusterPolicySpec, behaviour: Mapping[str, Any], everything: set[str]
 ) -> dict[str, str]:
     wanted = {PREFIX + name for name in behaviour["nodeLabels"][workload]}
     if workload == "vm-passthrough" and policy.sandbox_mode == "kata" and behaviour["kataLabels"]:
@@ -92,7 +92,7 @@ def _with_states(
     return kept
 
 
-def upgrades_driver(policy: Policy, behaviour: Mapping[str, Any]) -> bool:
+def upgrades_driver(policy: ClusterPolicySpec, behaviour: Mapping[str, Any]) -> bool:
     """Whether GPU nodes are annotated for the operator's driver upgrades by their ClusterPolicy."""
     asked = policy.flag("driver", "upgradePolicy", "autoUpgrade") and not policy.sandboxes
     if behaviour["autoUpgrade"] == "policy":

@@ -17,7 +17,7 @@ from poolsmith.operands.states import Created, create_all
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.context import Context
     from poolsmith.operands.expansion import KubernetesObject
 
@@ -28,7 +28,7 @@ _OPENSHIFT = "OpenShift: its driver toolkit, proxy and monitoring"
 _NO_GPU = "No GPU node found, watching for new nodes to join the cluster."
 
 
-def refusal(policy: Policy, behaviour: Mapping[str, Any]) -> str | None:
+def refusal(policy: ClusterPolicySpec, behaviour: Mapping[str, Any]) -> str | None:
     """What the operator refuses before it looks at any node."""
     if behaviour["nri"] == "none" or not policy.nri:
         return None
@@ -46,7 +46,7 @@ def early_failure(context: Context) -> str | None:
     return refusal(context.spec, context.behaviour) or system_failure(context)
 
 
-def expand_policy(policy: Policy, context: Context) -> Expansion:
+def expand_policy(policy: ClusterPolicySpec, context: Context) -> Expansion:
     """Nodes are labelled already."""
     release = context.entry.release
     refused = refusal(policy, context.behaviour)
@@ -128,16 +128,16 @@ def _condition(created: Created, context: Context) -> ResourceCondition:
     return ready("ClusterPolicy", policy.name, "Reconciled", _READY)
 
 
-def _failed(policy: Policy, message: str) -> ResourceCondition:
+def _failed(policy: ClusterPolicySpec, message: str) -> ResourceCondition:
     """Before the first step: the state stays unset."""
     return not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message, state="")
 
 
-def _line(policy: Policy, error: OperatorError | str) -> str:
+def _line(policy: ClusterPolicySpec, error: OperatorError | str) -> str:
     return f"ClusterPolicy/{policy.name}: {error}"
 
 
-def _owned(item: KubernetesObject, policy: Policy) -> KubernetesObject:
+def _owned(item: KubernetesObject, policy: ClusterPolicySpec) -> KubernetesObject:
     """The object with its owner, by which Kubernetes removes it together with the ClusterPolicy."""
     item["metadata"]["ownerReferences"] = [owner_reference(policy.resource)]
     return item

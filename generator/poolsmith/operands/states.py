@@ -20,7 +20,7 @@ from poolsmith.operands.kube import NotModelled, OperatorError
 
 if TYPE_CHECKING:
     from poolsmith.catalog.operands import OperandState
-    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.context import Context
     from poolsmith.operands.expansion import KubernetesObject
 
@@ -51,7 +51,7 @@ class Created:
     unknown: list[str] = field(default_factory=list)
 
 
-def is_enabled(state: OperandState, policy: Policy) -> bool:
+def is_enabled(state: OperandState, policy: ClusterPolicySpec) -> bool:
     """Whether every word of the state's rule holds."""
     return all(_holds(word, policy) for word in state.enabled)
 
@@ -85,7 +85,7 @@ def create_state(name: str, context: Context) -> list[KubernetesObject]:
     return created.objects
 
 
-def _holds(word: str, policy: Policy) -> bool:
+def _holds(word: str, policy: ClusterPolicySpec) -> bool:
     if word in ("always", "never"):
         return word == "always"
     if word == "no-nri":
@@ -183,7 +183,7 @@ def _create_kata_classes(state: OperandState, context: Context, created: Created
         created.objects.append(_kata_class(whole(template, context.namespace), item, context.spec))
 
 
-def _kata_class(template: KubernetesObject, item: dict[str, Any], policy: Policy) -> KubernetesObject:
+def _kata_class(template: KubernetesObject, item: dict[str, Any], policy: ClusterPolicySpec) -> KubernetesObject:
     name = item["name"]
     if name == policy.text("operator", "runtimeClass"):
         raise OperatorError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import read_operands
-from poolsmith.operands.cluster_policy import Policy
+from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.context import GPU_PRESENT, Context
 from poolsmith.operands.kube import NotModelled, OperatorError, pod_of
 from poolsmith.operands.node_labels import PREFIX
@@ -89,7 +89,7 @@ def overlay_objects(
         return OverlayObjects(overlay.pool, unknown=f"the toolkit of pool {overlay.pool}")
     context = Context(
         entry=entry,
-        policy=Policy(_with_env(policy, overlay), cdi_by_default=entry.behaviour["cdiByDefault"]),
+        policy=ClusterPolicySpec(_with_env(policy, overlay), cdi_by_default=entry.behaviour["cdiByDefault"]),
         nodes=tuple(
             replace(node, labels={**node.labels, GPU_PRESENT: "true"}) for node in nodes if node.name == overlay.pool
         ),

@@ -99,7 +99,7 @@ class DriverPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SmokeTest:
+class SmokeJob:
     """The job that proves a pool. `reason` says why there is none when `image` is None."""
 
     image: str | None = None
@@ -125,7 +125,7 @@ class PoolPlan:
     resources: tuple[str, ...] = ()
     passthrough_resource: str | None = None
     device_plugin_config: str | None = None
-    smoke: SmokeTest = SmokeTest(reason="not planned")
+    smoke: SmokeJob = SmokeJob(reason="not planned")
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.plan.facts import map_pools
-from poolsmith.plan.plan import ClusterPlan, PoolPlan, SmokeTest
+from poolsmith.plan.plan import ClusterPlan, PoolPlan, SmokeJob
 from poolsmith.plan.registry import mirrored
 from poolsmith.profiles.node_pool import Workload
 
@@ -22,18 +22,18 @@ def plan_smoke_tests(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     return map_pools(plan, lambda pool: replace(pool, smoke=_smoke(plan, pool, facts)))
 
 
-def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeTest:
+def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeJob:
     spec = pool.profile.spec
     wanted = plan.cluster.spec.smoke_test.image
     image = mirrored(wanted or _image_for(pool, facts), plan.cluster.spec.registry.mirrors)
     if spec.workload is Workload.CONTAINER:
         resource = _resource(pool)
-        return SmokeTest(image=image, resource=resource) if resource else SmokeTest(reason=_UNKNOWN_RESOURCE)
+        return SmokeJob(image=image, resource=resource) if resource else SmokeJob(reason=_UNKNOWN_RESOURCE)
     if spec.workload is not Workload.KATA or pool.passthrough_resource is None:
-        return SmokeTest(reason="virtual machines are proved by starting one, not by a pod")
+        return SmokeJob(reason="virtual machines are proved by starting one, not by a pod")
     era = facts.catalog.sandbox["eras"][facts.need_release().sandbox_era]
     annotations = {**era["podAnnotations"], era["memoryAnnotation"]: str(spec.sandbox.default_memory)}
-    return SmokeTest(
+    return SmokeJob(
         image=image,
         resource=pool.passthrough_resource,
         runtime_class=spec.sandbox.runtime_class or era["runtimeClass"],

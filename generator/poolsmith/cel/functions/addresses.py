@@ -12,7 +12,8 @@ import re
 from typing import Any, TypeAlias
 
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions.values import CIDR, IP, marked, quoted, text
+from poolsmith.cel.functions.values import CIDR, IP, marked, text
+from poolsmith.cel.printed_text import quoted
 
 _BITS = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions.values import ESCAPES, LONGEST_TEXT, TooLargeError, items, text, whole
+from poolsmith.cel.functions.values import LONGEST_TEXT, TooLargeError, items, text, whole
+from poolsmith.cel.printed_text import ESCAPES
 from poolsmith.cel.regex import compiled
 
 _SPACE = (

@@ -9,7 +9,8 @@ from typing import Any
 
 from poolsmith.cel.errors import CelError
 from poolsmith.cel.functions.conversions import duration_text, string, timestamp_text
-from poolsmith.cel.functions.values import TooLargeError, items, quoted, text, type_name
+from poolsmith.cel.functions.values import TooLargeError, items, text, type_name
+from poolsmith.cel.printed_text import quoted
 
 _CLAUSE = re.compile(r"(?:\.(?P<precision>[0-9]*))?(?P<letter>.)?", re.DOTALL)
 _DEFAULT = 6

@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions.values import URL, marked, quoted, text
+from poolsmith.cel.functions.values import URL, marked, text
+from poolsmith.cel.printed_text import quoted
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
 _PORT = re.compile(r"(?::[0-9]*)?", re.ASCII)

@@ -27,17 +27,6 @@ _NAMES = (
     (dt.timedelta, "google.protobuf.Duration"),
 )
 NO_OVERLOAD = "no such overload"
-ESCAPES = {
-    '"': '\\"',
-    "\\": "\\\\",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-}
 
 
 def type_name(value: Any) -> str:
@@ -123,17 +112,3 @@ def compare(one: Any, other: Any) -> int:
     if isinstance(one, bytearray | bytes):
         one, other = bytes(one), bytes(other)
     return int(one > other) - int(one < other)
-
-
-def quoted(value: str) -> str:
-    """Go's %q."""
-    return '"' + "".join(map(_escaped, value)) + '"'
-
-
-def _escaped(one: str) -> str:
-    if one in ESCAPES:
-        return ESCAPES[one]
-    if one.isprintable():
-        return one
-    code = ord(one)
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004

@@ -30,7 +30,7 @@ from poolsmith.operands.kube import (
 )
 
 if TYPE_CHECKING:
-    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.context import Context
 
 DEFAULT_MIG_CONFIG = "default-mig-parted-config"
@@ -124,7 +124,7 @@ def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
     mount_runtime(pod, main, context, drop_in=False)
 
 
-def kata_config(policy: Policy) -> dict[str, Any]:
+def kata_config(policy: ClusterPolicySpec) -> dict[str, Any]:
     """What the Kata manager is to install. Raises NotModelled."""
     if policy.at("kataManager").get("config") is None:
         raise NotModelled("a Kata manager without `kataManager.config`, which the operator does not expect")

@@ -22,7 +22,7 @@ from poolsmith.operands.kube import (
 )
 
 if TYPE_CHECKING:
-    from poolsmith.operands.cluster_policy import Policy
+    from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.context import Context
 
 _ENGINE = "DCGM_REMOTE_HOSTENGINE_INFO"
@@ -74,12 +74,12 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
         set_own_env(main, "dcgmExporter", context)
 
 
-def reads_pods(policy: Policy) -> bool:
+def reads_pods(policy: ClusterPolicySpec) -> bool:
     """Whether metrics carry pod labels or uids, for which the exporter reads pods across the cluster."""
     return policy.flag("dcgmExporter", "enablePodLabels") or policy.flag("dcgmExporter", "enablePodUID")
 
 
-def _label_with_pods(pod: Pod, main: Container, policy: Policy) -> None:
+def _label_with_pods(pod: Pod, main: Container, policy: ClusterPolicySpec) -> None:
     pod["automountServiceAccountToken"] = True
     if policy.flag("dcgmExporter", "enablePodLabels"):
         set_env(main, "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS", "true")

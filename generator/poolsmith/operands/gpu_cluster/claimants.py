@@ -21,10 +21,10 @@ from poolsmith.operands.kube import OperatorError, containers_of, init_container
 
 if TYPE_CHECKING:
     from poolsmith.catalog.gpu_clusters import GpuClusterState
-    from poolsmith.operands.gpu_cluster.request import Request
+    from poolsmith.operands.gpu_cluster.request import GpuClusterRequest
 
 
-def validator(state: GpuClusterState, request: Request) -> list[dict[str, Any]]:
+def validator(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[str, Any]]:
     """It runs the operator's image, with the pull settings of the driver. Raises OperatorError."""
     objects, image = rendered(state, request, "VALIDATOR_IMAGE")
     component = request.settings.at("draDriver")
@@ -37,7 +37,7 @@ def validator(state: GpuClusterState, request: Request) -> list[dict[str, Any]]:
     return objects
 
 
-def dcgm(state: GpuClusterState, request: Request) -> list[dict[str, Any]]:
+def dcgm(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[str, Any]]:
     """Off unless switched on. Raises OperatorError."""
     if not request.settings.runs_dcgm:
         return []
@@ -56,7 +56,7 @@ def dcgm(state: GpuClusterState, request: Request) -> list[dict[str, Any]]:
 
 
 def rendered(
-    state: GpuClusterState, request: Request, variable: str, *component: str
+    state: GpuClusterState, request: GpuClusterRequest, variable: str, *component: str
 ) -> tuple[list[dict[str, Any]], str]:
     """The objects of a state, and the image of the component that it runs. Raises OperatorError."""
     place = request.placement()

@@ -29,7 +29,7 @@ from poolsmith.operands.requirements import largest, requirements
 
 if TYPE_CHECKING:
     from poolsmith.catalog.gpu_clusters import GpuClusterState
-    from poolsmith.operands.gpu_cluster.request import Request
+    from poolsmith.operands.gpu_cluster.request import GpuClusterRequest
     from poolsmith.operands.gpu_cluster.settings import Settings
     from poolsmith.operands.kube import Container, Pod
 
@@ -42,7 +42,7 @@ _KUBELET_FOLDERS = {
 _PROBES = ("startupProbe", "livenessProbe")
 
 
-def dra_driver(state: GpuClusterState, request: Request) -> list[dict[str, Any]]:
+def dra_driver(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[str, Any]]:
     """Raises OperatorError."""
     place = request.placement()
     image, validator_image = _images(request)
@@ -57,7 +57,7 @@ def dra_driver(state: GpuClusterState, request: Request) -> list[dict[str, Any]]
     return objects
 
 
-def _images(request: Request) -> tuple[str, str]:
+def _images(request: GpuClusterRequest) -> tuple[str, str]:
     wrapper = "failed to construct DRA driver spec: failed to construct DRA driver"
     try:
         image = request.image("DRA_DRIVER_IMAGE", "draDriver")
@@ -116,7 +116,7 @@ def _move_kubelet(pod: Pod, root: str) -> None:
             must_find(container["volumeMounts"], volume)["mountPath"] = path
 
 
-def _fill_controller(pod: Pod, request: Request, image: str) -> None:
+def _fill_controller(pod: Pod, request: GpuClusterRequest, image: str) -> None:
     settings = request.settings
     component = settings.at("draDriver")
     set_image(pod, image, component)

@@ -15,7 +15,7 @@ from poolsmith.operands.gpu_cluster.conditions import KIND, prerequisite_not_met
 from poolsmith.operands.gpu_cluster.dra_driver import dra_driver
 from poolsmith.operands.gpu_cluster.exporter import exporter
 from poolsmith.operands.gpu_cluster.pod_settings import selector_breaks
-from poolsmith.operands.gpu_cluster.request import Request
+from poolsmith.operands.gpu_cluster.request import GpuClusterRequest
 from poolsmith.operands.gpu_cluster.settings import Settings
 from poolsmith.operands.kube import NotModelled, OperatorError
 from poolsmith.sources.nested import MISSING, value_at
@@ -29,7 +29,7 @@ ADMIN_ACCESS = "resource.kubernetes.io/admin-access"
 STATE_LABEL = "nvidia.com/gpu-operator.state"
 _ONLY_NAME = "gpu-cluster"
 _HOST_DRIVER = "vgpu-host-manager"
-_MAKERS: dict[str, Callable[[GpuClusterState, Request], list[dict[str, Any]]]] = {
+_MAKERS: dict[str, Callable[[GpuClusterState, GpuClusterRequest], list[dict[str, Any]]]] = {
     "state-dra-driver": dra_driver,
     "state-dra-validation": validator,
     "state-dcgm": dcgm,
@@ -68,7 +68,7 @@ def expand_gpu_cluster(
         return GpuClusterExpansion(unknown=(f"{KIND}/{settings.name}: release {context.entry.release}",))
     if context.policy is not None:
         return _beside_a_policy(settings, context.policy.name)
-    request = Request(
+    request = GpuClusterRequest(
         settings=settings,
         entry=entry,
         context=context,
@@ -91,7 +91,7 @@ def _environment(entry: GpuClusterEntry) -> dict[str, str]:
     return {name: value.format(release=entry.release) for name, value in variables.items()}
 
 
-def _expand(request: Request, drivers: Sequence[dict[str, Any]]) -> GpuClusterExpansion:
+def _expand(request: GpuClusterRequest, drivers: Sequence[dict[str, Any]]) -> GpuClusterExpansion:
     """Each state for itself: one that fails leaves the others as they are."""
     settings = request.settings
     objects: list[dict[str, Any]] = []
@@ -133,7 +133,7 @@ def _owned(item: dict[str, Any], settings: Settings, state: str) -> dict[str, An
     return item
 
 
-def _notes(request: Request, drivers: Sequence[dict[str, Any]]) -> list[str]:
+def _notes(request: GpuClusterRequest, drivers: Sequence[dict[str, Any]]) -> list[str]:
     settings = request.settings
     notes = []
     if settings.name != _ONLY_NAME:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.catalog.gpu_clusters import GpuClusterState
-    from poolsmith.operands.gpu_cluster.request import Request
+    from poolsmith.operands.gpu_cluster.request import GpuClusterRequest
     from poolsmith.operands.kube import Container, Pod
 
 _ENGINE = "nvidia-dcgm-dra:5555"
@@ -39,7 +39,7 @@ _POD_VARIABLES = {
 _DROPPED_WHEN_EMPTY = ("sourceLabels", "targetLabel", "regex", "modulus", "action")
 
 
-def exporter(state: GpuClusterState, request: Request) -> list[dict[str, Any]]:
+def exporter(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[str, Any]]:
     """On where the resource has its block. Raises OperatorError."""
     settings = request.settings
     if not settings.runs_exporter:
@@ -59,7 +59,7 @@ def exporter(state: GpuClusterState, request: Request) -> list[dict[str, Any]]:
     return objects
 
 
-def _fill(pod: Pod, request: Request, component: Mapping[str, Any]) -> None:
+def _fill(pod: Pod, request: GpuClusterRequest, component: Mapping[str, Any]) -> None:
     if component.get("hostPID") is True:
         pod["hostPID"] = True
     set_host_network(pod, component)

@@ -10,7 +10,7 @@ from poolsmith.operands.requirements import requirements
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from poolsmith.operands.gpu_cluster.request import Request
+    from poolsmith.operands.gpu_cluster.request import GpuClusterRequest
     from poolsmith.operands.kube import Container, Pod
 
 _KEPT_ON_PODS = ("app", "app.kubernetes.io/part-of")
@@ -21,7 +21,9 @@ def daemon_sets(objects: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     return (item for item in objects if item["kind"] == "DaemonSet")
 
 
-def set_common(workload: dict[str, Any], request: Request, pod_annotations: Mapping[str, str] | None = None) -> None:
+def set_common(
+    workload: dict[str, Any], request: GpuClusterRequest, pod_annotations: Mapping[str, str] | None = None
+) -> None:
     """Labels, annotations and tolerations of the user, and the priority class where the operator passes it on."""
     common = request.settings.at("daemonsets")
     labels = common.get("labels") or {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.gpu_clusters import GpuClusterEntry, Placement
+from poolsmith.catalog.gpu_clusters import GpuClusterEntry, ObjectPlacement
 from poolsmith.operands.gpu_cluster.served_version import served_version
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import OperatorError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class GpuClusterRequest:
     """`environment` is the operator's own, which names images that no resource does."""
 
     settings: Settings
@@ -27,7 +27,7 @@ class Request:
     api_versions: Collection[str]
     environment: Mapping[str, str]
 
-    def placement(self) -> Placement:
+    def placement(self) -> ObjectPlacement:
         """Raises OperatorError without dynamic resource allocation."""
         versions = self.entry.behaviour["draVersions"]
         try:
@@ -35,7 +35,7 @@ class Request:
         except OperatorError as error:
             raise OperatorError(f"failed to get DRA resource apiVersion: {error}") from error
         flat = version == versions["flatRequests"]
-        return Placement(namespace=self.context.namespace, dra_version=version, flat=flat)
+        return ObjectPlacement(namespace=self.context.namespace, dra_version=version, flat=flat)
 
     def image(self, variable: str, *component: str) -> str:
         """The image of a component, or the one of the operator's environment. Raises OperatorError."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.kube import Pod
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.images import Images
-    from poolsmith.operands.nvidia_driver.node_pools import NodePool
+    from poolsmith.operands.nvidia_driver.node_pools import DriverPool
     from poolsmith.operands.nvidia_driver.volumes import Files
 
 COMPONENT = "app.kubernetes.io/component"
@@ -36,7 +36,7 @@ _MODULES = ("gds", "gdrcopy")
 
 def daemon_set(
     driver: NvidiaDriver,
-    pool: NodePool,
+    pool: DriverPool,
     images: Images,
     files: Files,
     *,
@@ -77,14 +77,14 @@ def daemon_set(
     return made
 
 
-def _labels(driver: NvidiaDriver, pool: NodePool, component: str) -> dict[str, str]:
+def _labels(driver: NvidiaDriver, pool: DriverPool, component: str) -> dict[str, str]:
     labels = {_APP: daemon_set_name(driver, pool), _SYSTEM: pool.os_tag, _PRECOMPILED: "false", COMPONENT: component}
     if driver.precompiled:
         labels |= {_PRECOMPILED: "true", _KERNEL_NAME: plain(pool.kernel_name)}
     return labels
 
 
-def _schedule(pod: Pod, driver: NvidiaDriver, pool: NodePool) -> None:
+def _schedule(pod: Pod, driver: NvidiaDriver, pool: DriverPool) -> None:
     pod["nodeSelector"] |= pool.node_selector
     if driver.precompiled:
         pod["nodeSelector"][KERNEL] = pool.kernel

@@ -18,7 +18,7 @@ from poolsmith.operands.nvidia_driver.conflicts import Conflicts, SeveralDefault
 from poolsmith.operands.nvidia_driver.driver_resource import KIND, NvidiaDriver, in_name_order
 from poolsmith.operands.nvidia_driver.node_pools import node_pools
 from poolsmith.operands.nvidia_driver.objects import pool_objects
-from poolsmith.operands.nvidia_driver.request import Request
+from poolsmith.operands.nvidia_driver.request import DriverRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ def expand_drivers(
     if entry is None:
         unknown = (f"{KIND}/{driver.name}: what release {context.entry.release} makes of it" for driver in ordered)
         return DriverExpansion(unknown=tuple(unknown))
-    request = Request(
+    request = DriverRequest(
         context=context,
         entry=entry,
         drivers=ordered,
@@ -87,12 +87,12 @@ def expand_drivers(
     )
 
 
-def _errors(request: Request) -> list[str]:
+def _errors(request: DriverRequest) -> list[str]:
     """What the controller returns as an error; all others stand in conditions only."""
     return [f"{KIND}/{driver.name}: {_NO_POLICY}" for driver in request.drivers] if _lacks_policy(request) else []
 
 
-def _expand(driver: NvidiaDriver, request: Request) -> tuple[list[KubernetesObject], ResourceCondition]:
+def _expand(driver: NvidiaDriver, request: DriverRequest) -> tuple[list[KubernetesObject], ResourceCondition]:
     """Raises NotModelled."""
     if _is_skipped(driver, request):
         return [], ResourceCondition(kind=KIND, name=driver.name, state="")
@@ -115,15 +115,15 @@ def _expand(driver: NvidiaDriver, request: Request) -> tuple[list[KubernetesObje
     return made, ready(KIND, driver.name, "Reconciled", _READY)
 
 
-def _is_skipped(driver: NvidiaDriver, request: Request) -> bool:
+def _is_skipped(driver: NvidiaDriver, request: DriverRequest) -> bool:
     return driver.deleted and bool(request.behaviour["skipsDeleted"])
 
 
-def _lacks_policy(request: Request) -> bool:
+def _lacks_policy(request: DriverRequest) -> bool:
     return request.context.policy is None and bool(request.behaviour["needsPolicy"])
 
 
-def _is_disabled(request: Request) -> bool:
+def _is_disabled(request: DriverRequest) -> bool:
     """Raises NotModelled."""
     policy = request.context.policy
     if policy is None or policy.delegates_drivers or not request.behaviour["needsDelegation"]:
@@ -133,7 +133,7 @@ def _is_disabled(request: Request) -> bool:
     return True
 
 
-def _check_selectors(driver: NvidiaDriver, request: Request) -> None:
+def _check_selectors(driver: NvidiaDriver, request: DriverRequest) -> None:
     """Raises OperatorError."""
     if request.behaviour["owners"]:
         check_selector(driver)
@@ -142,7 +142,7 @@ def _check_selectors(driver: NvidiaDriver, request: Request) -> None:
         request.conflicts.check_overlap(driver)
 
 
-def _objects(driver: NvidiaDriver, request: Request) -> list[KubernetesObject]:
+def _objects(driver: NvidiaDriver, request: DriverRequest) -> list[KubernetesObject]:
     """Raises OperatorError, NotModelled."""
     nodes = request.context.nodes
     system, version = _OPENSHIFT

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
-    from poolsmith.operands.nvidia_driver.node_pools import NodePool
-    from poolsmith.operands.nvidia_driver.request import Request
+    from poolsmith.operands.nvidia_driver.node_pools import DriverPool
+    from poolsmith.operands.nvidia_driver.request import DriverRequest
 
 _MANAGER = "DRIVER_MANAGER_IMAGE"
 _OPERATOR = "gpu-operator"
@@ -38,7 +38,7 @@ class Images:
     gdrcopy: str = ""
 
 
-def images_of(driver: NvidiaDriver, pool: NodePool, request: Request) -> Images:
+def images_of(driver: NvidiaDriver, pool: DriverPool, request: DriverRequest) -> Images:
     """Raises OperatorError, with what the operator was about to construct."""
     partly = request.behaviour["partialImages"]
     what = "driver spec: failed to get driver image path"
@@ -55,7 +55,7 @@ def images_of(driver: NvidiaDriver, pool: NodePool, request: Request) -> Images:
     return Images(driver=own, manager=manager, gds=gds, gdrcopy=gdrcopy)
 
 
-def _driver_image(driver: NvidiaDriver, pool: NodePool, partly: str) -> str:
+def _driver_image(driver: NvidiaDriver, pool: DriverPool, partly: str) -> str:
     if not driver.precompiled:
         return _for_system(driver.spec, pool.os_tag, partly)
     image = _stated(driver.spec, partly)
@@ -64,7 +64,7 @@ def _driver_image(driver: NvidiaDriver, pool: NodePool, partly: str) -> str:
     return _checked(built_for(image, pool.os_tag, pool.kernel))
 
 
-def _module_image(driver: NvidiaDriver, module: str, pool: NodePool, partly: str) -> str:
+def _module_image(driver: NvidiaDriver, module: str, pool: DriverPool, partly: str) -> str:
     if not driver.flag(module, "enabled"):
         return ""
     return _for_system(driver.at(module), pool.os_tag, partly)
@@ -89,7 +89,7 @@ def _checked(image: str) -> str:
     return image
 
 
-def _manager_image(driver: NvidiaDriver, request: Request, partly: str) -> str:
+def _manager_image(driver: NvidiaDriver, request: DriverRequest, partly: str) -> str:
     """That of the resource, else the one that the operator was installed with."""
     spec = driver.at("manager")
     if any(spec.get(key) for key in ("repository", "image", "version")):
@@ -97,7 +97,7 @@ def _manager_image(driver: NvidiaDriver, request: Request, partly: str) -> str:
     return _installed_image(request)
 
 
-def _installed_image(request: Request) -> str:
+def _installed_image(request: DriverRequest) -> str:
     """Told, or in the operator's Deployment; else in the ClusterPolicy, which the chart makes from the same values."""
     context = request.context
     if request.environment is not None:

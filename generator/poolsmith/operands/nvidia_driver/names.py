@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
-    from poolsmith.operands.nvidia_driver.node_pools import NodePool
+    from poolsmith.operands.nvidia_driver.node_pools import DriverPool
 
 _SAFE = "bcdfghjklmnpqrstvwxz2456789"
 _LABEL_LENGTH = 63
@@ -25,13 +25,13 @@ def hash_of(text: str) -> str:
     return "".join(_SAFE[ord(digit) % len(_SAFE)] for digit in str(value))
 
 
-def daemon_set_name(driver: NvidiaDriver, pool: NodePool) -> str:
+def daemon_set_name(driver: NvidiaDriver, pool: DriverPool) -> str:
     """Type and operating system, then a hash over the resource and the kernel of precompiled drivers."""
     ending = "-" + hash_of(f"{driver.identity}-{pool.kernel}" if pool.kernel else driver.identity)
     return f"nvidia-{driver.kind}-driver-{pool.os_tag}"[: _LABEL_LENGTH - len(ending)] + ending
 
 
-def account_name(driver: NvidiaDriver, pool: NodePool) -> str:
+def account_name(driver: NvidiaDriver, pool: DriverPool) -> str:
     """The service account of a pool's pods, and all roles of it."""
     title = "vgpu-manager" if driver.manages_vgpus else f"{driver.kind}-driver"
     return f"nvidia-{title}-{driver.name}-{pool.os_tag}"[:_NAME_LENGTH]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodePool:
+class DriverPool:
     """`os_id` is the system as NFD names it, `os_tag` its part of image tags; a kernel for precompiled drivers only."""
 
     os_id: str
@@ -36,13 +36,13 @@ class NodePool:
     """The kernel as a part of names."""
 
 
-def node_pools(driver: NvidiaDriver, nodes: Sequence[Node], entry: NvidiaDriverEntry) -> list[NodePool]:
+def node_pools(driver: NvidiaDriver, nodes: Sequence[Node], entry: NvidiaDriverEntry) -> list[DriverPool]:
     """The pools of a resource, by name; nodes whose system or kernel is not known are in none. Raises OperatorError."""
     selector = {GPU_PRESENT: "true"}
     if entry.behaviour["owners"]:
         selector[DRIVER_OWNER] = driver.name
     selector |= driver.own_selector
-    pools: dict[str, NodePool] = {}
+    pools: dict[str, DriverPool] = {}
     for node in sorted(nodes, key=lambda node: node.name):
         pool = _pool(driver, node, selector, entry) if matches(node, selector) else None
         if pool is not None:
@@ -52,7 +52,7 @@ def node_pools(driver: NvidiaDriver, nodes: Sequence[Node], entry: NvidiaDriverE
     return [pools[key] for key in sorted(pools)]
 
 
-def _pool(driver: NvidiaDriver, node: Node, selector: Mapping[str, str], entry: NvidiaDriverEntry) -> NodePool | None:
+def _pool(driver: NvidiaDriver, node: Node, selector: Mapping[str, str], entry: NvidiaDriverEntry) -> DriverPool | None:
     if OS_ID not in node.labels or OS_VERSION not in node.labels:
         return None
     os_id, version = node.labels[OS_ID], node.labels[OS_VERSION]
@@ -70,9 +70,9 @@ def _pool(driver: NvidiaDriver, node: Node, selector: Mapping[str, str], entry: 
     else:
         return None
     if not driver.precompiled:
-        return NodePool(os_id=os_id, os_tag=tag, node_selector=own)
+        return DriverPool(os_id=os_id, os_tag=tag, node_selector=own)
     kernel = node.labels.get(KERNEL)
     if kernel is None:
         return None
     name = name_of_kernel(kernel, entry.behaviour["architectures"])
-    return NodePool(os_id=os_id, os_tag=tag, node_selector=own, kernel=kernel, kernel_name=name)
+    return DriverPool(os_id=os_id, os_tag=tag, node_selector=own, kernel=kernel, kernel_name=name)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry
     from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
-    from poolsmith.operands.nvidia_driver.node_pools import NodePool
-    from poolsmith.operands.nvidia_driver.request import Request
+    from poolsmith.operands.nvidia_driver.node_pools import DriverPool
+    from poolsmith.operands.nvidia_driver.request import DriverRequest
 
 _APP = "app"
 _STATE = {"nvidia.com/gpu-operator.state": "state-driver"}
 
 
-def pool_objects(driver: NvidiaDriver, pool: NodePool, request: Request) -> list[KubernetesObject]:
+def pool_objects(driver: NvidiaDriver, pool: DriverPool, request: DriverRequest) -> list[KubernetesObject]:
     """Account, roles, scripts and DaemonSet, with their owner. Raises OperatorError, NotModelled."""
     context, entry = request.context, request.entry
     images = images_of(driver, pool, request)
@@ -58,7 +58,7 @@ def scripts(pods: KubernetesObject, entry: NvidiaDriverEntry, namespace: str) ->
     ]
 
 
-def _host_root(request: Request) -> str:
+def _host_root(request: DriverRequest) -> str:
     policy = None if request.gpu_cluster else request.context.policy
     return "/" if policy is None else policy.text("hostPaths", "rootFS") or "/"
 

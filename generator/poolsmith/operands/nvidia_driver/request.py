@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class DriverRequest:
     """`drivers` are in the order of their names. `environment` holds the operator's own variables; None: not told."""
 
     context: Context

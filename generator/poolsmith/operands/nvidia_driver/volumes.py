@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
-    from poolsmith.operands.nvidia_driver.node_pools import NodePool
-    from poolsmith.operands.nvidia_driver.request import Request
+    from poolsmith.operands.nvidia_driver.node_pools import DriverPool
+    from poolsmith.operands.nvidia_driver.request import DriverRequest
 
 _MODULE_FOLDER = "/drivers"
 _LICENSE = ("gridd.conf", "/drivers/gridd.conf")
@@ -34,7 +34,7 @@ class Files:
     volumes: list[dict[str, Any]] = field(default_factory=list)
 
 
-def files_of(driver: NvidiaDriver, pool: NodePool, request: Request) -> Files:
+def files_of(driver: NvidiaDriver, pool: DriverPool, request: DriverRequest) -> Files:
     """All files, or none at all: the operator only logs what is wrong with one of them, and goes on without any."""
     files = Files()
     try:
@@ -50,7 +50,7 @@ def files_of(driver: NvidiaDriver, pool: NodePool, request: Request) -> Files:
     return files
 
 
-def _add_build_files(files: Files, driver: NvidiaDriver, pool: NodePool, request: Request) -> None:
+def _add_build_files(files: Files, driver: NvidiaDriver, pool: DriverPool, request: DriverRequest) -> None:
     """What a driver needs that is compiled on the node. Raises OperatorError."""
     behaviour = request.behaviour
     for block, folders in (("repoConfig", "packageFolders"), ("certConfig", "certificateFolders")):
@@ -71,7 +71,7 @@ def _add_build_files(files: Files, driver: NvidiaDriver, pool: NodePool, request
         files.volumes.append({"name": name, "hostPath": {"path": path, "type": kind}})
 
 
-def _add_config_map(files: Files, name: str, folder: str, request: Request) -> None:
+def _add_config_map(files: Files, name: str, folder: str, request: DriverRequest) -> None:
     """Every text of a ConfigMap as a file of its own. Raises OperatorError."""
     if not name:
         return

@@ -31,7 +31,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class ApiServerAnswer:
     """`stored` is the object as the API server keeps it; with `violations` it does not take it at all.
 
     `dropped` are fields that it takes and does not keep.
@@ -47,7 +47,7 @@ def is_of_operator(api_version: str) -> bool:
     return api_version.rpartition("/")[0] == OPERATOR_GROUP
 
 
-def judge(body: dict[str, Any], release: str) -> Judged:
+def judge(body: dict[str, Any], release: str) -> ApiServerAnswer:
     """By the definitions of the operator's release, and the newest Kubernetes for everything else.
 
     What no schema is known of is taken, but not where the operator's release should have one.
@@ -57,14 +57,14 @@ def judge(body: dict[str, Any], release: str) -> Judged:
     is_of_the_operator = is_of_operator(body["apiVersion"])
     if isinstance(schema, NoSchema):
         if not is_of_the_operator:
-            return Judged(stored=body)
+            return ApiServerAnswer(stored=body)
         said = Said(rule=codes.KIND_NOT_SERVED, pointer="/kind", text=schema.reason, help=schema.help)
-        return Judged(stored=body, violations=(said,))
+        return ApiServerAnswer(stored=body, violations=(said,))
     definition = read_crds(release).get(body["kind"]) if is_of_the_operator else None
     stored = body if definition is None else admit(body, definition).resource
     refused = [item for item in schema.violations(stored) if item.grave and item.what not in _TAKEN]
     dropped = [item for item in schema.violations(body) if item.what is What.UNKNOWN_FIELD]
-    return Judged(
+    return ApiServerAnswer(
         stored=stored,
         violations=tuple(map(_said, refused[:MOST])),
         dropped=tuple(map(_said, dropped[:MOST])),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from poolsmith.rules.schema.object_schemas import SchemaResult
-    from poolsmith.rules.schema.schema_rules import Places, Verdict
+    from poolsmith.rules.schema.schema_rules import Places, SchemaVerdict
 
 NAME = "kubeconform"
 NOT_FOUND = Skipped(NAME, "skipped: kubeconform not found")
@@ -67,7 +67,7 @@ def second_opinion(binary: str, results: Iterable[SchemaResult], locate: Callabl
     opinion = SecondOpinion()
     silent: Counter[str] = Counter()
     for result in results:
-        by_file: dict[str, list[Verdict]] = defaultdict(list)
+        by_file: dict[str, list[SchemaVerdict]] = defaultdict(list)
         for verdict in result.verdicts:
             if verdict.document.path.endswith(_ENDINGS):
                 by_file[verdict.document.path].append(verdict)
@@ -126,7 +126,7 @@ def _resources(command: list[str]) -> list[dict[str, Any]]:
 
 
 def _compare(
-    verdicts: list[Verdict],
+    verdicts: list[SchemaVerdict],
     resources: list[dict[str, Any]],
     opinion: SecondOpinion,
     silent: Counter[str],
@@ -148,7 +148,7 @@ def _compare(
 
 
 def _compare_one(
-    verdict: Verdict, resource: dict[str, Any], opinion: SecondOpinion, silent: Counter[str], places: Places
+    verdict: SchemaVerdict, resource: dict[str, Any], opinion: SecondOpinion, silent: Counter[str], places: Places
 ) -> None:
     status = resource["status"]
     if status == "statusSkipped":
@@ -172,7 +172,7 @@ def _leaf(message: str) -> tuple[str, str]:
     return "", " ".join(message.split())
 
 
-def _disagreement(verdict: Verdict, pointer: str, message: str, places: Places) -> Diagnostic:
+def _disagreement(verdict: SchemaVerdict, pointer: str, message: str, places: Places) -> Diagnostic:
     document = verdict.document
     return diagnose(
         KUBECONFORM_DISAGREEMENT,

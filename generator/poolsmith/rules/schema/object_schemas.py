@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.catalog import Catalog
     from poolsmith.profiles.cluster import Cluster
     from poolsmith.repository.manifest_files import CheckedTree
-    from poolsmith.rules.schema.schema_rules import Verdict
+    from poolsmith.rules.schema.schema_rules import SchemaVerdict
 
 _MINOR = re.compile(r"v?(1\.\d{1,3})(\.\d{1,3})?")
 
@@ -44,7 +44,7 @@ class SchemaResult:
     not_evaluated: int = 0
     kubernetes: str = ""
     operator: str | None = None
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[SchemaVerdict, ...] = ()
 
 
 def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = False) -> SchemaResult:

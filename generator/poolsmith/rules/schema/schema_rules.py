@@ -34,7 +34,7 @@ _PATCH_MAY = frozenset((What.REQUIRED, What.NULL, What.DUPLICATE, What.RULE))
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SchemaVerdict:
     """What was said of one object, for a second opinion. `refused` is the pointer that a JSON Schema would refuse."""
 
     document: CheckedDocument
@@ -45,19 +45,19 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class Judgement:
+class SchemaFindings:
     """What the schemas said about a tree. `skipped` counts objects by what and why."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     validated: int = 0
     skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
     not_evaluated: int = 0
-    verdicts: list[Verdict] = field(default_factory=list)
+    verdicts: list[SchemaVerdict] = field(default_factory=list)
 
 
-def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = False) -> Judgement:
+def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = False) -> SchemaFindings:
     """Every object of the tree, `kind: List` unfolded."""
-    judgement = Judgement()
+    judgement = SchemaFindings()
     patches = patch_files(tree)
     places = Places()
     unknown: dict[tuple[str, str], tuple[CheckedDocument, str, str, NoSchema]] = {}
@@ -82,7 +82,7 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
                 violations = _relevant(violations, is_patch=document.path in patches)
             if keep_verdicts and document.path not in patches:
                 refused = (join(base) + item.pointer for item in violations if item.what not in BEYOND_JSON_SCHEMA)
-                judgement.verdicts.append(Verdict(document, base, schema, body, next(refused, None)))
+                judgement.verdicts.append(SchemaVerdict(document, base, schema, body, next(refused, None)))
             if violations:
                 _report(judgement, document, base, _name(body), violations, places, reported)
     for (api_version, kind), (document, base, name, schema) in unknown.items():
@@ -139,7 +139,7 @@ def patch_files(tree: CheckedTree) -> frozenset[str]:
 
 
 def _report(
-    judgement: Judgement,
+    judgement: SchemaFindings,
     document: CheckedDocument,
     base: str,
     name: str,

@@ -8,7 +8,7 @@ from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.values.environment import Environment, Variable, toolkit_environment
+from poolsmith.values.environment import Environment, ToolkitVariable, toolkit_environment
 from poolsmith.values.runtime_evidence import owners, rule_of, sockets_of, standard
 from poolsmith.values.switches import uses_nri
 
@@ -71,7 +71,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             return
 
 
-def file_of(source: Variable) -> str:
+def file_of(source: ToolkitVariable) -> str:
     """The file that RUNTIME_CONFIG_SOURCE names, if any."""
     words = source.value.split(",")
     return next((word.removeprefix(_FILE) for word in words if word.startswith(_FILE)), "")
@@ -108,6 +108,6 @@ def _needs_config(distribution: str, release: str) -> bool:
     return rule is not None and any(entry["name"] in CONFIG for entry in rule.env)
 
 
-def _told(variable: Variable, message: str, help_text: str) -> Finding[ValuePlace]:
+def _told(variable: ToolkitVariable, message: str, help_text: str) -> Finding[ValuePlace]:
     shown = f" (`{shorten(variable.value)}`)" if variable.value else ""
     return Finding(place=(*variable.path, "value"), message=f"{message}{shown}", help=help_text)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.values.document import ValuePlace, ValuesDocument
-    from poolsmith.values.environment import Variable
+    from poolsmith.values.environment import ToolkitVariable
 
 RULE = RuleInfo(
     code="PSM288",
@@ -74,7 +74,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             )
 
 
-def _unknown(variable: Variable, *, may_be_close: bool) -> Iterator[Finding[ValuePlace]]:
+def _unknown(variable: ToolkitVariable, *, may_be_close: bool) -> Iterator[Finding[ValuePlace]]:
     is_meant = is_meant_for_toolkit(variable.name)
     match = nearest(variable.name, known_variables(), certain=not is_meant) if may_be_close else None
     if match is not None or is_meant:
@@ -82,7 +82,7 @@ def _unknown(variable: Variable, *, may_be_close: bool) -> Iterator[Finding[Valu
         yield _told(variable, message, f"did you mean `{match}`?" if match else "remove it")
 
 
-def _overwritten(variable: Variable, instead: str, document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+def _overwritten(variable: ToolkitVariable, instead: str, document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """What the operator sets itself; a value that says the same is left alone."""
     if "." in instead:
         holds = text(document, instead)
@@ -94,7 +94,7 @@ def _overwritten(variable: Variable, instead: str, document: ValuesDocument) -> 
     yield _told(variable, message, f"set `{instead}` instead" if instead else "remove it")
 
 
-def _told(variable: Variable, message: str, help_text: str) -> Finding[ValuePlace]:
+def _told(variable: ToolkitVariable, message: str, help_text: str) -> Finding[ValuePlace]:
     return Finding(place=(*variable.path, "name"), message=message, help=help_text)
 
 

@@ -22,7 +22,7 @@ from poolsmith.operands.chart.go_template import TemplateError, is_true, printed
 from poolsmith.operands.chart.workloads.conditions import holds
 
 if TYPE_CHECKING:
-    from poolsmith.operands.chart.workloads.scope import Scope
+    from poolsmith.operands.chart.workloads.scope import ValueScope
 
 _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
@@ -34,7 +34,7 @@ class Nothing:
 NOTHING = Nothing()
 
 
-def fill(node: Any, scope: Scope) -> Any:
+def fill(node: Any, scope: ValueScope) -> Any:
     """The node with its values, fresh; NOTHING where nothing is left of it. Raises TemplateError."""
     if isinstance(node, str):
         return _text(node, scope)
@@ -49,7 +49,7 @@ def fill(node: Any, scope: Scope) -> Any:
     return {key: value for key, value in filled.items() if value is not NOTHING}
 
 
-def value_of(path: str, scope: Scope) -> Any:
+def value_of(path: str, scope: ValueScope) -> Any:
     """What a path of values, a `@name` or a quoted text stands for; null for nothing. Raises TemplateError."""
     if path.startswith("'"):
         return path[1:-1]
@@ -63,11 +63,11 @@ def value_of(path: str, scope: Scope) -> Any:
     return None if value is NOTHING else value
 
 
-def _key(key: str, scope: Scope) -> str:
+def _key(key: str, scope: ValueScope) -> str:
     return printed(_text(key, scope)) if "${" in key else key
 
 
-def _text(text: str, scope: Scope) -> Any:
+def _text(text: str, scope: ValueScope) -> Any:
     whole = _REFERENCE.fullmatch(text)
     if whole is None:
         return _REFERENCE.sub(lambda match: printed(_first(match[1].split("|"), scope)), text)
@@ -77,7 +77,7 @@ def _text(text: str, scope: Scope) -> Any:
     return copy.deepcopy(value) if kept else NOTHING
 
 
-def _first(paths: list[str], scope: Scope) -> Any:
+def _first(paths: list[str], scope: ValueScope) -> Any:
     """The first value that is true, or the last one."""
     value: Any = None
     for path in paths:
@@ -87,7 +87,7 @@ def _first(paths: list[str], scope: Scope) -> Any:
     return value
 
 
-def _items(node: Any, scope: Scope) -> list[Any]:
+def _items(node: Any, scope: ValueScope) -> list[Any]:
     if not isinstance(node, dict) or "$items" not in node:
         return [fill(node, scope)]
     if not _applies(node, scope):
@@ -100,17 +100,17 @@ def _items(node: Any, scope: Scope) -> list[Any]:
     return items
 
 
-def _applies(node: dict[str, Any], scope: Scope) -> bool:
+def _applies(node: dict[str, Any], scope: ValueScope) -> bool:
     return holds(node.get("$when", []), lambda path: value_of(path, scope))
 
 
-def _when(node: dict[str, Any], scope: Scope) -> Any:
+def _when(node: dict[str, Any], scope: ValueScope) -> Any:
     if _applies(node, scope):
         return fill(node["$then"], scope)
     return fill(node["$else"], scope) if "$else" in node else NOTHING
 
 
-def _each(node: dict[str, Any], scope: Scope) -> Any:
+def _each(node: dict[str, Any], scope: ValueScope) -> Any:
     items = value_of(node["$each"], scope)
     if not is_true(items):
         return NOTHING
@@ -119,7 +119,7 @@ def _each(node: dict[str, Any], scope: Scope) -> Any:
     return [fill(node["$as"], scope.with_item(item)) for item in items]
 
 
-def _merge(node: dict[str, Any], scope: Scope) -> Any:
+def _merge(node: dict[str, Any], scope: ValueScope) -> Any:
     merged: dict[str, Any] = {}
     for part in node["$merge"]:
         filled = fill(part, scope)
@@ -130,14 +130,14 @@ def _merge(node: dict[str, Any], scope: Scope) -> Any:
     return merged or NOTHING
 
 
-def _joined(node: dict[str, Any], scope: Scope) -> str:
+def _joined(node: dict[str, Any], scope: ValueScope) -> str:
     items = value_of(node["$joined"], scope)
     if not isinstance(items, list):
         raise TemplateError(f"at <.Values.{node['$joined']}>: join takes a list")
     return ",".join(printed(item) for item in items)
 
 
-def _json(node: dict[str, Any], scope: Scope) -> str:
+def _json(node: dict[str, Any], scope: ValueScope) -> str:
     return json.dumps(value_of(node["$text"], scope), sort_keys=True)
 
 

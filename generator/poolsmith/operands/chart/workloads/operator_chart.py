@@ -12,7 +12,7 @@ from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.catalog.projections import read_projection
 from poolsmith.operands.chart.go_template import TemplateError
 from poolsmith.operands.chart.labels import chart_labels
-from poolsmith.operands.chart.workloads.render import ChartWorkloads, Place, render
+from poolsmith.operands.chart.workloads.render import ChartWorkloads, ReleasePlace, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ def operator_chart_objects(
     if entry is None or projection is None:
         return ChartWorkloads(unknown=(f"workloads of the chart {_CHART} {release} are not known",))
     merged = dict(values)
-    place = Place(helm_release=release_name, namespace=namespace, name=_CHART)
+    place = ReleasePlace(helm_release=release_name, namespace=namespace, name=_CHART)
     try:
         labels = chart_labels(projection, merged, release_name)
     except TemplateError as error:

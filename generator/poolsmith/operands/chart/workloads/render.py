@@ -10,7 +10,7 @@ from poolsmith.operands.chart.go_template import TemplateError
 from poolsmith.operands.chart.values_merge import merge_over_defaults
 from poolsmith.operands.chart.workloads.fill import fill, value_of
 from poolsmith.operands.chart.workloads.names import chart_name, full_name
-from poolsmith.operands.chart.workloads.scope import Scope
+from poolsmith.operands.chart.workloads.scope import ValueScope
 from poolsmith.operands.chart.workloads.unfold import unfold
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ChartWorkloads:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ReleasePlace:
     """Where Helm puts a chart. `name` is the chart's own name, or its alias as part of another chart."""
 
     helm_release: str
@@ -48,7 +48,7 @@ class Place:
 
 
 def render(
-    entry: ChartEntry, values: dict[str, Any], place: Place, variables: Mapping[str, Any] | None = None
+    entry: ChartEntry, values: dict[str, Any], place: ReleasePlace, variables: Mapping[str, Any] | None = None
 ) -> ChartWorkloads:
     """The objects of one chart and of the charts that it brings; `values` as templates see them."""
     try:
@@ -72,8 +72,8 @@ def over_defaults(entry: ChartEntry, values: Mapping[str, Any]) -> dict[str, Any
     return merge_over_defaults(entry.defaults or {}, dict(values))
 
 
-def _scope(entry: ChartEntry, values: dict[str, Any], place: Place, variables: Mapping[str, Any]) -> Scope:
-    return Scope(
+def _scope(entry: ChartEntry, values: dict[str, Any], place: ReleasePlace, variables: Mapping[str, Any]) -> ValueScope:
+    return ValueScope(
         values=values,
         define=entry.define,
         variables={
@@ -89,7 +89,7 @@ def _scope(entry: ChartEntry, values: dict[str, Any], place: Place, variables: M
     )
 
 
-def _objects(entry: ChartEntry, scope: Scope, place: Place) -> ChartWorkloads:
+def _objects(entry: ChartEntry, scope: ValueScope, place: ReleasePlace) -> ChartWorkloads:
     own_namespace = value_of("@ownNamespace", scope) if "ownNamespace" in entry.define else None
     items = [unfold(item, own_namespace or place.namespace) for item in fill(entry.objects, scope)]
     hooks = tuple(item for item in items if _HOOK in item["metadata"].get("annotations", {}))
@@ -100,7 +100,7 @@ def _objects(entry: ChartEntry, scope: Scope, place: Place) -> ChartWorkloads:
     )
 
 
-def _subchart(subchart: dict[str, str], values: dict[str, Any], place: Place) -> ChartWorkloads:
+def _subchart(subchart: dict[str, str], values: dict[str, Any], place: ReleasePlace) -> ChartWorkloads:
     entry = read_chart_workloads(subchart["chart"], subchart["version"])
     if entry is None:
         return ChartWorkloads(unknown=(f"workloads of {subchart['chart']} {subchart['version']} are not known",))
@@ -109,7 +109,7 @@ def _subchart(subchart: dict[str, str], values: dict[str, Any], place: Place) ->
     return render(
         entry,
         merged,
-        Place(helm_release=place.helm_release, namespace=place.namespace, name=subchart["name"]),
+        ReleasePlace(helm_release=place.helm_release, namespace=place.namespace, name=subchart["name"]),
     )
 
 

@@ -9,7 +9,7 @@ from poolsmith.operands.chart.go_template import look_up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class ValueScope:
     """`values` as templates see them; `variables` are asked for as `@name`, before the entry's own definitions."""
 
     values: dict[str, Any]
@@ -20,6 +20,6 @@ class Scope:
         """`.Values.<path>`, null where there is nothing. Raises TemplateError."""
         return look_up(self.values, path.split("."))
 
-    def with_item(self, item: Any) -> Scope:
+    def with_item(self, item: Any) -> ValueScope:
         """The scope inside a loop over a list: the item is `@item`."""
-        return Scope(values=self.values, variables={**self.variables, "item": item}, define=self.define)
+        return ValueScope(values=self.values, variables={**self.variables, "item": item}, define=self.define)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
-from poolsmith.operands.chart.workloads.render import ChartWorkloads, Place, over_defaults, render
+from poolsmith.operands.chart.workloads.render import ChartWorkloads, ReleasePlace, over_defaults, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,5 +23,5 @@ def stack_objects(
     entry = read_chart_workloads(chart, version)
     if entry is None or entry.defaults is None:
         return ChartWorkloads(unknown=(f"workloads of {chart} {version} are not known",))
-    place = Place(helm_release=release_name or chart, namespace=namespace, name=chart)
+    place = ReleasePlace(helm_release=release_name or chart, namespace=namespace, name=chart)
     return render(entry, over_defaults(entry, values), place)
