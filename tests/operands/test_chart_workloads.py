@@ -8,8 +8,8 @@ import pytest
 
 from poolsmith.catalog.chart_workloads import chart_versions
 from poolsmith.catalog.charts import read_chart
+from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.values_merge import merge_over_defaults
-from poolsmith.operands.chart.workloads.operator_chart import operator_chart_objects
 from support.recordings import recording
 
 RELEASES = ["v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.operands.chart.go_template import TemplateError
-from poolsmith.operands.chart.workloads.fill import NOTHING, fill
-from poolsmith.operands.chart.workloads.scope import ValueScope
+from poolsmith.operands.chart.workloads.fill import NOTHING, ValueScope, fill
 from poolsmith.operands.chart.workloads.unfold import unfold, unfold_pod
 
 VALUES = {

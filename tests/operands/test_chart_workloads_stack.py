@@ -9,7 +9,7 @@ import yaml
 
 from poolsmith.catalog.catalog import Catalog
 from poolsmith.catalog.chart_workloads import chart_versions
-from poolsmith.operands.chart.workloads.stack import stack_objects
+from poolsmith.operands.install import stack_objects
 
 PLUGINS = ["0.15.1", "0.17.1", "0.20.0"]
 EXPORTERS = ["4.0.4", "4.8.2"]

@@ -8,9 +8,9 @@ import pytest
 
 from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.catalog.charts import read_chart
-from poolsmith.operands.chart.workloads.operator_chart import operator_chart_objects
+from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.workloads.render import ChartWorkloads
-from poolsmith.operands.chart.workloads.stack import stack_objects
+from poolsmith.operands.install import stack_objects
 
 WRONG = [None, "text", 5, True, ["a"], {"a": "b"}]
 READ = ("operator", "nfd", "validator", "platform", "node-feature-discovery", "extraObjects")

@@ -11,7 +11,7 @@ from poolsmith.catalog.toolkit_facts import known_variables, unfit_toolkit, vuln
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import Severity
-from poolsmith.operands.chart.workloads.operator_chart import operator_chart_objects
+from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.values.judge import judge_values
 from poolsmith.values.runtime_evidence import distributions
 from support.recordings import recording

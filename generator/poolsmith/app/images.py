@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from poolsmith.operands.image_use import ImageUse
+    from poolsmith.operands.images import ImageUse
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from poolsmith.catalog.charts import Chart
     from poolsmith.ledger.ledger import Ledger, LedgerLine
     from poolsmith.ledger.value_effects import Effects
-    from poolsmith.operands.image_use import ImageUse
+    from poolsmith.operands.images import ImageUse
     from poolsmith.operands.installation import Installation, Made
     from poolsmith.plan.plan import ClusterPlan, ValuePath
     from poolsmith.profiles.load_cluster import LoadedCluster

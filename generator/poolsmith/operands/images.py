@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.image_use import ImageUse
 from poolsmith.operands.installation import Maker
 from poolsmith.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word
 
@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 
     from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.operands.installation import Installation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageUse:
+    """`workloads` are namespace/Kind/name; `pools` are names of pools, ANY_NODE or NO_KNOWN_NODE."""
+
+    image: str
+    workloads: tuple[str, ...]
+    pools: tuple[str, ...]
+    systems: tuple[str, ...] = ()
+    """Operating systems of those pools, as `ubuntu 22.04`."""
+
 
 _IMAGE_VARIABLE = "_IMAGE"
 

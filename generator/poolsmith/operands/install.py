@@ -9,18 +9,21 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
 from poolsmith.operands.chart.operator_part import ChartParts, stored
-from poolsmith.operands.chart.workloads.stack import stack_objects
+from poolsmith.operands.chart.workloads.render import ChartWorkloads, ReleasePlace, over_defaults, render
 from poolsmith.operands.child_pods import children, unknown_children
-from poolsmith.operands.expand_on_pools import expand_on_pools
+from poolsmith.operands.daemon_sets.host_system import UNKNOWN_OPERATOR_HOST
+from poolsmith.operands.expand import expand
 from poolsmith.operands.expansion import ClusterState
 from poolsmith.operands.installation import Installation, Made, Maker, in_made_order
+from poolsmith.operands.node_system import OS_ID
 from poolsmith.operands.toolkit_overlay import overlay_objects
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import values_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.catalog.charts import Chart
     from poolsmith.operands.expansion import Expansion, KubernetesObject, Node
@@ -192,3 +195,38 @@ def _owner(item: KubernetesObject) -> str:
     for owner in item["metadata"].get("ownerReferences", ()):
         return f"{owner['kind']}/{owner['name']}"
     return "operator"
+
+
+def stack_objects(
+    chart: str, version: str, values: Mapping[str, Any], namespace: str, release_name: str = ""
+) -> ChartWorkloads:
+    """What `chart` installs for values of one's own; its release is called like the chart unless said otherwise.
+
+    Raises nothing, whatever the values say. A chart or version that is not known is in `unknown`.
+    """
+    if not chart_versions(chart):
+        return ChartWorkloads(unknown=(f"workloads of {chart} are not known",))
+    entry = read_chart_workloads(chart, version)
+    if entry is None or entry.defaults is None:
+        return ChartWorkloads(unknown=(f"workloads of {chart} {version} are not known",))
+    place = ReleasePlace(helm_release=release_name or chart, namespace=namespace, name=chart)
+    return render(entry, over_defaults(entry, values), place)
+
+
+def expand_on_pools(release: str, state: ClusterState) -> Expansion:
+    """Expansion where only the pools are known, and not the node that runs the operator.
+
+    Up to v25.10 that node's /etc/os-release decides which package subscriptions of the host a driver mounts. Where all
+    nodes run one system, it is taken for that one, and `unknown` says so.
+    """
+    expansion = expand(release, state)
+    systems = {node.labels.get(OS_ID, "") for node in state.nodes}
+    if len(systems) != 1 or not any(UNKNOWN_OPERATOR_HOST in text for text in expansion.unknown):
+        return expansion
+    system = min(systems)
+    told = tuple(
+        f"{text}: taken for {system}, like all pools" if UNKNOWN_OPERATOR_HOST in text else text
+        for text in expansion.unknown
+    )
+    assumed = expand(release, replace(state, os_release={"ID": system}))
+    return replace(assumed, unknown=tuple(dict.fromkeys((*told, *assumed.unknown))))

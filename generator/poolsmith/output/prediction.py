@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.ledger.prediction import Prediction, Shared
 
     from poolsmith.operands.expansion import KubernetesObject
-    from poolsmith.operands.image_use import ImageUse
+    from poolsmith.operands.images import ImageUse
     from poolsmith.ledger.workload_ledger import ClusterLedger, ContainerLedger, HeldPrivilege, WorkloadLedger
 
 LEDGER = "privileges.yaml"

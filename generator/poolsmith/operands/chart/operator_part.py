@@ -6,17 +6,20 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import read_projection
 from poolsmith.operands.chart.admission import admit
 from poolsmith.operands.chart.config_maps import chart_config_maps
+from poolsmith.operands.chart.go_template import TemplateError
+from poolsmith.operands.chart.labels import chart_labels
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_over_defaults
-from poolsmith.operands.chart.workloads.operator_chart import operator_chart_objects
+from poolsmith.operands.chart.workloads.render import ChartWorkloads, ReleasePlace, render
 from poolsmith.operands.installation import Made, Maker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.catalog.charts import Chart
     from poolsmith.operands.expansion import KubernetesObject
@@ -88,3 +91,23 @@ def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPa
         errors=refused,
         unknown=workloads.unknown,
     )
+
+
+_CHART = "gpu-operator"
+
+
+def operator_chart_objects(
+    release: str, values: Mapping[str, Any], namespace: str, release_name: str = _CHART
+) -> ChartWorkloads:
+    """For `values` as templates see them, over the chart's own. Raises nothing, whatever they say."""
+    entry = read_chart_workloads(_CHART, release)
+    projection = read_projection(release)
+    if entry is None or projection is None:
+        return ChartWorkloads(unknown=(f"workloads of the chart {_CHART} {release} are not known",))
+    merged = dict(values)
+    place = ReleasePlace(helm_release=release_name, namespace=namespace, name=_CHART)
+    try:
+        labels = chart_labels(projection, merged, release_name)
+    except TemplateError as error:
+        return ChartWorkloads(unknown=(f"{_CHART} {release} does not render: {error}",))
+    return render(entry, merged, place, {"labels": labels})

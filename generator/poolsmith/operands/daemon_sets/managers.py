@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.drivers.image_tag import built_for
 from poolsmith.operands.daemon_sets.component import (
     CDI_HOOK,
     hook_path,
@@ -12,6 +13,7 @@ from poolsmith.operands.daemon_sets.component import (
     set_own_env,
     use_runtime_class,
 )
+from poolsmith.operands.daemon_sets.config_files import add_files
 from poolsmith.operands.daemon_sets.driver_manager import set_driver_manager
 from poolsmith.operands.daemon_sets.runtime_files import mount_runtime
 from poolsmith.operands.daemon_sets.validation import set_validation_containers
@@ -25,9 +27,12 @@ from poolsmith.operands.kube import (
     containers_of,
     host_path,
     mount,
+    must_find,
     pod_of,
+    remove,
     set_env,
 )
+from poolsmith.operands.node_system import driver_os_tag
 
 if TYPE_CHECKING:
     from poolsmith.operands.cluster_policy import ClusterPolicySpec
@@ -160,3 +165,28 @@ def _use_config_map(pod: Pod, part: str, name: str) -> dict[str, Any] | None:
             found: dict[str, Any] = volume
             return found
     return None
+
+
+_MAIN = "nvidia-vgpu-manager-ctr"
+_TOOLKIT = "openshift-driver-toolkit-ctr"
+
+
+def vgpu_manager(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    try:
+        set_driver_manager(pod, context.spec.at("vgpuManager", "driverManager"), context)
+    except OperatorError as error:
+        raise OperatorError(f"failed to transform k8s-driver-manager initContainer for vGPU Manager: {error}") from None
+    main = must_find(containers_of(pod), _MAIN)
+    try:
+        tag = driver_os_tag(context)
+        remove(containers_of(pod), _TOOLKIT)
+        set_component(pod, main, "vgpuManager", "VGPU_MANAGER_IMAGE", context)
+    except OperatorError as error:
+        raise OperatorError(f"failed to transform vGPU Manager container: {error}") from None
+    main["image"] = built_for(main["image"], tag)
+    if modules := context.spec.text("vgpuManager", "kernelModuleConfig", "name"):
+        if context.existing("ConfigMap", modules) is None:
+            raise NotModelled(f"a vGPU manager whose kernel module configuration {modules} is missing")
+        add_files(pod, main, modules, "/drivers", context)
+    set_own_env(main, "vgpuManager", context)

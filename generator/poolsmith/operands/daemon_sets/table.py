@@ -17,11 +17,11 @@ from poolsmith.operands.daemon_sets.managers import (
     sandbox_device_plugin,
     vfio_manager,
     vgpu_device_manager,
+    vgpu_manager,
 )
 from poolsmith.operands.daemon_sets.telemetry import dcgm, dcgm_exporter
 from poolsmith.operands.daemon_sets.toolkit import container_toolkit
 from poolsmith.operands.daemon_sets.validation import node_status_exporter, operator_validator, sandbox_validator
-from poolsmith.operands.daemon_sets.vgpu_manager import vgpu_manager
 from poolsmith.operands.kube import NotModelled
 
 Change = Callable[[dict[str, Any], Context], None]

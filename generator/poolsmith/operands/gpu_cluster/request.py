@@ -1,4 +1,7 @@
-"""What the operands of one GPUCluster are made from."""
+"""What the operands of one GPUCluster are made from, and which version of resource allocation the cluster serves.
+
+Source: NVIDIA/gpu-operator@v26.7.0:internal/state/gpucluster.go, controllers/clusterinfo/clusterinfo.go.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.gpu_clusters import GpuClusterEntry, ObjectPlacement
-from poolsmith.operands.gpu_cluster.served_version import served_version
 from poolsmith.operands.image_path import image_path
-from poolsmith.operands.kube import OperatorError
+from poolsmith.operands.kube import NotModelled, OperatorError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from poolsmith.operands.context import Context
     from poolsmith.operands.gpu_cluster.settings import Settings
@@ -44,3 +46,29 @@ class GpuClusterRequest:
         if not named and self.environment.get(variable):
             return self.environment[variable]
         return image_path(spec, variable, partly=self.context.behaviour["partialImages"], kind="CR")
+
+
+_GROUP = "resource.k8s.io/"
+_KIND = "/DeviceClass"
+_MISSING = (
+    "the resource.k8s.io DeviceClass API is not served by the cluster; "
+    "ensure Dynamic Resource Allocation is enabled on the API server and kubelet"
+)
+
+
+def served_version(api_versions: Collection[str], preferred: Sequence[str]) -> str:
+    """The version of resource.k8s.io that the operator uses, of those in `api_versions` (`<group>/<version>/<kind>`).
+
+    Raises OperatorError where none is served, NotModelled where only others are.
+    """
+    served = {
+        text.removeprefix(_GROUP).removesuffix(_KIND)
+        for text in api_versions
+        if text.startswith(_GROUP) and text.endswith(_KIND)
+    }
+    if not served:
+        raise OperatorError(_MISSING)
+    for version in preferred:
+        if version in served:
+            return version
+    raise NotModelled(f"a cluster that serves DeviceClass only as {', '.join(sorted(served))}")

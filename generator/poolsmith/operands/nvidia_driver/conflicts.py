@@ -1,6 +1,7 @@
-"""Node selectors of several NVIDIADriver objects that exclude each other.
+"""What the operator refuses about NVIDIADriver objects before it looks for nodes: conflicts among several, and of one.
 
-Source: NVIDIA/gpu-operator:internal/validator/validator.go and, from v26.7.0, internal/nvidiadriver/nvidiadriver.go.
+Source: NVIDIA/gpu-operator:internal/validator/validator.go and, from v26.7.0, internal/nvidiadriver/nvidiadriver.go;
+controllers/nvidiadriver_controller.go.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.drivers.features import BESIDE_COMPILED, needs_open_modules
+from poolsmith.drivers.kernel_modules import OPEN, chosen_by
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.node_labels import DRIVER_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
+    from poolsmith.operands.context import Context
     from poolsmith.operands.expansion import Node
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
@@ -117,3 +122,29 @@ def _names(drivers: Iterable[NvidiaDriver]) -> str:
 def _as_go_map(selector: Mapping[str, str]) -> str:
     pairs = (f"{json.dumps(key)}:{json.dumps(value)}" for key, value in sorted(selector.items()))
     return f"map[{' '.join(pairs)}]"
+
+
+def check(driver: NvidiaDriver, context: Context, behaviour: Mapping[str, Any]) -> None:
+    """Raises OperatorError."""
+    if driver.precompiled and any(driver.flag(name, "enabled") for name in BESIDE_COMPILED):
+        raise OperatorError(
+            "GPUDirect Storage driver (nvidia-fs) and/or GDRCopy driver is not supported along with pre-compiled "
+            "NVIDIA drivers"
+        )
+    _demand_open_modules(driver, behaviour)
+    if behaviour["secretEnv"] and (secret := driver.text("secretEnv")) and context.existing("Secret", secret) is None:
+        raise OperatorError(f'secrets "{secret}" not found')
+
+
+def _demand_open_modules(driver: NvidiaDriver, behaviour: Mapping[str, Any]) -> None:
+    """Newer nvidia-fs loads beside open kernel modules only."""
+    field = behaviour["kernelModule"]
+    is_open = chosen_by(field, driver.spec.get(field)) == OPEN
+    version = driver.text("gds", "version")
+    if is_open or not driver.flag("gds", "enabled"):
+        return
+    if needs_open_modules(version, behaviour["gdsNeedsOpenModules"]):
+        raise OperatorError(
+            f"GPUDirect Storage driver '{version}' is only supported with NVIDIA OpenRM drivers. Please set "
+            "'useOpenKernelModules=true' to enable OpenRM mode"
+        )

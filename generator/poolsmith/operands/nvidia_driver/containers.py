@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.kube import containers_of, find, init_containers_of, must_find, remove
-from poolsmith.operands.nvidia_driver.plain_text import plain
+from poolsmith.operands.nvidia_driver.names import plain
 from poolsmith.operands.quantity import canonical
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from poolsmith.catalog.operands import whole
 from poolsmith.operands.kube import NotModelled, move_host_path, pod_of
 from poolsmith.operands.node_system import KERNEL
 from poolsmith.operands.nvidia_driver.containers import set_containers
-from poolsmith.operands.nvidia_driver.names import account_name, daemon_set_name
-from poolsmith.operands.nvidia_driver.plain_text import plain
+from poolsmith.operands.nvidia_driver.names import account_name, daemon_set_name, plain
 
 if TYPE_CHECKING:
     from poolsmith.catalog.nvidia_drivers import NvidiaDriverEntry

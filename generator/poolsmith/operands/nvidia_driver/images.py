@@ -1,10 +1,12 @@
 """The images of a driver pod.
 
 Source: NVIDIA/gpu-operator:api/nvidia/v1alpha1/nvidiadriver_types.go, internal/image, internal/state/driver.go.
+References are parsed as regclient/regclient:types/ref does it, the separators written so that none is empty.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,6 @@ from poolsmith.catalog.charts import read_chart
 from poolsmith.drivers.image_tag import DIGEST, built_for
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import NotModelled, OperatorError
-from poolsmith.operands.nvidia_driver.image_reference import check_reference
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -125,3 +126,25 @@ def _variable_of(operator: dict[str, Any]) -> str:
 
 def _mappings(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+_LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_PORT = rf"{_LABEL}(?:\.{_LABEL})*\.?:[0-9]+"
+_DOMAIN = rf"{_LABEL}(?:(?:\.{_LABEL})+\.?|\.)"
+_UPPER = r"(?:[a-zA-Z0-9]*[A-Z][a-zA-Z0-9-]*[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[A-Z][a-zA-Z0-9]*)"
+_REGISTRY = rf"(?:{_DOMAIN}|{_PORT}|{_UPPER}|localhost(?::[0-9]+))"
+_PART = r"[a-z0-9]+(?:(?:[_.]|__|-+)[a-z0-9]+)*"
+_TAG = r"[\w][\w.-]{0,127}"
+_DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
+_REFERENCE = re.compile(rf"(?:{_REGISTRY}/)?{_PART}(?:/{_PART})*(?::{_TAG})?(?:@{_DIGEST})?", re.ASCII)
+_SCHEME = re.compile(r"[a-z]+://")
+
+
+def check_reference(image: str) -> None:
+    """Whether an image can be pulled by that name at all. Raises OperatorError, NotModelled for a URL."""
+    if _SCHEME.match(image):
+        raise NotModelled(f"an image with a scheme: {image}")
+    if _REFERENCE.fullmatch(image):
+        return
+    ending = ", repo must be lowercase" if _REFERENCE.fullmatch(image.lower()) else ""
+    raise OperatorError(f'invalid reference "{image}"{ending}')

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.nvidia_driver.plain_text import plain
+from poolsmith.operands.nvidia_driver.names import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

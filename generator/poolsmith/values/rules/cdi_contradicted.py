@@ -68,7 +68,9 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         )
 
 
-def _strategy(strategy: ToolkitVariable, document: ValuesDocument, *, on: bool, native: bool) -> Iterator[Finding[ValuePlace]]:
+def _strategy(
+    strategy: ToolkitVariable, document: ValuesDocument, *, on: bool, native: bool
+) -> Iterator[Finding[ValuePlace]]:
     words = [word.strip() for word in strategy.value.split(",")]
     uses_cdi = any(word.startswith("cdi-") for word in words)
     if on:
@@ -97,5 +99,7 @@ def _is_documented(words: list[str], document: ValuesDocument) -> bool:
     return words == ["volume-mounts"] and toolkit.says(_ENVVAR, "false") and toolkit.says(_MOUNTS, "true")
 
 
-def _told(variable: ToolkitVariable, message: str, help_text: str, severity: Severity | None = None) -> Finding[ValuePlace]:
+def _told(
+    variable: ToolkitVariable, message: str, help_text: str, severity: Severity | None = None
+) -> Finding[ValuePlace]:
     return Finding(place=(*variable.path, "value"), message=message, help=help_text, severity=severity)

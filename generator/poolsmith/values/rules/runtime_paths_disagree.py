@@ -55,7 +55,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     yield from _half_set(document, env)
     source = env.get(*SOURCE)
     if source is not None and (file := file_of(source)):
-        paths.append(Variable(source.name, file, source.path, source.own))
+        paths.append(ToolkitVariable(source.name, file, source.path, source.own))
     known = [(variable, owners(variable.value)) for variable in paths]
     known = [(variable, names) for variable, names in known if names]
     for index, (variable, names) in enumerate(known):

@@ -9,6 +9,10 @@ it ends in `!` and is not null. A mapping may be one of:
 `{$merge: [...]}`        mappings laid on each other;
 `{$joined: path}`        a list as one text, with commas;
 `{$text: path}`          the value as text: JSON, where the chart writes YAML.
+
+A condition is a list of terms that must all hold. A term is a path of values or a `@name` that is true as templates
+see it, `!` before it for the opposite, `a|b` for either of them; or one path and a test: `a = text`, `a != text`,
+`a contains text`, `a is string`, `a is bool`, `a is set`.
 """
 
 from __future__ import annotations
@@ -16,13 +20,31 @@ from __future__ import annotations
 import copy
 import json
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.chart.go_template import TemplateError, is_true, printed
-from poolsmith.operands.chart.workloads.conditions import holds
+from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up, printed
 
 if TYPE_CHECKING:
-    from poolsmith.operands.chart.workloads.scope import ValueScope
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueScope:
+    """`values` as templates see them; `variables` are asked for as `@name`, before the entry's own definitions."""
+
+    values: dict[str, Any]
+    variables: dict[str, Any] = field(default_factory=dict)
+    define: dict[str, Any] = field(default_factory=dict)
+
+    def value(self, path: str) -> Any:
+        """`.Values.<path>`, null where there is nothing. Raises TemplateError."""
+        return look_up(self.values, path.split("."))
+
+    def with_item(self, item: Any) -> ValueScope:
+        """The scope inside a loop over a list: the item is `@item`."""
+        return ValueScope(values=self.values, variables={**self.variables, "item": item}, define=self.define)
+
 
 _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 
@@ -142,3 +164,31 @@ def _json(node: dict[str, Any], scope: ValueScope) -> str:
 
 
 _SPECIAL = {"$when": _when, "$each": _each, "$merge": _merge, "$joined": _joined, "$text": _json}
+
+
+_TESTS: dict[str, Callable[[Any, str], bool]] = {
+    "=": lambda value, text: printed(value) == text,
+    "!=": lambda value, text: printed(value) != text,
+    "contains": lambda value, text: text in value if isinstance(value, str | list) else False,
+    "is": lambda value, kind: _KINDS[kind](value),
+}
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "bool": lambda value: isinstance(value, bool),
+    "set": lambda value: value is not None,
+}
+
+
+def holds(terms: list[str], value_of: Callable[[str], Any]) -> bool:
+    """Whether all terms hold; `value_of` answers for a path or an `@name`. Raises what it raises."""
+    return all(_holds(term, value_of) for term in terms)
+
+
+def _holds(term: str, value_of: Callable[[str], Any]) -> bool:
+    words = term.split(" ", 2)
+    if len(words) > 1:
+        path, test, text = words
+        return _TESTS[test](value_of(path), text)
+    if term.startswith("!"):
+        return not _holds(term[1:], value_of)
+    return any(is_true(value_of(path)) for path in term.split("|"))

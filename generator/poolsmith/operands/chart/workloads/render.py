@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import read_chart_workloads
-from poolsmith.operands.chart.go_template import TemplateError
+from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up
 from poolsmith.operands.chart.values_merge import merge_over_defaults
-from poolsmith.operands.chart.workloads.fill import fill, value_of
-from poolsmith.operands.chart.workloads.names import chart_name, full_name
-from poolsmith.operands.chart.workloads.scope import ValueScope
+from poolsmith.operands.chart.workloads.fill import ValueScope, fill, value_of
 from poolsmith.operands.chart.workloads.unfold import unfold
 
 if TYPE_CHECKING:
@@ -115,3 +113,36 @@ def _subchart(subchart: dict[str, str], values: dict[str, Any], place: ReleasePl
 
 def _stopped(entry: ChartEntry, reason: str) -> ChartWorkloads:
     return ChartWorkloads(unknown=(f"{entry.chart} {entry.version} does not render: {reason}",))
+
+
+LONGEST = 63
+
+
+def chart_name(chart: str, values: dict[str, Any]) -> str:
+    """The chart's name, or what `nameOverride` says. Raises TemplateError."""
+    return _short(_override(values, "nameOverride") or chart)
+
+
+def full_name(chart: str, values: dict[str, Any], helm_release: str) -> str:
+    """What names of objects begin with: not twice the same, where the release is called like the chart.
+
+    Raises TemplateError.
+    """
+    own = _override(values, "fullnameOverride")
+    if own:
+        return _short(own)
+    name = _override(values, "nameOverride") or chart
+    return _short(helm_release if name in helm_release else f"{helm_release}-{name}")
+
+
+def _override(values: dict[str, Any], key: str) -> str:
+    value = look_up(values, (key,))
+    if not is_true(value):
+        return ""
+    if not isinstance(value, str):
+        raise TemplateError(f"at <.Values.{key}>: trunc takes a string")
+    return value
+
+
+def _short(name: str) -> str:
+    return name[:LONGEST].removesuffix("-")
