@@ -48,7 +48,7 @@ def record(
     for name in ("__dict__", "__weakref__"):
         members.pop(name, None)
     own = {name: members.pop(name, MISSING) for name in cls.__annotations__}
-    fields = _Fields(own, kw_only=kw_only, frozen=frozen)
+    fields = _Fields(own, kw_only=kw_only)
     made: dict[str, Any] = {
         "__qualname__": cls.__qualname__,
         "__dataclass_fields__": fields,
@@ -76,10 +76,9 @@ def record(
 class _Fields:
     """`__dataclass_fields__` of one record, made when it is first asked for; from it, the record's methods."""
 
-    def __init__(self, own: dict[str, Any], *, kw_only: bool, frozen: bool) -> None:
+    def __init__(self, own: dict[str, Any], *, kw_only: bool) -> None:
         self.own = own
         self.kw_only = kw_only
-        self.frozen = frozen
 
     def __set_name__(self, record: type, name: str) -> None:
         self.record: Any = record
@@ -115,19 +114,18 @@ class _Fields:
         own, others = ("".join(f"{one}.field{index}, " for index in range(len(names))) for one in ("self", "other"))
         return names, f"({own})", f"({others})"
 
-    def method(self, text: str, names: list[str], scope: dict[str, Any]) -> FunctionType:
+    def method(self, text: str, names: list[str], scope: dict[str, Any], **counts: int) -> FunctionType:
         """A function from `text`, in which `field0`, `field1` and so on stand for `names`."""
         code = _compiled(text)
         real = {f"field{index}": name for index, name in enumerate(names)}
-        return FunctionType(
-            code.replace(
-                co_varnames=tuple(real.get(name, name) for name in code.co_varnames),
-                co_names=tuple(real.get(name, name) for name in code.co_names),
-                co_consts=tuple(real.get(value, value) for value in code.co_consts),
-                co_qualname=f"{self.record.__qualname__}.{code.co_name}",
-            ),
-            scope,
+        code = code.replace(
+            co_varnames=tuple([real.get(name, name) for name in code.co_varnames]),
+            co_names=tuple([real.get(name, name) for name in code.co_names]),
+            co_consts=tuple([real.get(value, value) for value in code.co_consts]),
+            co_qualname=f"{self.record.__qualname__}.{code.co_name}",
+            **counts,
         )
+        return FunctionType(code, scope)
 
 
 @cache
@@ -139,29 +137,51 @@ def _compiled(text: str) -> CodeType:
     return code
 
 
-def _init(fields: _Fields, name: str) -> FunctionType:
-    record = fields.record
-    ordered = sorted(record.__dataclass_fields__.values(), key=lambda one: one.kw_only)
-    scope: dict[str, Any] = {"MISSING": MISSING, "put": object.__setattr__}
-    defaults: dict[str, Any] = {}
-    lines = []
-    for index, one in enumerate(ordered):
-        value = f"field{index}"
-        if one.default_factory is not MISSING:
-            scope[f"make{index}"], defaults[one.name] = one.default_factory, MISSING
-            value = f"make{index}() if field{index} is MISSING else field{index}"
-        elif one.default is not MISSING:
-            defaults[one.name] = one.default
-        lines.append(f"put(self, 'field{index}', {value})" if fields.frozen else f"self.field{index} = {value}")
-    lines.append("self.__post_init__()" if hasattr(record, "__post_init__") else "pass")
-    parameters = "".join(f", field{index}" for index in range(len(ordered)))
+def _init(fields: _Fields, _name: str) -> FunctionType:
+    declared = fields.record.__dataclass_fields__.values()
+    ordered = [one for one in declared if not one.kw_only]
+    count = len(ordered)
+    ordered += [one for one in declared if one.kw_only]
     names = [one.name for one in ordered]
-    init = fields.method(f"def {name}(self{parameters}): " + "; ".join(lines), names, scope)
-    count = sum(not one.kw_only for one in ordered)
-    init.__code__ = init.__code__.replace(co_argcount=1 + count, co_kwonlyargcount=len(names) - count)
-    init.__defaults__ = tuple(defaults[name] for name in names[:count] if name in defaults)
+    text, ends = _init_text(len(names)), _ending(fields.record, ordered)
+    init = fields.method(
+        text if ends is None else f"{text}; ends(self)",
+        names,
+        {"put": object.__setattr__, "ends": ends},
+        co_argcount=1 + count,
+        co_kwonlyargcount=len(names) - count,
+    )
+    defaults = {one.name: one.default for one in ordered if one.default is not MISSING}
+    defaults |= {one.name: MISSING for one in ordered if one.default_factory is not MISSING}
+    init.__defaults__ = tuple([defaults[name] for name in names[:count] if name in defaults])
     init.__kwdefaults__ = {name: defaults[name] for name in names[count:] if name in defaults}
     return init
+
+
+@cache
+def _init_text(count: int) -> str:
+    """For so many fields. What is frozen can't be set in the plain way, so nothing is: one text does for all."""
+    parameters = "".join([f", field{index}" for index in range(count)])
+    return f"def __init__(self{parameters}): " + "; ".join(
+        [f"put(self, 'field{index}', field{index})" for index in range(count)] or ["pass"]
+    )
+
+
+def _ending(record: Any, fields: list[Field[Any]]) -> Callable[[Any], None] | None:
+    """What `__init__` does after the fields are set: fields that got no value get one from their factory."""
+    factories = [(one.name, one.default_factory) for one in fields if one.default_factory is not MISSING]
+    then = getattr(record, "__post_init__", None)
+    if not factories:
+        return then
+
+    def end(self: Any) -> None:
+        for name, make in factories:
+            if getattr(self, name) is MISSING:
+                object.__setattr__(self, name, make())
+        if then is not None:
+            then(self)
+
+    return end
 
 
 def _hash(fields: _Fields, name: str) -> FunctionType:
