@@ -114,7 +114,7 @@ class _Fields:
         own, others = ("".join(f"{one}.field{index}, " for index in range(len(names))) for one in ("self", "other"))
         return names, f"({own})", f"({others})"
 
-    def method(self, text: str, names: list[str], scope: dict[str, Any], **counts: int) -> FunctionType:
+    def method(self, text: str, names: list[str], scope: dict[str, Any], **counts: Any) -> FunctionType:
         """A function from `text`, in which `field0`, `field1` and so on stand for `names`."""
         code = _compiled(text)
         real = {f"field{index}": name for index, name in enumerate(names)}
