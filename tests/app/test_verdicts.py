@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from poolsmith.app import check_paths, check_project, generate
-from poolsmith.cli.main import cli
+from poolsmith.cli.verbs import cli
 from poolsmith.diagnostics import Severity
 from poolsmith.policies.verdicts import Verdicts
 

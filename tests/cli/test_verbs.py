@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ from importlib import import_module
 import pytest
 
 from poolsmith import __version__
-from poolsmith.cli.main import VERBS
+from poolsmith.cli.verbs import VERBS
 
 
 @pytest.fixture
@@ -26,6 +27,14 @@ def broken(sample_project):
     text = (sample_project / "profiles/edge/l4.yaml").read_text()
     (sample_project / "profiles/edge/l4.yaml").write_text(text.replace("driver:", "diver:"))
     return sample_project
+
+
+@pytest.mark.parametrize(("module", "says"), VERBS.values(), ids=list(VERBS))
+def test_the_list_of_verbs_says_what_each_says_of_itself(module, says):
+    command = importlib.import_module(f"poolsmith.cli.{module}").command
+
+    assert command.get_short_help_str(200) == says
+    assert not command.hidden
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])

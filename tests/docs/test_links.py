@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.app.rule_book import rule_book
-from poolsmith.cli.main import VERBS, cli
+from poolsmith.cli.verbs import VERBS, cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -36,7 +36,7 @@ def anchors(page):
 
 
 def flags_of(verb):
-    command = importlib.import_module(f"poolsmith.cli.{VERBS[verb]}").command
+    command = importlib.import_module(f"poolsmith.cli.{VERBS[verb][0]}").command
     parts = (command, *getattr(command, "commands", {}).values())
     parameters = [parameter for part in parts for parameter in part.params]
     names = {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}

@@ -1,59 +1,26 @@
-"""The command `poolsmith`: verbs are loaded when they are called."""
+"""The command `poolsmith`: a verb's exit code, whatever happens.
+
+Little is imported here: `--version` loads no parser, and an interrupt while a verb's modules load is caught too.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sys
-from typing import NoReturn
-
-import click
 
 from poolsmith import __version__
-from poolsmith.cli.exit_codes import Exit
-from poolsmith.diagnostics.errors import NoInputError, PoolsmithError, UsageError
+
+TYPE_CHECKING = False  # `typing` itself takes longer to load than `--version` takes to print
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from poolsmith.cli.exit_codes import Exit
 
 _SOON = 0.01
 """Seconds after which an interrupt comes once more: late enough not to hit the same destructor."""
 
-VERBS = {
-    "init": "initialize",
-    "generate": "generate",
-    "check": "check",
-    "template": "template",
-    "expand": "expand",
-    "ledger": "ledger",
-    "images": "images",
-    "grants": "grants",
-    "policy": "policy",
-    "explain": "explain",
-    "rules": "rules",
-    "schema": "schema",
-    "catalog": "catalog",
-}
 TOOL = f"poolsmith {__version__}"
-
-
-class _Verbs(click.Group):
-    """Each verb is a module of this package, imported on demand: start-up stays lean."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        if cmd_name not in VERBS:
-            return None
-        command: click.Command = importlib.import_module(f"poolsmith.cli.{VERBS[cmd_name]}").command
-        return command
-
-
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="poolsmith", message="%(prog)s %(version)s")
-def cli() -> None:
-    """Forge GPU node pools into GitOps manifests, and see every privilege before it lands."""
 
 
 def main() -> NoReturn:
@@ -91,9 +58,31 @@ def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
 
 def _run(arguments: list[str]) -> int:
     try:
+        if arguments == ["--version"]:
+            sys.stdout.write(f"{TOOL}\n")
+            sys.stdout.flush()
+            return 0
+        return _call(arguments)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        _silence_output()
+        return 1
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, not shown
+        return _bug(error)
+
+
+def _call(arguments: list[str]) -> int:
+    import click
+
+    from poolsmith.cli.exit_codes import Exit
+    from poolsmith.cli.verbs import cli
+    from poolsmith.diagnostics.errors import NoInputError, PoolsmithError, UsageError
+
+    try:
         result = cli.main(arguments, prog_name="poolsmith", standalone_mode=False)
     except click.exceptions.Abort:
-        return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
+        return _interrupted()
     except click.ClickException as error:
         error.show()
         return Exit.USAGE
@@ -103,16 +92,13 @@ def _run(arguments: list[str]) -> int:
         return _say(str(error), Exit.NO_INPUT)
     except PoolsmithError as error:
         return _say(str(error), Exit.FINDINGS)
-    except KeyboardInterrupt:
-        return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
-    except BrokenPipeError:
-        _silence_output()
-        return Exit.FINDINGS
-    except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, not shown
-        if isinstance(error.__cause__, KeyboardInterrupt):  # Python wraps one that hits the making of a class
-            return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
-        return _bug(error)
     return result if isinstance(result, int) else Exit.CLEAN
+
+
+def _interrupted() -> int:
+    from poolsmith.cli.exit_codes import Exit
+
+    return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
 
 
 def _say(message: str, code: Exit) -> int:
@@ -126,6 +112,8 @@ def _say(message: str, code: Exit) -> int:
 
 def _bug(error: Exception) -> int:
     """Where it happened, in one line, for a report; never the user's data."""
+    from poolsmith.cli.exit_codes import Exit
+
     place = ""
     trace = error.__traceback__
     while trace is not None:
