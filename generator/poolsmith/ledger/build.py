@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
 from poolsmith.ledger.placement import placement_of
 from poolsmith.ledger.pod_privileges import pod_privileges
-from poolsmith.ledger.privilege import privilege_order
 from poolsmith.ledger.rbac_privileges import AccountRights, name_of, namespace_of
 from poolsmith.ledger.reach import reach_of
 from poolsmith.sources.pod_template import account_of, mapping, pod_template_of, word
@@ -108,7 +107,7 @@ def _rows(held: Iterable[Held], rights: Iterable[Privilege]) -> tuple[_Row, ...]
 
 
 def _row_order(row: _Row) -> tuple[str, str, tuple[str, ...]]:
-    return row[0], *privilege_order(row[1])
+    return row[0], row[1].name, row[1].arguments
 
 
 def _ledger(workloads: Iterable[_Workload], origins: Origins | None, unknown: Iterable[str]) -> Ledger:

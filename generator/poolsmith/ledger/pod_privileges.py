@@ -16,138 +16,85 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.ledger.privilege import Privilege, normal_path, privilege, privilege_order
-from poolsmith.sources.pod_template import containers_of, mapping, mappings, word, words
+from poolsmith.ledger.pods.pod import UNCONFINED, Pod
+from poolsmith.ledger.privilege import Privilege, bare_capability, normal_path, privilege
+from poolsmith.sources.pod_template import word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from poolsmith.ledger.pods.pod import Container, Mount
 
 Held = tuple[str, Privilege]
 """The container, empty for the whole pod, and what it holds."""
 
 _NAMESPACES_OF_THE_NODE = {"hostPID": "host-pid", "hostIPC": "host-ipc", "hostNetwork": "host-network"}
 _PROPAGATION = {"HostToContainer": "host-to-container", "Bidirectional": "bidirectional"}
-_APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
+
+
+Asked = tuple[Privilege, "str | Mount | None"]
+"""A privilege, and what asks for it where the token leaves something out: the word of the pod, or the mount."""
 
 
 def pod_privileges(template: Mapping[str, Any]) -> tuple[Held, ...]:
     """What the pods of a template hold: the pod itself first, then each container by name."""
-    pod = mapping(template.get("spec"))
-    volumes = _host_paths(pod)
-    unmounted = dict(volumes)
-    held = {("", token) for token in _of_the_pod(pod)}
-    annotations = mapping(mapping(template.get("metadata")).get("annotations"))
-    for container in containers_of(pod):
-        name = word(container.get("name"))
-        held.update((name, token) for token in _of_the_context(container, pod, annotations))
-        held.update((name, token) for token in _ports(container))
-        for mount in mappings(container.get("volumeMounts")):
-            volume = word(mount.get("name"))
-            if volume in volumes:
-                unmounted.pop(volume, None)
-                held.add((name, _mounted(volumes[volume], mount)))
-    held.update(("", privilege("host-path", path, "rw", "none")) for path in unmounted.values())
-    return tuple(sorted(held, key=_held_order))
+    pod = Pod.of(template)
+    held = {("", token.name, token.arguments): token for token, _ in asked_by_pod(pod)}
+    for container in pod.readable_containers:
+        for token, _ in asked_by_container(container):
+            held[container.name, token.name, token.arguments] = token
+    return tuple((key[0], held[key]) for key in sorted(held))
 
 
-def _held_order(held: Held) -> tuple[str, tuple[str, tuple[str, ...]]]:
-    return held[0], privilege_order(held[1])
+def asked_by_pod(pod: Pod) -> Iterator[Asked]:
+    """What no container asks for by itself."""
+    for name in pod.host_namespaces:
+        yield privilege(_NAMESPACES_OF_THE_NODE[name]), None
+    for name in pod.sysctls:
+        yield privilege("sysctl", name), name
+    for volume in pod.unmounted:
+        if volume.host_path is not None:
+            yield privilege("host-path", normal_path(volume.host_path), "rw", "none"), volume.host_path
 
 
-def _of_the_pod(pod: Mapping[str, Any]) -> Iterator[Privilege]:
-    for field, name in _NAMESPACES_OF_THE_NODE.items():
-        if pod.get(field) is True:
-            yield privilege(name)
-    for setting in mappings(mapping(pod.get("securityContext")).get("sysctls")):
-        if word(setting.get("name")):
-            yield privilege("sysctl", setting["name"])
+def asked_by_container(container: Container) -> Iterator[Asked]:
+    """What the container asks for, and what its pod says for it."""
+    if container.runs_as_root:
+        yield privilege("run-as-root"), None
+    if container.is_privileged:
+        yield privilege("privileged"), None
+    else:
+        yield from _of_context(container)
+    for port in container.host_ports:
+        yield privilege("host-port", str(port)), None
+    for mount in container.mounts:
+        if mount.host_path is not None:
+            yield _mounted(mount.host_path, mount), mount
 
 
-def _of_the_context(
-    container: Mapping[str, Any], pod: Mapping[str, Any], annotations: Mapping[str, Any]
-) -> Iterator[Privilege]:
-    """From the security contexts of a container and of its pod, which the container's own overrules field by field."""
-    own, whole = mapping(container.get("securityContext")), mapping(pod.get("securityContext"))
-    if _runs_as_root(own, whole):
-        yield privilege("run-as-root")
-    if own.get("privileged") is True or _is_host_process(own, whole):
-        yield privilege("privileged")
-        return
-    if own.get("allowPrivilegeEscalation") is not False:
-        yield privilege("allow-escalation")
-    for name in words(mapping(own.get("capabilities")).get("add")):
-        if name.upper() != "CAP_":
-            yield privilege("capability", name)
-    if _effective("seccompProfile", "type", own, whole) == "Unconfined":
-        yield privilege("seccomp", "unconfined")
-    if _is_outside_apparmor(word(container.get("name")), own, whole, annotations):
-        yield privilege("apparmor", "unconfined")
-    selinux = word(_merged("seLinuxOptions", "type", own, whole))
-    if selinux:
-        yield privilege("selinux", selinux)
-    if own.get("procMount") == "Unmasked":
-        yield privilege("proc-mount", "unmasked")
+def _of_context(container: Container) -> Iterator[Asked]:
+    if container.may_escalate:
+        yield privilege("allow-escalation"), None
+    for name in container.added_capabilities:
+        if bare_capability(name):
+            yield privilege("capability", name), name
+    if container.seccomp.get("type") == UNCONFINED:
+        yield privilege("seccomp", "unconfined"), None
+    if container.app_armor.get("type") == UNCONFINED:
+        yield privilege("apparmor", "unconfined"), None
+    if selinux := word(container.part("seLinuxOptions", "type")):
+        yield privilege("selinux", selinux), selinux
+    if container.unmasks_proc:
+        yield privilege("proc-mount", "unmasked"), None
 
 
-def _effective(field: str, key: str, own: Mapping[str, Any], whole: Mapping[str, Any]) -> Any:
-    """A block of the container stands in the place of the whole block of the pod."""
-    return mapping(own.get(field) if own.get(field) is not None else whole.get(field)).get(key)
+def _mounted(path: str, mount: Mount) -> Privilege:
+    access = "ro" if mount.is_read_only else "rw"
+    return privilege("host-path", _narrowed(path, mount), access, _PROPAGATION.get(mount.propagation, "none"))
 
 
-def _merged(field: str, key: str, own: Mapping[str, Any], whole: Mapping[str, Any]) -> Any:
-    """Of blocks of which the pod's counts for what the container's leaves out."""
-    found = mapping(own.get(field)).get(key)
-    return found if found is not None else mapping(whole.get(field)).get(key)
-
-
-def _runs_as_root(own: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
-    user, not_root = (
-        own.get(field) if own.get(field) is not None else whole.get(field) for field in ("runAsUser", "runAsNonRoot")
-    )
-    return not_root is False if user is None else user == 0 and not isinstance(user, bool)
-
-
-def _is_host_process(own: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
-    """On Windows, what a privileged container is on Linux."""
-    return _merged("windowsOptions", "hostProcess", own, whole) is True
-
-
-def _is_outside_apparmor(
-    name: str, own: Mapping[str, Any], whole: Mapping[str, Any], annotations: Mapping[str, Any]
-) -> bool:
-    """By the field of the container, else by its annotation (in older clusters the other way round), else the pod's."""
-    annotation = annotations.get(_APPARMOR_ANNOTATION + name)
-    if annotation is None:
-        return bool(_effective("appArmorProfile", "type", own, whole) == "Unconfined")
-    return annotation == "unconfined" or mapping(own.get("appArmorProfile")).get("type") == "Unconfined"
-
-
-def _ports(container: Mapping[str, Any]) -> Iterator[Privilege]:
-    for port in mappings(container.get("ports")):
-        number = port.get("hostPort")
-        if isinstance(number, int) and not isinstance(number, bool) and 0 < number < 1 << 16:
-            yield privilege("host-port", str(number))
-
-
-def _host_paths(pod: Mapping[str, Any]) -> dict[str, str]:
-    """Paths by the names of their volumes."""
-    return {
-        word(volume.get("name")): normal_path(word(volume["hostPath"].get("path")))
-        for volume in mappings(pod.get("volumes"))
-        if isinstance(volume.get("hostPath"), dict)
-    }
-
-
-def _mounted(path: str, mount: Mapping[str, Any]) -> Privilege:
-    access = "ro" if mount.get("readOnly") is True else "rw"
-    propagation = _PROPAGATION.get(word(mount.get("mountPropagation")), "none")
-    return privilege("host-path", _narrowed(path, mount), access, propagation)
-
-
-def _narrowed(path: str, mount: Mapping[str, Any]) -> str:
+def _narrowed(path: str, mount: Mount) -> str:
     """The part of the volume that is mounted, where it is told literally; the kubelet never leaves the volume."""
-    expression = word(mount.get("subPathExpr"))
-    below = expression or word(mount.get("subPath"))
-    if "$" in expression or below.startswith("/") or ".." in below.split("/"):
-        return path
-    return normal_path(f"{path}/{below}")
+    below = mount.sub_path
+    is_literal = below and not ("$" in mount.sub_path_expression or below.startswith("/") or ".." in below.split("/"))
+    return normal_path(f"{path}/{below}" if is_literal else path)

@@ -82,6 +82,7 @@ def rbac(group: str, resource: str, verb: str, namespace: str | None = None, res
     return Privilege("rbac", (group or CORE_GROUP, resource, verb, scope, resource_name))
 
 
+@lru_cache(maxsize=_SHARED_TOKENS)
 def normal_path(path: str) -> str:
     """The absolute path without `.`, `..`, empty parts and a slash at the end. Links are not followed.
 
@@ -123,11 +124,16 @@ def _port(text: str) -> str:
     return str(int(text))
 
 
-def _capability(text: str) -> str:
-    name = _something(text).upper() if text.isascii() else _something(text)
+def bare_capability(text: str) -> str:
+    """The name as the pod specification writes it, without `CAP_`; empty where nothing else is left."""
+    name = text.upper() if text.isascii() else text
     while name.startswith("CAP_"):
         name = name.removeprefix("CAP_")
-    return _something(name)
+    return name
+
+
+def _capability(text: str) -> str:
+    return _something(bare_capability(text))
 
 
 def _sysctl(text: str) -> str:

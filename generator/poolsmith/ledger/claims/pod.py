@@ -27,9 +27,7 @@ from poolsmith.ledger.claims.texts import (
     command_texts,
     encoded,
     field_texts,
-    host_path,
     kind_of,
-    mounted,
     place_of,
     source_of,
     source_text,
@@ -37,15 +35,18 @@ from poolsmith.ledger.claims.texts import (
     variable_text,
 )
 from poolsmith.ledger.grants.grant import repository_of
-from poolsmith.ledger.privilege import Privilege, normal_path, privilege
-from poolsmith.sources.pod_template import account_of, container_places, mapping, mappings, word, words
+from poolsmith.ledger.pod_privileges import asked_by_container, asked_by_pod
+from poolsmith.ledger.pods.field import whole_number
+from poolsmith.ledger.pods.pod import Pod
+from poolsmith.sources.pod_template import account_of, mapping, mappings, word, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from poolsmith.ledger.pods.pod import Container, Mount
+    from poolsmith.ledger.privilege import Privilege
+
 _SORTS = {"initContainers": "init", "containers": "main", "ephemeralContainers": "ephemeral"}
-_APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
-_UNSET = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,169 +79,104 @@ class ContainerClaims:
 
 def claims_of(template: Mapping[str, Any], namespace: str) -> tuple[ContainerClaims, ...]:
     """Of each container of a template's pods, in their order."""
-    pod = mapping(template.get("spec"))
-    annotations = mapping(mapping(template.get("metadata")).get("annotations"))
-    reader = _Pod(pod, annotations)
+    pod = Pod.of(template)
     account = f"{namespace}/{account_of(template)}"
+    wanted, had = tuple(_wanted_by_pod(pod)), tuple(_had_by_pod(pod))
     return tuple(
         ContainerClaims(
-            sort=_SORTS[field],
+            sort=_SORTS[container.listed],
             account=account,
-            name=word(container.get("name")),
-            image=word(container.get("image")),
-            command=words(container.get("command"), empty=True),
-            args=words(container.get("args"), empty=True),
-            wants=tuple(reader.wants(container)),
-            has=tuple(reader.has(container)),
+            name=container.name,
+            image=word(container.body.get("image")),
+            command=words(container.body.get("command"), empty=True),
+            args=words(container.body.get("args"), empty=True),
+            wants=(*_wanted(container), *wanted),
+            has=(*_had(container), *had),
         )
-        for field, _, container in container_places(pod)
+        for container in pod.readable_containers
     )
 
 
-class _Pod:
-    """Reads the containers of one pod."""
+def _wanted(container: Container) -> Iterator[Want]:
+    """A pod in the network of its node has the ports of its containers there: the API server says so of each."""
+    on_host = "hostNetwork" in container.pod.host_namespaces
+    for token, asked_as in asked_by_container(container):
+        if not (on_host and token.name == "host-port"):
+            yield Want(_text(token, asked_as), token)
 
-    def __init__(self, pod: Mapping[str, Any], annotations: Mapping[str, Any]) -> None:
-        self._pod = pod
-        self._annotations = annotations
-        self._whole = mapping(pod.get("securityContext"))
-        self._volumes = {word(item.get("name")): item for item in mappings(pod.get("volumes"))}
-        mounted = {
-            word(mount.get("name"))
-            for _, _, container in container_places(pod)
-            for mount in mappings(container.get("volumeMounts"))
-        }
-        self._unmounted = [item for name, item in self._volumes.items() if name not in mounted]
 
-    def wants(self, container: Mapping[str, Any]) -> Iterator[Want]:
-        own = mapping(container.get("securityContext"))
-        if self._is_privileged(own):
-            yield _want(privilege("privileged"))
-        else:
-            yield from self._of_context(container, own)
-        if self._user(own) == 0 or (self._user(own) == _UNSET and self._own_or_whole(own, "runAsNonRoot") is False):
-            yield _want(privilege("run-as-root"))
-        if self._pod.get("hostNetwork") is not True:
-            for port in mappings(container.get("ports")):
-                number = port.get("hostPort")
-                if isinstance(number, int) and 0 < number < 1 << 16:
-                    yield _want(privilege("host-port", str(number)))
-        for mount in mappings(container.get("volumeMounts")):
-            path = host_path(self._volumes.get(word(mount.get("name")), {}))
-            if path is not None:
-                yield mounted(path, mount)
-        yield from self._of_pod()
+def _wanted_by_pod(pod: Pod) -> Iterator[Want]:
+    for token, asked_as in asked_by_pod(pod):
+        yield Want(_text(token, asked_as), token, whole=True)
+    for volume in pod.volumes_by_name.values():
+        if volume.host_path is None and kind_of(volume.body) not in VOLUMES_WITHOUT_PRIVILEGE:
+            yield Want(f"volume:{kind_of(volume.body)}", None, whole=True)
+    for key, value in pod.annotations.items():
+        if any(part in key for part in PRIVILEGED_ANNOTATIONS):
+            yield Want(f"annotation:{key}={value}", None, whole=True)
 
-    def has(self, container: Mapping[str, Any]) -> Iterator[str]:
-        own = mapping(container.get("securityContext"))
-        for mount in mappings(container.get("volumeMounts")):
-            volume = self._volumes.get(word(mount.get("name")), {})
-            if host_path(volume) is None:
-                text = f"mount:{source_of(volume)}{place_of(mount)}"
-                if text != f"mount:{TOKEN_VOLUME} at {TOKEN_PATH}":
-                    yield text
-        yield from map(variable_text, mappings(container.get("env")))
-        yield from map(source_text, mappings(container.get("envFrom")))
-        yield from command_texts(container)
-        for text in field_texts(container, CONTAINER_FIELDS_WITHOUT_CLAIM, "field:"):
-            if text != f"field:terminationMessagePath={MESSAGE_PATH}":
+
+def _text(token: Privilege, asked_as: str | Mount | None) -> str:
+    if asked_as is None:
+        return str(token)
+    if token.name != "host-path":
+        return f"{token.name}:{asked_as}"
+    path, place = (asked_as, "") if isinstance(asked_as, str) else (asked_as.host_path, place_of(asked_as.body))
+    return ":".join(("host-path", spaceless(path), *token.arguments[1:])) + place
+
+
+def _had(container: Container) -> Iterator[str]:
+    for mount in container.mounts:
+        if mount.host_path is None:
+            source = "" if mount.volume is None else source_of(mount.volume.body)
+            text = f"mount:{source}{place_of(mount.body)}"
+            if text != f"mount:{TOKEN_VOLUME} at {TOKEN_PATH}":
                 yield text
-        if mapping(container.get("resources")).get("claims"):
-            yield "field:resources.claims"
-        for field in sorted(own.keys() - CONTEXT_FIELDS_WITHOUT_CLAIM):
-            yield f"field:securityContext.{field}"
-        if not self._is_privileged(own):
-            yield from self._confinement(own)
-        yield from self._of_whole_pod()
-
-    def _of_context(self, container: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[Want]:
-        if own.get("allowPrivilegeEscalation") is not False:
-            yield _want(privilege("allow-escalation"))
-        for name in words(mapping(own.get("capabilities")).get("add")):
-            if name.upper() != "CAP_":
-                yield Want(f"capability:{name}", privilege("capability", name))
-        if self._block(own, "seccompProfile").get("type") == "Unconfined":
-            yield _want(privilege("seccomp", "unconfined"))
-        annotation = self._annotations.get(_APPARMOR_ANNOTATION + word(container.get("name")))
-        if annotation == "unconfined" or self._block(own, "appArmorProfile").get("type") == "Unconfined":
-            yield _want(privilege("apparmor", "unconfined"))
-        if selinux := word(self._part(own, "seLinuxOptions", "type")):
-            yield Want(f"selinux:{selinux}", privilege("selinux", selinux))
-        if own.get("procMount") == "Unmasked":
-            yield _want(privilege("proc-mount", "unmasked"))
-
-    def _confinement(self, own: Mapping[str, Any]) -> Iterator[str]:
-        if "ALL" not in words(mapping(own.get("capabilities")).get("drop")):
-            yield "default-capabilities"
-        if own.get("readOnlyRootFilesystem") is not True:
-            yield "writable-root"
-        user = self._user(own)
-        if user > 0:
-            yield f"user:{user}"
-        elif user == _UNSET and self._own_or_whole(own, "runAsNonRoot") is not True:
-            yield "user-of-image"
-        group = self._own_or_whole(own, "runAsGroup")
-        if isinstance(group, int):
-            yield f"group:{group}"
-        for name in ("seccomp", "appArmor"):
-            if profile := word(self._block(own, f"{name}Profile").get("localhostProfile")):
-                yield f"{name}:{profile}"
-        for field in ("user", "role", "level"):
-            if part := word(self._part(own, "seLinuxOptions", field)):
-                yield f"selinux-{field}:{part}"
-
-    def _of_pod(self) -> Iterator[Want]:
-        for field, name in (("hostPID", "host-pid"), ("hostIPC", "host-ipc"), ("hostNetwork", "host-network")):
-            if self._pod.get(field) is True:
-                yield Want(name, privilege(name), whole=True)
-        for setting in mappings(self._whole.get("sysctls")):
-            name = word(setting.get("name"))
-            if name:
-                yield Want(f"sysctl:{name}", privilege("sysctl", name), whole=True)
-        for volume in self._unmounted:
-            path = host_path(volume)
-            if path is not None:
-                held = privilege("host-path", normal_path(path), "rw", "none")
-                yield Want(f"host-path:{spaceless(path)}:rw:none", held, whole=True)
-        for volume in self._volumes.values():
-            if host_path(volume) is None and kind_of(volume) not in VOLUMES_WITHOUT_PRIVILEGE:
-                yield Want(f"volume:{kind_of(volume)}", None, whole=True)
-        for key, value in self._annotations.items():
-            if any(part in key for part in PRIVILEGED_ANNOTATIONS):
-                yield Want(f"annotation:{key}={value}", None, whole=True)
-
-    def _of_whole_pod(self) -> Iterator[str]:
-        yield from field_texts(self._pod, POD_FIELDS_WITHOUT_CLAIM, "pod:")
-        if self._pod.get("shareProcessNamespace") is True:
-            yield "pod:shareProcessNamespace"
-        for field in sorted(self._whole.keys() - POD_CONTEXT_FIELDS_WITHOUT_CLAIM):
-            value = self._whole[field]
-            yield f"pod:securityContext.{field}" + (f"={value}" if type(value) is int else "")
-        for key, value in self._annotations.items():
-            if any(part in key for part in RUNTIME_ANNOTATIONS):
-                yield f"annotation:{key}={value}"
-        for volume in self._unmounted:
-            if host_path(volume) is None and source_of(volume) != TOKEN_VOLUME:
-                yield f"volume:{source_of(volume)}"
-
-    def _is_privileged(self, own: Mapping[str, Any]) -> bool:
-        return own.get("privileged") is True or self._part(own, "windowsOptions", "hostProcess") is True
-
-    def _block(self, own: Mapping[str, Any], field: str) -> Mapping[str, Any]:
-        return mapping(self._own_or_whole(own, field))
-
-    def _part(self, own: Mapping[str, Any], field: str, part: str) -> Any:
-        """Of blocks that are merged field by field."""
-        found = mapping(own.get(field)).get(part)
-        return found if found is not None else mapping(self._whole.get(field)).get(part)
-
-    def _user(self, own: Mapping[str, Any]) -> int:
-        user = self._own_or_whole(own, "runAsUser")
-        return user if isinstance(user, int) else _UNSET
-
-    def _own_or_whole(self, own: Mapping[str, Any], field: str) -> Any:
-        return own.get(field) if own.get(field) is not None else self._whole.get(field)
+    body = container.body
+    yield from map(variable_text, mappings(body.get("env")))
+    yield from map(source_text, mappings(body.get("envFrom")))
+    yield from command_texts(body)
+    for text in field_texts(body, CONTAINER_FIELDS_WITHOUT_CLAIM, "field:"):
+        if text != f"field:terminationMessagePath={MESSAGE_PATH}":
+            yield text
+    if mapping(body.get("resources")).get("claims"):
+        yield "field:resources.claims"
+    for field in sorted(container.own.keys() - CONTEXT_FIELDS_WITHOUT_CLAIM):
+        yield f"field:securityContext.{field}"
+    if not container.is_privileged:
+        yield from _confinement(container)
 
 
-def _want(item: Privilege) -> Want:
-    return Want(str(item), item)
+def _confinement(container: Container) -> Iterator[str]:
+    if not container.drops_all_capabilities:
+        yield "default-capabilities"
+    if container.own.get("readOnlyRootFilesystem") is not True:
+        yield "writable-root"
+    if container.user is not None and container.user > 0:
+        yield f"user:{container.user}"
+    elif container.user is None and container.block("runAsNonRoot") is not True:
+        yield "user-of-image"
+    group = whole_number(container.block("runAsGroup"))
+    if group is not None:
+        yield f"group:{group}"
+    for name, profile in (("seccomp", container.seccomp), ("appArmor", container.app_armor)):
+        if of_node := word(profile.get("localhostProfile")):
+            yield f"{name}:{of_node}"
+    for field in ("user", "role", "level"):
+        if part := word(container.part("seLinuxOptions", field)):
+            yield f"selinux-{field}:{part}"
+
+
+def _had_by_pod(pod: Pod) -> Iterator[str]:
+    yield from field_texts(pod.body, POD_FIELDS_WITHOUT_CLAIM, "pod:")
+    if pod.body.get("shareProcessNamespace") is True:
+        yield "pod:shareProcessNamespace"
+    for field in sorted(pod.own.keys() - POD_CONTEXT_FIELDS_WITHOUT_CLAIM):
+        value = pod.own[field]
+        yield f"pod:securityContext.{field}" + (f"={value}" if type(value) is int else "")
+    for key, value in pod.annotations.items():
+        if any(part in key for part in RUNTIME_ANNOTATIONS):
+            yield f"annotation:{key}={value}"
+    for volume in pod.unmounted:
+        if volume.host_path is None and source_of(volume.body) != TOKEN_VOLUME:
+            yield f"volume:{source_of(volume.body)}"

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.claims.fields import TOKEN_VOLUME
-from poolsmith.ledger.privilege import Privilege, normal_path, privilege
+from poolsmith.ledger.pods.pod import HOOKS, PROBES
 from poolsmith.sources.pod_template import mapping, mappings, word, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_PROPAGATION = {"HostToContainer": "host-to-container", "Bidirectional": "bidirectional"}
-_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-_HOOKS = ("postStart", "preStop")
+    from poolsmith.ledger.privilege import Privilege
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +27,6 @@ class Want:
     whole: bool = False
 
 
-def mounted(path: str, mount: Mapping[str, Any]) -> Want:
-    access = "ro" if mount.get("readOnly") is True else "rw"
-    propagation = _PROPAGATION.get(word(mount.get("mountPropagation")), "none")
-    held = privilege("host-path", narrowed_path(path, mount), access, propagation)
-    return Want(f"host-path:{spaceless(path)}:{access}:{propagation}{place_of(mount)}", held)
-
-
 def place_of(mount: Mapping[str, Any]) -> str:
     """Where it is mounted, and which part of the volume."""
     text = f" at {spaceless(mount.get('mountPath'))}"
@@ -43,11 +34,6 @@ def place_of(mount: Mapping[str, Any]) -> str:
         if word(mount.get(field)):
             text += f" {field} {spaceless(mount[field])}"
     return text
-
-
-def host_path(volume: Mapping[str, Any]) -> str | None:
-    source = volume.get("hostPath")
-    return word(source.get("path")) if isinstance(source, dict) else None
 
 
 def kind_of(volume: Mapping[str, Any]) -> str:
@@ -111,14 +97,14 @@ def source_text(source: Mapping[str, Any]) -> str:
 
 def command_texts(container: Mapping[str, Any]) -> Iterator[str]:
     """What probes and hooks run or call."""
-    for probe in _PROBES:
+    for probe in PROBES:
         found = mapping(container.get(probe))
         if "exec" in found:
             yield f"{probe}:{_joined(mapping(found['exec']).get('command'))}"
         elif any(mapping(found.get(call)).get("host") for call in ("httpGet", "tcpSocket")):
             yield f"{probe}<other host"
     hooks = mapping(container.get("lifecycle"))
-    for hook in _HOOKS:
+    for hook in HOOKS:
         if hook in hooks:
             found = mapping(hooks[hook])
             if "exec" in found:
@@ -145,12 +131,3 @@ def spaceless(text: Any) -> str:
 
 def encoded(text: str) -> str:
     return text.replace("%", "%25").replace("|", "%7C")
-
-
-def narrowed_path(path: str, mount: Mapping[str, Any]) -> str:
-    """The part of a host path that is mounted, where it is told literally; the kubelet never leaves the volume."""
-    expression = word(mount.get("subPathExpr"))
-    below = expression or word(mount.get("subPath"))
-    if "$" in expression or below.startswith("/") or ".." in below.split("/"):
-        return normal_path(path)
-    return normal_path(f"{path}/{below}")

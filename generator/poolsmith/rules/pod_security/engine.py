@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from poolsmith.rules.pod_security.pod import Pod
+from poolsmith.ledger.pods.pod import Pod
 from poolsmith.rules.pod_security.registry import CHECKS
 from poolsmith.rules.pod_security.standard import LATEST, Level, PodSecurityCheck, minor_of
 

@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from poolsmith.rules.pod_security.pod import Node, Pod
+    from poolsmith.ledger.pods.field import Field
+    from poolsmith.ledger.pods.pod import Pod
 
 T = TypeVar("T")
 NEWEST = 37
@@ -31,7 +32,7 @@ class Level(StrEnum):
 class Offence:
     """A field that a check does not allow (or where one is missing), and what is wrong with it."""
 
-    place: Node
+    place: Field
     detail: str
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.printable import shorten
+from poolsmith.ledger.pods.app_armor import ANNOTATION
 from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Node, Pod
+    from poolsmith.ledger.pods.field import Field
+    from poolsmith.ledger.pods.pod import Pod
 
-ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
 ALLOWED = ("RuntimeDefault", "Localhost")
 ALLOWED_ANNOTATION = "runtime/default"
 ALLOWED_PREFIX = "localhost/"
@@ -24,12 +25,12 @@ def find(pod: Pod, _minor: int) -> Iterator[Offence]:
         kind = profile.get("type")
         if not profile.unset and not kind.is_one_of(ALLOWED):
             yield Offence(kind, f"{setter.who} sets securityContext.appArmorProfile.type to {kind.shown}")
-    for key, value in pod.annotations.entries():
+    for key, value in pod.root.get("metadata").get("annotations").entries():
         if (key.startswith(ANNOTATION) or not key) and not _is_allowed(value):
             yield Offence(value, f"the pod sets the annotation `{shorten(key)}` to {value.shown}")
 
 
-def _is_allowed(value: Node) -> bool:
+def _is_allowed(value: Field) -> bool:
     return (
         value.empty
         or value.is_one_of((ALLOWED_ANNOTATION,))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.ledger.pods.pod import HOST_NAMESPACES
 from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
-
-FIELDS = ("hostNetwork", "hostPID", "hostIPC")
+    from poolsmith.ledger.pods.pod import Pod
 
 
 def find(pod: Pod, _minor: int) -> Iterator[Offence]:
-    for name in FIELDS:
+    for name in HOST_NAMESPACES:
         field = pod.spec.get(name)
         if not field.off:
             yield Offence(field, f"the pod sets {name} to {field.shown}")

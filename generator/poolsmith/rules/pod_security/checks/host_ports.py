@@ -9,12 +9,12 @@ from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityChe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
+    from poolsmith.ledger.pods.pod import Pod
 
 
 def find(pod: Pod, _minor: int) -> Iterator[Offence]:
     for container in pod.containers:
-        for port in container.node.get("ports").items():
+        for port in container.field.get("ports").items():
             field = port.get("hostPort")
             if not field.unset and field.whole != 0:
                 yield Offence(field, f"{container.who} uses hostPort {field.shown}")

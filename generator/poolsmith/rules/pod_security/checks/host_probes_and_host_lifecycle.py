@@ -9,19 +9,14 @@ from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityChe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
+    from poolsmith.ledger.pods.pod import Pod
 
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-HANDLERS = ("postStart", "preStop")
 ACTIONS = ("httpGet", "tcpSocket")
 
 
 def find(pod: Pod, _minor: int) -> Iterator[Offence]:
     for container in pod.containers:
-        lifecycle = container.node.get("lifecycle")
-        asked = [(name, container.node.get(name)) for name in PROBES]
-        asked += [(f"lifecycle.{name}", lifecycle.get(name)) for name in HANDLERS]
-        for name, handler in asked:
+        for name, handler in container.handlers:
             for action in ACTIONS:
                 host = handler.get(action).get("host")
                 if not host.empty:

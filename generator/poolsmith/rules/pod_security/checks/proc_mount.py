@@ -9,7 +9,7 @@ from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityChe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
+    from poolsmith.ledger.pods.pod import Pod
 
 RELAXED_BY_USER_NAMESPACE = {0: False, 35: True}
 

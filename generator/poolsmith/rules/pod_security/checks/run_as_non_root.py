@@ -9,7 +9,7 @@ from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityChe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
+    from poolsmith.ledger.pods.pod import Pod
 
 RELAXED_BY_USER_NAMESPACE = {0: False, 35: True}
 
@@ -21,7 +21,7 @@ def find(pod: Pod, minor: int) -> Iterator[Offence]:
         field = setter.context.get("runAsNonRoot")
         if not field.unset and field.value is not True:
             yield Offence(field, f"{setter.who} sets securityContext.runAsNonRoot to {field.shown}")
-    if pod.itself.context.get("runAsNonRoot").unset:
+    if pod.context.get("runAsNonRoot").unset:
         for container in pod.containers:
             field = container.context.get("runAsNonRoot")
             if field.unset:

@@ -9,7 +9,7 @@ from poolsmith.rules.pod_security.standard import NEWEST, Level, Offence, PodSec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
+    from poolsmith.ledger.pods.pod import Pod
 
 TYPES = {
     0: frozenset(("container_t", "container_init_t", "container_kvm_t")),

@@ -10,7 +10,8 @@ from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityChe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Node, Pod
+    from poolsmith.ledger.pods.field import Field
+    from poolsmith.ledger.pods.pod import Pod
 
 ALLOWED = ("RuntimeDefault", "Localhost")
 SAID_BY_ANNOTATION = {0: True, 19: False}
@@ -34,12 +35,12 @@ def unconfined(pod: Pod) -> Iterator[Offence]:
 
 def _by_annotation(pod: Pod) -> Iterator[Offence]:
     read = {ANNOTATION_OF_POD, *(ANNOTATION_OF_CONTAINER + container.name for container in pod.containers)}
-    for key, value in pod.annotations.entries():
+    for key, value in pod.root.get("metadata").get("annotations").entries():
         if (key in read or not key) and not _is_allowed(value):
             yield Offence(value, f"the pod sets the annotation `{shorten(key)}` to {value.shown}")
 
 
-def _is_allowed(value: Node) -> bool:
+def _is_allowed(value: Field) -> bool:
     return value.is_one_of(ALLOWED_ANNOTATIONS) or (
         isinstance(value.value, str) and value.value.startswith(ALLOWED_PREFIX)
     )

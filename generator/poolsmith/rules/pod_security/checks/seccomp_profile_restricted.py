@@ -10,7 +10,7 @@ from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityChe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
+    from poolsmith.ledger.pods.pod import Pod
 
 EXEMPTS_WINDOWS = {19: False, 25: True}
 
@@ -19,7 +19,7 @@ def find(pod: Pod, minor: int) -> Iterator[Offence]:
     if at(EXEMPTS_WINDOWS, minor) and pod.is_windows:
         return
     yield from seccomp_profile_baseline.unconfined(pod)
-    if pod.itself.context.get("seccompProfile").unset:
+    if pod.context.get("seccompProfile").unset:
         for container in pod.containers:
             profile = container.context.get("seccompProfile")
             if profile.unset:

@@ -10,7 +10,7 @@ from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityChe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
+    from poolsmith.ledger.pods.pod import Pod
 
 ADDED = {
     0: (
@@ -34,7 +34,7 @@ def allowed_at(minor: int) -> frozenset[str]:
 
 def find(pod: Pod, minor: int) -> Iterator[Offence]:
     allowed = allowed_at(minor)
-    for setting in pod.itself.context.get("sysctls").items():
+    for setting in pod.context.get("sysctls").items():
         name = setting.get("name")
         if not name.is_one_of(allowed):
             yield Offence(name, f"the pod sets the sysctl {name.shown}")

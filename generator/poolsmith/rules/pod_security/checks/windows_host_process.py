@@ -9,7 +9,7 @@ from poolsmith.rules.pod_security.standard import Level, Offence, PodSecurityChe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.rules.pod_security.pod import Pod
+    from poolsmith.ledger.pods.pod import Pod
 
 
 def find(pod: Pod, _minor: int) -> Iterator[Offence]:

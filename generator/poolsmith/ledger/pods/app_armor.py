@@ -1,0 +1,36 @@
+"""The annotations that said an AppArmor profile before pods had a field for it.
+
+Rules: kubernetes/kubernetes:pkg/registry/core/pod/strategy.go (what is copied), pkg/api/pod/util.go (what can be read)
+and pkg/security/apparmor/helpers.go (what the kubelet takes).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
+"""Before the name of a container."""
+
+_LONGEST_NAME = 4095
+_TYPES = {"runtime/default": "RuntimeDefault", "unconfined": "Unconfined"}
+_LOCALHOST = "localhost/"
+
+
+def profile_of_annotation(text: Any) -> dict[str, str] | None:
+    """The field that means the same; None of what the API server can't read, which it leaves out of account."""
+    if not isinstance(text, str):
+        return None
+    if text in _TYPES:
+        return {"type": _TYPES[text]}
+    name = text.removeprefix(_LOCALHOST)
+    if name != text and name and name == name.strip() and len(name.encode(errors="replace")) <= _LONGEST_NAME:
+        return {"type": "Localhost", "localhostProfile": name}
+    return None
+
+
+def annotation_of_profile(profile: dict[str, str]) -> str | None:
+    """The annotation that means the same; None of a field that the API server refuses."""
+    if profile.get("type") == "Localhost":
+        name = profile.get("localhostProfile")
+        return f"{_LOCALHOST}{name}" if name else None
+    return next((text for text, kind in _TYPES.items() if kind == profile.get("type")), None)
