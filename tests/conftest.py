@@ -25,6 +25,8 @@ settings.register_profile("default", max_examples=100, deadline=None, derandomiz
 settings.register_profile("deep", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+os.environ["POOLSMITH_CACHE_DIR"] = ""
+"""No store of results, unless a test asks for one."""
 REPOSITORY = Path(__file__).resolve().parent.parent
 _STEERS_REPORTS = frozenset(("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR"))
 

@@ -243,7 +243,7 @@ def test_output_that_was_never_generated_is_out_of_date(sample_project, generate
 
 def test_a_mistake_in_the_middle_of_a_profile_is_never_a_bug(generated):
     """Every file of the sample, cut off somewhere, is refused or accepted, and never a bug."""
-    from poolsmith.app.generate import compare
+    from poolsmith.app import compare
 
     for path in sorted((generated / "profiles").rglob("*.yaml")):
         text = path.read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.app.generate import compare, generate
+from poolsmith.app import compare, generate
 
 CLUSTER = """\
 apiVersion: poolsmith/v1

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, event, given, note, seed, settings
 
-from poolsmith.app.check import check_project
+from poolsmith.app.check_project import check_project
 from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.generate import generate
 from poolsmith.app.project import open_project

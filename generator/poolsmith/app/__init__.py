@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from poolsmith.app.check import check_paths as check_paths
-    from poolsmith.app.check import check_project as check_project
+    from poolsmith.app.check_project import check_project as check_project
+    from poolsmith.app.compare import compare as compare
     from poolsmith.app.explain import explain as explain
-    from poolsmith.app.generate import compare as compare
     from poolsmith.app.generate import generate as generate
     from poolsmith.app.initialize import initialize as initialize
     from poolsmith.app.rule_book import rule_book as rule_book
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "check_paths": "check",
-    "compare": "generate",
-    "check_project": "check",
+    "compare": "compare",
+    "check_project": "check_project",
     "explain": "explain",
     "generate": "generate",
     "initialize": "initialize",

@@ -1,4 +1,4 @@
-"""Use case: judge the project and its committed output, or anyone's manifests."""
+"""Use case: judge anyone's manifests; and the real kubeconform's opinion of them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.app.run import Progress, open_run, silent
 from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.output.collector import rarely_collecting
-from poolsmith.policies.verdicts import Verdicts, strictly
+from poolsmith.policies.verdicts import strictly
 from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import (
@@ -36,33 +35,6 @@ if TYPE_CHECKING:
 
 MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
-
-
-def check_project(
-    root: Path,
-    *,
-    clusters: Sequence[str] = (),
-    jobs: int = 1,
-    kubeconform: str | None = None,
-    progress: Progress = silent,
-    verdicts: Verdicts | None = None,
-) -> Outcome:
-    """Profiles, drift of the output, and the manifest rules and schemas on what is committed.
-
-    `kubeconform` asks for a second opinion: a path, or the empty string for the one on PATH.
-    Raises UsageError, NoInputError.
-    """
-    verdicts = verdicts or Verdicts()
-    from poolsmith.app.judge import judge  # rules over profiles are for a project only
-
-    run = open_run(root, clusters, jobs=jobs, progress=progress, judged_by=verdicts.judged_by)
-    result = judge(run, verdicts)
-    current = result.is_current and not result.outcome.skipped_for_errors
-    facts = ("the output is what the profiles generate",) if current else ()
-    outcome = replace(result.outcome, facts=(*facts, *result.outcome.facts))
-    if kubeconform is not None:
-        outcome = _with_opinion(outcome, kubeconform, root, lambda: _committed(root, clusters))
-    return strictly(outcome) if verdicts.strict else outcome
 
 
 def check_paths(
@@ -165,7 +137,7 @@ def _check_paths(
     outcome = setups.added_to(values.added_to(with_schema_results(outcome, [schemas])))
     if pod_security is not None:
         outcome = _with_pod_security(outcome, tree, pod_security)
-    return outcome if kubeconform is None else _with_opinion(outcome, kubeconform, root, lambda: [schemas])
+    return outcome if kubeconform is None else with_opinion(outcome, kubeconform, root, lambda: [schemas])
 
 
 def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurityStandard) -> Outcome:
@@ -181,7 +153,7 @@ def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurit
     )
 
 
-def _with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[], Iterable[SchemaResult]]) -> Outcome:
+def with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[], Iterable[SchemaResult]]) -> Outcome:
     from poolsmith.rules.schema.kubeconform import NOT_FOUND, find_binary, second_opinion
 
     binary = find_binary(wanted)
@@ -196,7 +168,7 @@ def _with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[
     )
 
 
-def _committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
+def committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
     """The output of each cluster, judged once more: a second opinion needs each object's verdict."""
     from poolsmith.app.project import CLUSTERS, FLEET, open_project
     from poolsmith.profiles.load_cluster import load_cluster

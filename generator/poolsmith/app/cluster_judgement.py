@@ -34,6 +34,8 @@ class Judgement:
     sights: dict[str, Sight] = field(default_factory=dict)
     """What each of the users' policies saw."""
     grant_use: GrantUse | None = None
+    was_stopped: bool = False
+    """Whether evaluation of a policy was stopped: another run may say something else."""
 
 
 def judge_cluster(project: Project, run: ClusterRun) -> Judgement:
@@ -66,6 +68,7 @@ def _with_admission(judgement: Judgement, found: AdmissionFindings) -> Judgement
         skipped=(*judgement.skipped, *found.skipped),
         not_evaluated=judgement.not_evaluated + found.not_evaluated,
         sights=found.sights,
+        was_stopped=found.was_stopped,
     )
 
 

@@ -28,6 +28,7 @@ class FleetJudgement:
     skipped: tuple[Skipped, ...] = ()
     not_evaluated: int = 0
     checked: dict[str, int] = field(default_factory=dict)
+    was_stopped: bool = False
 
 
 def judge_fleet(
@@ -69,11 +70,13 @@ def judge_fleet(
 def _with_policy_tests(judgement: FleetJudgement, policies: Policies) -> FleetJudgement:
     from poolsmith.app.policy_test import project_policy_tests
 
-    tested = project_policy_tests(policies.tree, policies.files).outcome
+    result = project_policy_tests(policies.tree, policies.files)
+    tested = result.outcome
     return replace(
         judgement,
         diagnostics=(*judgement.diagnostics, *tested.diagnostics),
         skipped=(*judgement.skipped, *tested.skipped),
         not_evaluated=judgement.not_evaluated + tested.not_evaluated,
         checked=judgement.checked | {name: count for name, count in tested.checked.items() if count},
+        was_stopped=result.was_stopped,
     )

@@ -1,18 +1,21 @@
-"""Use cases: generate the output, or say what would change.
+"""Use case: generate the output; and what that would change, where nobody remembers it.
 
 Nothing is written unless every profile is sound: clusters are staged one by one, and put in place together.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_result import compare_clusters, write_clusters
 from poolsmith.app.fleet_folder import fleet_folder, orphans, removal
 from poolsmith.app.folder import compare_folder, link_in_the_way, write_folder
+from poolsmith.app.generate_result import GenerateResult
+from poolsmith.app.memory import COMPARING, recall
+from poolsmith.app.progress import Progress, silent
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT
-from poolsmith.app.run import Progress, Run, Totals, open_run, silent
+from poolsmith.app.run import EMPTY, Run, Totals, open_run
 from poolsmith.app.writer import only_writer
 from poolsmith.diagnostics import diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene
@@ -21,11 +24,14 @@ from poolsmith.policies.verdicts import with_policies
 from poolsmith.sources.output_tree import is_interrupted, recover
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from poolsmith.app.cluster_result import ClusterResult
     from poolsmith.app.folder import FolderResult, GeneratedFolder
+    from poolsmith.app.memory import Memory
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.output.result_store import ResultStore
 
 _FEW = 8
 _BLOCKED = "nothing was written: there are errors"
@@ -33,31 +39,39 @@ _FEW_CLUSTERS = 12
 """So many are generated sooner than another process is started."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GenerateResult:
-    """`changed` are clusters that were written, or would be."""
+def generate(
+    root: Path,
+    *,
+    clusters: Sequence[str] = (),
+    jobs: int = 1,
+    progress: Progress = silent,
+    store: ResultStore | None = None,
+    rehash: bool = False,
+) -> GenerateResult:
+    """Generate the clusters named, or all. Raises UsageError, NoInputError, WriteError.
 
-    outcome: Outcome
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    written: bool = False
-
-    @property
-    def is_current(self) -> bool:
-        return not self.changed and not self.removed
-
-
-def generate(root: Path, *, clusters: Sequence[str] = (), jobs: int = 1, progress: Progress = silent) -> GenerateResult:
-    """Generate the clusters named, or all. Raises UsageError, NoInputError, WriteError."""
+    What `compare` has found to be as generated is not generated again.
+    """
     run = open_run(root, clusters, jobs=jobs, progress=progress)
-    return _told(run, write(run))
+    memory = recall(store, root, COMPARING, clusters, rehash=rehash)
+    return _told(run, write(run, _unchanged(memory)))
 
 
-def compare(root: Path, *, clusters: Sequence[str] = (), jobs: int = 1, progress: Progress = silent) -> GenerateResult:
-    """What `generate` would change; nothing is written. Raises UsageError, NoInputError."""
+def compare_anew(
+    root: Path, *, clusters: Sequence[str], jobs: int, progress: Progress, memory: Memory | None
+) -> GenerateResult:
+    """What `generate` would change. Raises UsageError, NoInputError."""
     run = open_run(root, clusters, jobs=jobs, progress=progress)
-    totals = compare_all(run)
-    return _told(run, unwritten(run, totals, totals.outcome()))
+    totals = compare_all(run, memory.clusters() if memory is not None else EMPTY)
+    result = _told(run, unwritten(run, totals, totals.outcome()))
+    if memory is not None:
+        memory.keep(result, totals.fresh)
+    return result
+
+
+def _unchanged(memory: Memory | None) -> Mapping[str, ClusterResult]:
+    found = memory.clusters() if memory is not None else EMPTY
+    return {name: item for name, item in found.items() if item.folder is not None and not item.folder.changed}
 
 
 def _told(run: Run, result: GenerateResult) -> GenerateResult:
@@ -66,7 +80,7 @@ def _told(run: Run, result: GenerateResult) -> GenerateResult:
     return replace(result, outcome=outcome)
 
 
-def write(run: Run) -> GenerateResult:
+def write(run: Run, unchanged: Mapping[str, ClusterResult] = EMPTY) -> GenerateResult:
     """Put what differs in place, or nothing at all. Raises WriteError."""
     project = run.project
     if link_in_the_way(project.root, CLUSTERS) is not None:
@@ -76,15 +90,15 @@ def write(run: Run) -> GenerateResult:
         recover(project.clusters_folder)
         recover(project.root / OUTPUT)
         try:
-            return _write(run)
+            return _write(run, unchanged)
         except BaseException:
             recover(project.clusters_folder)
             recover(project.root / OUTPUT)
             raise
 
 
-def _write(run: Run) -> GenerateResult:
-    totals = run.collect(write_clusters, few=_FEW_CLUSTERS)
+def _write(run: Run, unchanged: Mapping[str, ClusterResult]) -> GenerateResult:
+    totals = run.collect(write_clusters, few=_FEW_CLUSTERS, known=unchanged)
     _add_fleet(run, totals, write_folder)
     removed = orphans(run.project) if run.is_whole else []
     for name in removed:
@@ -100,9 +114,9 @@ def _write(run: Run) -> GenerateResult:
     return GenerateResult(outcome=outcome, changed=changed, removed=tuple(removed), written=True)
 
 
-def compare_all(run: Run) -> Totals:
+def compare_all(run: Run, known: Mapping[str, ClusterResult] = EMPTY) -> Totals:
     """How all generated folders differ from what is there."""
-    totals = run.collect(compare_clusters, few=_FEW_CLUSTERS)
+    totals = run.collect(compare_clusters, few=_FEW_CLUSTERS, known=known)
     _add_fleet(run, totals, compare_folder)
     add_leftovers(run, totals)
     return totals

@@ -11,8 +11,9 @@ from poolsmith.app.fleet_folder import fleet_folder
 from poolsmith.app.fleet_judgement import judge_fleet
 from poolsmith.app.folder import link_in_the_way
 from poolsmith.app.folder_judgement import judge_folder
-from poolsmith.app.generate import GenerateResult, add_leftovers, unwritten
+from poolsmith.app.generate import add_leftovers, unwritten
 from poolsmith.app.project import CLUSTERS, FLEET
+from poolsmith.app.run import EMPTY
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.ledger.privilege_check import not_expanded
 from poolsmith.ledger.registry import PRIVILEGE_RULES
@@ -23,6 +24,8 @@ from poolsmith.rules.setup.registry import SETUP_RULES
 
 if TYPE_CHECKING:
     from poolsmith.app.fleet_judgement import FleetJudgement
+    from poolsmith.app.generate_result import GenerateResult
+    from poolsmith.app.memory import Memory
     from poolsmith.app.run import Run, Totals
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.policies.verdicts import Verdicts
@@ -31,10 +34,13 @@ _FEW_CLUSTERS = 2
 """Judging a cluster takes long enough to be shared by processes from here on."""
 
 
-def judge(run: Run, verdicts: Verdicts) -> GenerateResult:
-    """Compare every generated folder, run every rule, and take the findings as the policies want them."""
+def judge(run: Run, verdicts: Verdicts, memory: Memory | None = None) -> GenerateResult:
+    """Compare every generated folder, run every rule, and take the findings as the policies want them.
+
+    What depended on the clock, because evaluation was stopped, is not remembered.
+    """
     project = run.project
-    totals = run.collect(judge_clusters, few=_FEW_CLUSTERS)
+    totals = run.collect(judge_clusters, few=_FEW_CLUSTERS, known=memory.clusters() if memory is not None else EMPTY)
     if run.is_whole and not totals.unplanned and link_in_the_way(project.root, CLUSTERS) is None:
         totals.add_folder(FLEET, judge_folder(fleet_folder(project, totals.fleet), Against()))
     add_leftovers(run, totals)
@@ -45,7 +51,12 @@ def judge(run: Run, verdicts: Verdicts) -> GenerateResult:
     outcome = _with_judgements(totals.outcome(), totals, fleet)
     complete = run.is_whole and not outcome.skipped_for_errors
     outcome = with_policies(outcome, project.judging_policies, today=verdicts.today, complete=complete)
-    return unwritten(run, totals, outcome)
+    result = unwritten(run, totals, outcome)
+    if memory is not None and not (fleet is not None and fleet.was_stopped):
+        lasting = [item for item in totals.fresh if item.judgement is None or not item.judgement.was_stopped]
+        if len(lasting) == len(totals.fresh):
+            memory.keep(result, lasting)
+    return result
 
 
 def _with_judgements(outcome: Outcome, totals: Totals, fleet: FleetJudgement | None) -> Outcome:

@@ -51,6 +51,7 @@ class PolicyTestResult:
     policies: int = 0
     untried: int = 0
     why_untried: str = ""
+    was_stopped: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -89,11 +90,14 @@ def _tested(files: TestFiles, kubernetes: str, *, static: bool) -> PolicyTestRes
     cases: list[CaseResult] = []
     found: list[Diagnostic] = []
     budget = Budget(_SECONDS, each=_SECONDS_OF_GROUP)
+    was_stopped = False
     for test in files.tests:
-        for index, result in _Running(files, test, kubernetes, budget).results():
+        running = _Running(files, test, kubernetes, budget)
+        for index, result in running.results():
             cases.append(result)
             if not result.passed:
                 found.append(_failed(test, index, result))
+        was_stopped = was_stopped or running.was_stopped
     policies, problems = read_policies(files.objects(files.policies), kubernetes)
     if static:
         with budget.limits() as limits:
@@ -106,6 +110,7 @@ def _tested(files: TestFiles, kubernetes: str, *, static: bool) -> PolicyTestRes
         cases=tuple(cases),
         diagnostics=sorted_unique((*files.problems, *found)),
         policies=len(policies.policies),
+        was_stopped=was_stopped,
     )
 
 
@@ -114,6 +119,7 @@ class _Running:
 
     def __init__(self, files: TestFiles, test: TestFile, kubernetes: str, budget: Budget) -> None:
         self.budget = budget
+        self.was_stopped = False
         self.files = files
         self.test = test
         self.default = test.document.spec.kubernetes or kubernetes
@@ -145,6 +151,7 @@ class _Running:
                 requests.append((index, case, made))
         with self.budget.limits() as limits:
             run = run_policies(policies, [request for _, _, request in requests], resources, limits=limits)
+        self.was_stopped = self.was_stopped or bool(run.stopped)
         for (index, case, _), evaluation in zip(requests, run.evaluations, strict=True):
             yield index, self._judged(case, evaluation, policies, run)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from poolsmith.app.progress import Progress, silent
 from poolsmith.app.project import Project, open_project
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique
 from poolsmith.diagnostics.codes import shape
@@ -25,13 +27,9 @@ if TYPE_CHECKING:
     from poolsmith.profiles.fleet import ClusterFiles
     from poolsmith.sources.output_tree import Staged
 
-Progress = Callable[[int, int], None]
 Work = Callable[[Project, "tuple[ClusterFiles, ...]"], "Iterator[ClusterResult]"]
 """One of the functions of `cluster_result`: what is made of each cluster."""
-
-
-def silent(_done: int, _total: int) -> None:
-    """Nobody wants to know how far it is."""
+EMPTY: Mapping[str, ClusterResult] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -50,6 +48,8 @@ class Totals:
     findings: list[FolderFindings] = field(default_factory=list)
     fleet: list[FleetEntry] = field(default_factory=list)
     judgements: dict[str, Judgement] = field(default_factory=dict)
+    fresh: list[ClusterResult] = field(default_factory=list)
+    """Results of this run that an earlier one did not have."""
 
     @property
     def failed(self) -> bool:
@@ -112,15 +112,20 @@ class Run:
     jobs: int = 1
     progress: Progress = silent
 
-    def collect(self, work: Work, *, few: int) -> Totals:
-        """Each cluster worked on, and what is wrong with the files that they share.
+    def collect(self, work: Work, *, few: int, known: Mapping[str, ClusterResult] = EMPTY) -> Totals:
+        """Each cluster worked on unless its result is known, and what is wrong with the files that they share.
 
         Other processes are started for more than `few` clusters only.
         """
         totals = Totals()
-        self.progress(0, len(self.selected))
-        for result in in_batches(partial(work, self.project), self.selected, self.jobs, few=few):
+        for files in self.selected:
+            if files.name in known:
+                totals.add(known[files.name])
+        todo = [files for files in self.selected if files.name not in known]
+        self.progress(totals.clusters, len(self.selected))
+        for result in in_batches(partial(work, self.project), todo, self.jobs, few=few):
             totals.add(result)
+            totals.fresh.append(result)
             self.progress(totals.clusters, len(self.selected))
         totals.diagnostics.extend(self._shared_problems(totals.used_bases))
         return totals

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     metavar="DAY",
     help="The day on which grants and waivers are judged, as 2027-06-30. Default: today, in UTC.",
 )
+@options.cache
+@options.rehash
 @options.report_flags
 def command(
     paths: tuple[Path, ...],
@@ -77,13 +79,13 @@ def command(
     policies_from: str | None,
     strict: bool,
     today: dt.datetime | None,
+    cache: bool | None,
+    rehash: bool,
 ) -> int:
     """Check the project and its output, or the manifests in PATHS."""
-    from poolsmith.app.check import check_paths, check_project
-    from poolsmith.output.batches import default_jobs
-    from poolsmith.policies.verdicts import Verdicts
-
     if paths:
+        from poolsmith.app.check import check_paths
+
         if policies_from is not None or today is not None:
             raise UsageError("--policies-from and --today are for the project; PATHS are judged without its policies")
         if len(clusters) > 1:
@@ -106,6 +108,10 @@ def command(
             raise UsageError("--kubernetes and --release are for PATHS; here the profiles say both")
         if pod_security is not None:
             raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
+        from poolsmith.app.check_project import check_project
+        from poolsmith.output.batches import default_jobs
+        from poolsmith.policies.verdicts import Verdicts
+
         day = {} if today is None else {"today": today.date()}
         with _policies(root, policies_from) as judged_by, progress_bar("checking") as progress:
             outcome = check_project(
@@ -115,6 +121,8 @@ def command(
                 kubeconform=kubeconform,
                 progress=progress,
                 verdicts=Verdicts(judged_by=judged_by, strict=strict, **day),
+                store=options.result_store(cache),
+                rehash=rehash,
             )
     print_outcome(outcome, output_format=output_format, color=color, tool=TOOL)
     return exit_code(outcome, fail_on)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 @click.command("generate")
 @click.option("--check", is_flag=True, help="Write nothing; fail when the output is out of date.")
+@options.cache
+@options.rehash
 @options.report_flags
 def command(
     root: Path,
@@ -26,17 +28,24 @@ def command(
     output_format: str | None,
     fail_on: str,
     check: bool,
+    cache: bool | None,
+    rehash: bool,
 ) -> int:
     """Generate output/ from profiles/.
 
     Every cluster's folder is replaced as a whole, and only when all profiles are sound.
     """
-    from poolsmith.app.generate import compare, generate
+    from poolsmith.app.compare import compare
     from poolsmith.output.batches import default_jobs
 
+    store, jobs = options.result_store(cache), jobs or default_jobs()
     with progress_bar("comparing" if check else "generating") as progress:
-        work = compare if check else generate
-        result = work(root, clusters=clusters, jobs=jobs or default_jobs(), progress=progress)
+        if check:
+            result = compare(root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash)
+        else:
+            from poolsmith.app.generate import generate  # the whole generator
+
+            result = generate(root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash)
     print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL)
     if check and not result.is_current:
         return Exit.FINDINGS

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from poolsmith.output.result_store import ResultStore
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -28,6 +33,15 @@ output_format = click.option(
     default=None,
     help="Report format. Default: github inside GitHub Actions, else text.",
 )
+cache = click.option(
+    "--cache/--no-cache",
+    "cache",
+    default=None,
+    help="Remember results in the user's cache folder. Default: yes, but not where CI is set.",
+)
+rehash = click.option(
+    "--rehash", is_flag=True, help="Read every file again for remembered results, whatever size and times say."
+)
 fail_on = click.option(
     "--fail-on",
     type=click.Choice(("error", "warning", "note")),
@@ -35,6 +49,29 @@ fail_on = click.option(
     show_default=True,
     help="Exit with 1 when a finding is at least this bad.",
 )
+
+
+def result_store(wanted: bool | None) -> ResultStore | None:
+    """The user's own store of results; None where there is to be none, or can't be one."""
+    if wanted is False or (wanted is None and os.environ.get("CI")):
+        return None
+    from poolsmith.output.result_store import open_store
+
+    folder = _cache_folder()
+    return open_store(folder) if folder else None
+
+
+def _cache_folder() -> str:
+    """POOLSMITH_CACHE_DIR, else a folder in that of the user; empty where there is none."""
+    own = os.environ.get("POOLSMITH_CACHE_DIR")
+    if own is not None:
+        return os.path.abspath(own) if own else ""  # noqa: PTH100 - links stay as they were given
+    home = os.path.expanduser("~")  # noqa: PTH111 - no Path for one string at start-up
+    if not os.path.isabs(home):  # noqa: PTH117
+        return ""
+    default = f"{home}/Library/Caches" if sys.platform == "darwin" else f"{home}/.cache"
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    return f"{shared if os.path.isabs(shared) else default}/poolsmith"  # noqa: PTH117
 
 
 def report_flags(command: Command) -> Command:

@@ -47,7 +47,10 @@ _GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "syst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionFindings:
-    """Of one cluster. `sights` are what each policy saw there; `requests` counts what was judged."""
+    """Of one cluster. `sights` are what each policy saw there; `requests` counts what was judged.
+
+    `was_stopped`: a policy took too long or failed, which may be otherwise the next time.
+    """
 
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -55,6 +58,7 @@ class AdmissionFindings:
     requests: int = 0
     policies: int = 0
     sights: dict[str, Sight] = field(default_factory=dict)
+    was_stopped: bool = False
 
 
 class AdmissionReviews:
@@ -95,6 +99,7 @@ class AdmissionReviews:
             requests=len(judged),
             policies=len(policies.set.policies),
             sights=found.sights,
+            was_stopped=policies.was_stopped,
         )
 
 
@@ -114,6 +119,10 @@ class _Policies:
         self._stopped: dict[str, str] = {}
         self._known: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._predicted: OrderedDict[tuple[str, bytes], list[Judged]] = OrderedDict()
+
+    @property
+    def was_stopped(self) -> bool:
+        return bool(self.run.stopped or self._stopped)
 
     @cached_property
     def sound(self) -> PolicySet:

@@ -1,0 +1,68 @@
+"""Use case: judge a project and its committed output. The rules are loaded only for what is not remembered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.app.memory import JUDGING, recall
+from poolsmith.app.progress import Progress, silent
+from poolsmith.policies.verdicts import Verdicts, strictly
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from poolsmith.app.generate_result import GenerateResult
+    from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.output.result_store import ResultStore
+
+
+def check_project(
+    root: Path,
+    *,
+    clusters: Sequence[str] = (),
+    jobs: int = 1,
+    kubeconform: str | None = None,
+    progress: Progress = silent,
+    verdicts: Verdicts | None = None,
+    store: ResultStore | None = None,
+    rehash: bool = False,
+) -> Outcome:
+    """Profiles, drift of the output, and the manifest rules and schemas on what is committed.
+
+    `kubeconform` asks for a second opinion: a path, or the empty string for the one on PATH. `store` and `rehash` as
+    for `compare`; who is judged by the policies of another revision is never answered from the store.
+    Raises UsageError, NoInputError.
+    """
+    verdicts = verdicts or Verdicts()
+    result = _judged(root, clusters, jobs, progress, verdicts, store, rehash=rehash)
+    current = result.is_current and not result.outcome.skipped_for_errors
+    facts = ("the output is what the profiles generate",) if current else ()
+    outcome = replace(result.outcome, facts=(*facts, *result.outcome.facts))
+    if kubeconform is not None:
+        from poolsmith.app.check import committed, with_opinion  # schemas, for who asked for it
+
+        outcome = with_opinion(outcome, kubeconform, root, lambda: committed(root, clusters))
+    return strictly(outcome) if verdicts.strict else outcome
+
+
+def _judged(
+    root: Path,
+    clusters: Sequence[str],
+    jobs: int,
+    progress: Progress,
+    verdicts: Verdicts,
+    store: ResultStore | None,
+    *,
+    rehash: bool,
+) -> GenerateResult:
+    if verdicts.judged_by is not None:
+        store = None
+    memory = recall(store, root, JUDGING, clusters, about=verdicts.today.isoformat(), rehash=rehash)
+    if memory is not None and (known := memory.result()) is not None:
+        return known
+    from poolsmith.app.judge import judge  # all rules
+    from poolsmith.app.run import open_run
+
+    return judge(open_run(root, clusters, jobs=jobs, progress=progress, judged_by=verdicts.judged_by), verdicts, memory)

@@ -1,0 +1,37 @@
+"""Use case: what `generate` would change. The generator is loaded only for what is not remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.app.memory import COMPARING, recall
+from poolsmith.app.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from poolsmith.app.generate_result import GenerateResult
+    from poolsmith.output.result_store import ResultStore
+
+
+def compare(
+    root: Path,
+    *,
+    clusters: Sequence[str] = (),
+    jobs: int = 1,
+    progress: Progress = silent,
+    store: ResultStore | None = None,
+    rehash: bool = False,
+) -> GenerateResult:
+    """What `generate` would change; nothing is written below `root`.
+
+    With a store, clusters whose bytes are those of an earlier run are not generated again. `rehash`: all bytes are
+    read again, whatever the file system says of them. Raises UsageError, NoInputError.
+    """
+    memory = recall(store, root, COMPARING, clusters, rehash=rehash)
+    if memory is not None and (known := memory.result()) is not None:
+        return known
+    from poolsmith.app.generate import compare_anew  # the whole generator
+
+    return compare_anew(root, clusters=clusters, jobs=jobs, progress=progress, memory=memory)

@@ -1,0 +1,23 @@
+"""What `generate` and `check` say of a whole project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerateResult:
+    """`changed` are clusters that were written, or would be; `removed` those that have no profile any more."""
+
+    outcome: Outcome
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    written: bool = False
+
+    @property
+    def is_current(self) -> bool:
+        return not self.changed and not self.removed

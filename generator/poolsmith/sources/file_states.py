@@ -1,0 +1,120 @@
+"""Whether folders are as they were, by what the file system says of each file, without reading any.
+
+A file whose size, inode, mode and both times are the same has the same content: the time of change (ctime) can't be
+set by programs. The exception is a file that was changed again within one tick of the clock that stamps it: a folder
+with a file that is younger than `MARGIN` at the time of looking is not to be remembered by its stamp (git's rule for
+racy entries).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MARGIN = 2_000_000_000
+"""Nanoseconds: the coarsest clock that file systems stamp with, those of FAT, ticks every two seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """`entries` are lines of path and state, sorted; `youngest` is the latest time of any file, in nanoseconds.
+
+    `is_plain` is False where links or special files stand in it: what these lead to is not looked at.
+    """
+
+    entries: tuple[str, ...] = ()
+    youngest: int = 0
+    is_plain: bool = True
+
+    @property
+    def stamp(self) -> str:
+        return _hashed(self.entries)
+
+    def is_settled(self, now: int) -> bool:
+        """Whether nothing can change any more that the stamp would not tell; `now` in nanoseconds since the epoch."""
+        return self.youngest + MARGIN < now
+
+
+def folder_state(
+    folder: str, *, leave_out: frozenset[str] = frozenset(), ignored: frozenset[str] = frozenset()
+) -> FolderState:
+    """The state of all below a folder; of no folder, that it is not there.
+
+    `leave_out` are names at its top, `ignored` names of folders anywhere.
+
+    Raises OSError where it can't be looked at.
+    """
+    entries: list[str] = []
+    youngest, is_plain = 0, True
+    pending = [""]
+    while pending:
+        below = pending.pop()
+        try:
+            scan = os.scandir(f"{folder}/{below}" if below else folder)
+        except (FileNotFoundError, NotADirectoryError):
+            if below:
+                raise
+            return FolderState((_alone(folder),))
+        with scan:
+            for entry in scan:
+                if not below and entry.name in leave_out:
+                    continue
+                path = f"{below}/{entry.name}" if below else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name in ignored:
+                        continue
+                    entries.append(f"{path}/")
+                    pending.append(path)
+                    continue
+                state = entry.stat(follow_symlinks=False)
+                entries.append(_line(path, state))
+                youngest = max(youngest, state.st_mtime_ns, state.st_ctime_ns)
+                is_plain = is_plain and stat.S_ISREG(state.st_mode)
+    entries.sort()
+    return FolderState(tuple(entries), youngest, is_plain)
+
+
+def content_digest(folder: str, state: FolderState) -> str:
+    """Of the names and bytes of all regular files; of others only that they are there. Raises OSError."""
+    return _hashed(part for line in state.entries for part in _content(folder, line))
+
+
+def _content(folder: str, line: str) -> tuple[str, ...]:
+    path, _, about = line.partition("\0")
+    if not about.startswith("-"):
+        return (path, about.partition(" ")[0])
+    with open(f"{folder}/{path}", "rb") as stream:  # noqa: PTH123 - thousands of files: strings, not Path objects
+        return path, _hash(stream.read())
+
+
+def file_state(path: str) -> str:
+    """The state of one file, in a line; that it is not there, where it is not."""
+    return _alone(path)
+
+
+def _alone(path: str) -> str:
+    try:
+        return _line("", os.lstat(path))
+    except OSError as error:
+        return f"\0none {error.errno}"
+
+
+def _line(path: str, state: os.stat_result) -> str:
+    kind = "-" if stat.S_ISREG(state.st_mode) else "?"
+    about = f"{state.st_mode:o} {state.st_size} {state.st_dev} {state.st_ino} {state.st_mtime_ns} {state.st_ctime_ns}"
+    return f"{path}\0{kind} {about}"
+
+
+def _hashed(parts: Iterable[str]) -> str:
+    return _hash("\n".join(parts).encode("utf-8", "surrogateescape"))
+
+
+def _hash(content: bytes) -> str:
+    from _blake2 import blake2b  # what hashlib would give, without loading OpenSSL
+
+    return blake2b(content, digest_size=20).hexdigest()
