@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.rules.setup.declared_charts import declared_charts
+from poolsmith.repository.declared_charts import first_document, installed_charts
 from poolsmith.sources.nested import MISSING, value_at
 from poolsmith.sources.pod_template import mappings, word
 
@@ -47,8 +47,7 @@ def discoveries(view: SetupView) -> tuple[Discovery, ...]:
 
 def installs_charts(view: SetupView) -> bool:
     """Whether these files are the place where a cluster's charts are declared, more than the operator's own."""
-    charts = [name for item in view.objects for name, *_ in declared_charts(item, view)]
-    return any(name != _OURS for name in charts)
+    return any(chart.name != _OURS for item in view.objects for chart in installed_charts(item, view))
 
 
 def _of(item: SetupObject, view: SetupView) -> Iterator[Discovery]:
@@ -65,16 +64,16 @@ def _of(item: SetupObject, view: SetupView) -> Iterator[Discovery]:
             tolerations=_list(value_at(pod, ("tolerations",), [])),
         )
     else:
-        for name, values, pointer, partial in declared_charts(item, view):
-            known = view.catalog.scheduling.discovery_charts.get(name)
-            if known is not None and _brings(known, values, partial=partial):
+        for chart in installed_charts(item, view):
+            known, values = view.catalog.scheduling.discovery_charts.get(chart.name), first_document(chart.values)
+            if known is not None and _brings(known, values, partial=chart.partial):
                 keys = (*known.worker, "tolerations")
                 given = value_at(values, keys, MISSING)
-                unknown = given is MISSING and (partial or name != "node-feature-discovery")
+                unknown = given is MISSING and (chart.partial or chart.name != "node-feature-discovery")
                 yield Discovery(
                     item=item,
-                    what=f"the chart {name} of {item.name}",
-                    pointer=pointer + "".join(f"/{key}" for key in keys),
+                    what=f"the chart {chart.name} of {item.name}",
+                    pointer=chart.pointer + "".join(f"/{key}" for key in keys),
                     tolerations=None if unknown else _list([] if given is MISSING else given),
                 )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
-from poolsmith.rules.setup.declared_charts import declared_charts
+from poolsmith.repository.declared_charts import first_document, installed_charts
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.rules.setup.node_selectors import GPU_PRESENT, matches
 from poolsmith.rules.setup.operand_nodes import takes_operands
@@ -74,10 +74,11 @@ def _plugins(item: SetupObject, view: SetupView) -> Iterator[tuple[str, Location
         if not item.metadata.get("ownerReferences") and any(_is_plugin(image, item) for image in images):
             yield item.name, item.place("/metadata/name", "the other one"), _selector(pod)
         return
-    for name, values, pointer, partial in declared_charts(item, view):
-        if name == _CHART:
-            place = item.place("/metadata/name" if item.own_name else pointer, "the other one")
-            yield f"the chart {name} of {item.name}", place, None if partial else _selector(values)
+    for chart in installed_charts(item, view):
+        if chart.name == _CHART:
+            place = item.place("/metadata/name" if item.own_name else chart.pointer, "the other one")
+            selector = None if chart.partial else _selector(first_document(chart.values))
+            yield f"the chart {chart.name} of {item.name}", place, selector
 
 
 def _is_plugin(image: str, item: SetupObject) -> bool:

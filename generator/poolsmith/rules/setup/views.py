@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.repository.kustomize_roots import folder_of, patch_files, roots_of_files
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
-from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import join
 from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.values.places import parsed_values
@@ -58,7 +57,7 @@ def views_of(
                 if item is None
                 else _values(item, known.line_defaults if known else None, several=several),
                 objects=tuple(objects),
-                namespace=None if item is None else _namespace(item.document),
+                namespace=None if item is None else item.namespace,
             )
 
 
@@ -126,16 +125,6 @@ def _policy_values(objects: list[SetupObject]) -> SetupValues | None:
 
 def _object_of(found: FoundValues) -> tuple[str, str]:
     return found.document.kind, str(found.document.metadata.get("name"))
-
-
-def _namespace(document: CheckedDocument) -> str | None:
-    """Where the chart is installed, as far as the object that holds the values says it."""
-    spec = document.data.get("spec") if isinstance(document.data, dict) else None
-    if document.kind == "HelmRelease":
-        named = value_at(spec, ("targetNamespace",)) or document.metadata.get("namespace")
-    else:
-        named = value_at(spec, ("destination", "namespace"))
-    return named if isinstance(named, str) else None
 
 
 def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[SetupObject]]:
