@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.app.ledger import LedgerFilter, ledger
+from poolsmith.report.origin_lines import OriginLines
 
 CLUSTER = """\
 apiVersion: poolsmith/v1
@@ -33,6 +34,12 @@ spec:
 OBJECTS = "{release: v26.3.3, driverMode: nvidia-driver}"
 
 
+def told(view):
+    """Lines with their origins as people read them."""
+    texts = OriginLines(view.starts)
+    return [line.with_origins(texts.of(line.origins)) for line in view.lines]
+
+
 def without_hash(workload):
     """A driver's DaemonSet is called after its pool, by a hash."""
     return workload.rpartition("-")[0] if "nvidia-gpu-driver-" in workload else workload
@@ -52,7 +59,7 @@ def lines(tmp_path):
             (folder / f"{name}.yaml").write_text(text.replace(old, new) if old else text + new)
         result = ledger(tmp_path, (), LedgerFilter())
         assert not result.diagnostics, [item.message for item in result.diagnostics]
-        return result.views[0].lines
+        return told(result.views[0])
 
     return run
 
@@ -178,7 +185,7 @@ def test_every_value_of_the_sample_fleet_names_what_vanishes_without_it(reposito
         for setting in prediction.plan.values:
             others = [item for item in prediction.plan.values if item is not setting]
             without = project.predictions.with_values(prediction, values_tree(others))
-            sources = {str(line) for line in profile_inputs(setting.origin)}
+            sources = set(profile_inputs(setting.origin))
             for change in delta(without.ledger, prediction.ledger).changes:
                 if change.kind is ChangeKind.ADDED and change.old is None:
                     line = next(
@@ -265,5 +272,5 @@ def test_the_exporter_of_a_hand_installed_stack_names_its_own_release(repository
     result = ledger(repository, ("manual",), LedgerFilter(workloads=("dcgm-exporter",)))
 
     assert all(
-        line.origins[0].endswith("spec.stack.dcgmExporter.release") for view in result.views for line in view.lines
+        line.origins[0].endswith("spec.stack.dcgmExporter.release") for view in result.views for line in told(view)
     )

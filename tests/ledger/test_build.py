@@ -132,18 +132,6 @@ def test_what_cannot_be_told_is_told_of_the_accounts_that_workloads_have():
     )
 
 
-def test_origins_are_asked_for_each_line():
-    def origins(item, container, privilege, pool):
-        return (f"{item['metadata']['name']}/{container}/{privilege}", f"profile {pool}")
-
-    ledger = ledger_of([workload("x", {"nodeSelector": {"driver": "true"}})], POOLS, origins)
-
-    assert [line.origins for line in ledger.lines] == [
-        ("x/c/privileged", "profile a"),
-        ("x/c/privileged", "profile b"),
-    ]
-
-
 def test_the_same_name_in_two_namespaces_is_two_workloads():
     objects = [workload("x", {}, namespace=namespace) for namespace in ("b", "a")]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import plan_cluster
@@ -18,19 +18,20 @@ from poolsmith.ledger.privilege import Privilege, PrivilegeError
 from poolsmith.ledger.reach import Reach
 from poolsmith.ledger.widening import includes
 from poolsmith.output.collector import rarely_collecting
-from poolsmith.plan.origin import shown_origin
+from poolsmith.plan.origin import FromProfile
 from poolsmith.plan.plan import values_tree
+from poolsmith.report.origin_lines import OriginLines
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from poolsmith.app.cluster_run import PlannedCluster
     from poolsmith.app.project import Project
+    from poolsmith.ledger.line_origin import LineOrigins
     from poolsmith.ledger.prediction import Prediction, Shared
     from poolsmith.plan.driver_change import DriverChange
-    from poolsmith.sources.source_file import SourceFile
 
     _Predicted = tuple[PlannedCluster, Prediction]
 
@@ -75,6 +76,8 @@ class LedgerView:
     lines: tuple[LedgerLine, ...] = ()
     lacks: tuple[LedgerLine, ...] | None = None
     """What the pool that it was compared with has, and the pool has not; `lines` are then what it alone has."""
+    starts: Mapping[FromProfile, int] = field(default_factory=dict)
+    """On which lines of their files the origins of lines stand."""
     changes: LedgerDelta | None = None
     drivers: tuple[DriverChange, ...] = ()
     """What becomes of driver pods, where two states of a project are compared."""
@@ -184,21 +187,21 @@ def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, cho
             errors=other.installation.errors,
             notes=other.installation.notes,
         )
-    places = _Places(run)
+    known: dict[LineOrigins, LineOrigins] = {}
 
     def told(lines: Iterable[LedgerLine]) -> tuple[LedgerLine, ...]:
-        return tuple(line.with_origins(places.of(prediction.origins_of(line))) for line in lines)
+        """Equal origins are one object: many lines have the same."""
+        found = ((line, prediction.origins_of(line)) for line in lines)
+        return tuple(line.with_origins(known.setdefault(origins, origins)) for line, origins in found)
 
     lines = [line for line in prediction.ledger.lines if chosen.keeps(line)]
     if chosen.against is None:
-        return replace(view, lines=told(lines))
+        return replace(view, lines=told(lines), starts=_starts(run, known))
     others = kept(prediction.ledger, replace(chosen, pools=(chosen.against,))).lines
     have, had = ({_role(line, prediction) for line in side} for side in (lines, others))
-    return replace(
-        view,
-        lines=told(line for line in lines if _role(line, prediction) not in had),
-        lacks=told(line for line in others if _role(line, prediction) not in have),
-    )
+    more = told(line for line in lines if _role(line, prediction) not in had)
+    less = told(line for line in others if _role(line, prediction) not in have)
+    return replace(view, lines=more, lacks=less, starts=_starts(run, known))
 
 
 def _role(line: LedgerLine, prediction: Prediction) -> tuple[str, str, str, Privilege]:
@@ -251,43 +254,32 @@ def _with_operator(predicted: list[_Predicted]) -> list[_Predicted]:
     return found
 
 
-class _Places:
-    """Origins with the line of the file where they stand today."""
-
-    def __init__(self, run: PlannedCluster) -> None:
-        own = [run.loaded.file] if run.loaded.file is not None else []
-        files = [*own, *(file for pool in run.loaded.pools for file in pool.layers.files)]
-        self._files: dict[str, SourceFile] = {file.path: file for file in files}
-        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
-
-    def of(self, origins: tuple[str, ...]) -> tuple[str, ...]:
-        """Equal ones are one object: many lines have the same."""
-        if origins not in self._known:
-            self._known[origins] = tuple(map(self._find, origins))
-        return self._known[origins]
-
-    def _find(self, origin: str) -> str:
-        path, mark, pointer = origin.partition("#/")
-        file = self._files.get(path) if mark else None
-        start = file.locate(f"/{pointer}").span.start if file is not None else None
-        if start is None:
-            return shown_origin(origin)
-        return f"{path}:{start.line}: {shown_origin(origin).partition(': ')[2]}"
+def _starts(run: PlannedCluster, found: Iterable[LineOrigins]) -> dict[FromProfile, int]:
+    """Where the lines of profiles stand in their files today."""
+    own = [run.loaded.file] if run.loaded.file is not None else []
+    files = {file.path: file for file in (*own, *(file for pool in run.loaded.pools for file in pool.layers.files))}
+    starts = {}
+    for line in {item for origins in found for item in origins if isinstance(item, FromProfile)}:
+        start = files[line.path].locate(line.pointer).span.start if line.path in files else None
+        if start is not None:
+            starts[line] = start.line
+    return starts
 
 
 def _view_json(view: LedgerView) -> dict[str, Any]:
     body: dict[str, Any] = {"cluster": view.cluster, "release": view.release, "pools": list(view.pools)}
     if view.changes is None:
-        body["lines"] = [_line_json(line) for line in view.lines]
+        origins = OriginLines(view.starts)
+        body["lines"] = [_line_json(line, origins) for line in view.lines]
         if view.lacks is not None:
-            body["lacks"] = [_line_json(line) for line in view.lacks]
+            body["lacks"] = [_line_json(line, origins) for line in view.lacks]
     else:
         body["changes"] = changes_json(view.changes)
         body["drivers"] = driver_changes_json(view.drivers)
     return body | {"unknown": list(view.unknown), "errors": list(view.errors), "notes": list(view.notes)}
 
 
-def _line_json(line: LedgerLine) -> dict[str, Any]:
+def _line_json(line: LedgerLine, origins: OriginLines) -> dict[str, Any]:
     return {
         "pool": line.pool,
         "namespace": line.namespace,
@@ -295,7 +287,7 @@ def _line_json(line: LedgerLine) -> dict[str, Any]:
         "container": line.container,
         "privilege": str(line.privilege),
         "reach": str(line.reach),
-        "origins": list(line.origins),
+        "origins": list(origins.of(line.origins)),
     }
 
 

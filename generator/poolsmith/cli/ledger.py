@@ -144,15 +144,17 @@ def _view(view: LedgerView, chosen: LedgerFilter, settings: tuple[str, ...], sin
         title += f"  with {', '.join(settings)}" if since is None else f"  since {since}"
     elif view.lacks is not None:
         pool, other = chosen.pools[0], chosen.against
-        more, less = (ledger_details(lines) if lines else "nothing\n\n" for lines in (view.lines, view.lacks))
+        more, less = (
+            ledger_details(lines, view.starts) if lines else "nothing\n\n" for lines in (view.lines, view.lacks)
+        )
         body = f"\n{pool} has, and {other} has not:\n{more}{other} has, and {pool} has not:\n{less}"
     elif not view.lines:
         body = "nothing\n"
     elif chosen.pools or chosen.workloads:
-        body = ledger_details(view.lines)
+        body = ledger_details(view.lines, view.starts)
     elif chosen.narrows:
-        body = ledger_answer(view.lines)
+        body = ledger_answer(view.lines, view.starts)
     else:
-        body = ledger_table(view.lines, view.pools)
+        body = ledger_table(view.lines, view.pools, view.starts)
     told = [f"unknown: {item}" for item in view.unknown] + [f"error: {item}" for item in view.errors]
     return printable_lines([title]) + body + printable_lines([*told, *(f"note: {item}" for item in view.notes)])

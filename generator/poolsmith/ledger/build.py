@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from poolsmith.operands.expansion import KubernetesObject, Node
     from poolsmith.operands.installation import Installation
 
-    Origins = Callable[[KubernetesObject, str, Privilege, str], tuple[str, ...]]
     _Row = tuple[str, Privilege, Reach]
     _Signature = tuple[Hashable, ...]
 
@@ -50,7 +49,6 @@ class TemplateMemory:
 class _Workload:
     """A workload with what it holds, and the pools that it lands on."""
 
-    whole: KubernetesObject
     namespace: str
     name: str
     rows: tuple[_Row, ...]
@@ -65,7 +63,6 @@ def installed_ledger(installation: Installation) -> Ledger:
 def ledger_of(
     objects: Iterable[KubernetesObject],
     pools: Mapping[str, Sequence[Node]],
-    origins: Origins | None = None,
     memory: TemplateMemory | None = None,
 ) -> Ledger:
     """The privileges of all workloads among the objects, on each pool that has a node which takes them.
@@ -88,8 +85,8 @@ def ledger_of(
         unknown.update(missing)
         rows = _rows(memory.privileges(item, template), held)
         name = f"{item['kind']}/{name_of(item)}"
-        workloads.append(_Workload(item, namespace, name, rows, landing.pools_of(placement)))
-    return _ledger(workloads, origins, unknown)
+        workloads.append(_Workload(namespace, name, rows, landing.pools_of(placement)))
+    return _ledger(workloads, unknown)
 
 
 def _placement(
@@ -110,7 +107,7 @@ def _row_order(row: _Row) -> tuple[str, str, tuple[str, ...]]:
     return row[0], row[1].name, row[1].arguments
 
 
-def _ledger(workloads: Iterable[_Workload], origins: Origins | None, unknown: Iterable[str]) -> Ledger:
+def _ledger(workloads: Iterable[_Workload], unknown: Iterable[str]) -> Ledger:
     ordered = sorted(workloads, key=attrgetter("namespace", "name"))
     by_pool: dict[str, list[_Workload]] = {}
     for workload in ordered:
@@ -123,8 +120,7 @@ def _ledger(workloads: Iterable[_Workload], origins: Origins | None, unknown: It
             container,
             privilege,
             reach,
-            () if origins is None else origins(workload.whole, container, privilege, pool),
-            workload.namespace,
+            namespace=workload.namespace,
         )
         for pool in sorted(by_pool)
         for workload in by_pool[pool]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from poolsmith.ledger.ledger import Ledger, LedgerLine
+    from poolsmith.ledger.line_origin import LineOrigin, LineOrigins
     from poolsmith.ledger.origins import Origins
 
 
@@ -46,7 +47,7 @@ def _containers(
     known = origins.of_workload(key)
     for name, group in groupby(lines, lambda line: line.container):
         own = _of_all(origins.of_container(name, pool) for pool in pools)
-        told = {*known, *own}
+        told: set[LineOrigin] = {*known, *own}
         held = tuple(
             HeldPrivilege(line.privilege, line.reach, _of_line(key, line, pools, origins, told)) for line in group
         )
@@ -54,12 +55,14 @@ def _containers(
     return tuple(containers)
 
 
-def _of_line(key: str, line: LedgerLine, pools: tuple[str, ...], origins: Origins, known: set[str]) -> tuple[str, ...]:
+def _of_line(
+    key: str, line: LedgerLine, pools: tuple[str, ...], origins: Origins, known: set[LineOrigin]
+) -> LineOrigins:
     """What brings one privilege, and not all that its workload or its container holds."""
     values = origins.of_values(key, line.container, line.privilege, pools)
     found = (*values, *origins.of_privilege(key, line.privilege, pools))
     return tuple(origin for origin in dict.fromkeys(found) if origin not in known) if found else ()
 
 
-def _of_all(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def _of_all(found: Iterable[LineOrigins]) -> LineOrigins:
     return tuple(dict.fromkeys(origin for origins in found for origin in origins))

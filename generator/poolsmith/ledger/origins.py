@@ -1,8 +1,4 @@
-"""Why a privilege is there: the profile line or the chart default that switches it on.
-
-An origin is `<file>#<pointer>` for a line of a profile, `chart default <path>: <value>` for a value that nobody set,
-or the name of an object through which the privilege came: a chart, a custom resource, a workload.
-"""
+"""Why a privilege is there: the profile line or the chart default that switches it on, and what it came through."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import read_operands
 from poolsmith.catalog.switches import read_switches
+from poolsmith.ledger.line_origin import ChartDefault, Through
 from poolsmith.ledger.privilege import normal_path
 from poolsmith.operands.installation import Maker
 from poolsmith.plan.origin import FromProfile, profile_inputs
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.charts import Chart
     from poolsmith.catalog.switches import Switch, Switches, ValuePath
+    from poolsmith.ledger.line_origin import LineOrigin, LineOrigins
     from poolsmith.ledger.privilege import Privilege
     from poolsmith.ledger.value_effects import Effects
     from poolsmith.operands.installation import Made
@@ -50,19 +48,22 @@ class Origins:
     effects: Effects = field(default_factory=dict)
     """Of the values that users set: the lines that are gone without each."""
     switches: Switches = field(default_factory=read_switches)
-    _workloads: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _workloads: dict[str, LineOrigins] = field(default_factory=dict)
     _host_paths: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _pointers: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _mounts: dict[tuple[str, str, tuple[str, ...]], tuple[str, ...]] = field(default_factory=dict)
-    _holders: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)
+    _mounts: dict[tuple[str, str, tuple[str, ...]], LineOrigins] = field(default_factory=dict)
+    _holders: dict[tuple[str, str, str], LineOrigins] = field(default_factory=dict)
     _values_known: dict[ValuePath, Any] = field(default_factory=dict)
 
     def signature(self) -> Hashable:
         """All that the answers depend on, besides what was made: the lines, with the cluster's own folder left out."""
         own = self.plan.cluster.path.rpartition("/")[0] + "/"
 
-        def lines(origin: Origin) -> tuple[str, ...]:
-            return tuple(str(line).removeprefix(own) for line in profile_inputs(origin)) or (str(origin),)
+        def below(lines: tuple[FromProfile, ...]) -> tuple[Hashable, ...]:
+            return tuple((line.path.removeprefix(own), line.pointer) for line in lines)
+
+        def lines(origin: Origin) -> tuple[Hashable, ...]:
+            return below(profile_inputs(origin)) or (str(origin),)
 
         return (
             self.plan.cluster.path.removeprefix(own),
@@ -70,19 +71,16 @@ class Origins:
             tuple(lines(item.origin) for item in self.plan.driver_objects),
             tuple(lines(item.origin) for unit in self.plan.units for item in unit.objects),
             tuple(lines(item.origin) for item in self.plan.toolkit_overlays),
-            tuple(
-                tuple(line.removeprefix(own) for line in self._lines(pool.name, (_SOURCE, *self.switches.pointers)))
-                for pool in self.plan.pools
-            ),
+            tuple(below(self._lines(pool.name, (_SOURCE, *self.switches.pointers))) for pool in self.plan.pools),
         )
 
-    def of_workload(self, key: str) -> tuple[str, ...]:
+    def of_workload(self, key: str) -> LineOrigins:
         """Why a workload exists at all, then through what."""
         if key not in self._workloads:
             self._workloads[key] = tuple(dict.fromkeys(self._of_workload(self.made[key])))
         return self._workloads[key]
 
-    def of_pool(self, key: str, pool: str) -> tuple[str, ...]:
+    def of_pool(self, key: str, pool: str) -> LineOrigins:
         """What in the pool's own profile gets the workload there."""
         if key not in self._pointers:
             made = self.made[key]
@@ -92,14 +90,14 @@ class Origins:
             self._pointers[key] = (*self.switches.of_workload(made.name).pool, *selected)
         return self._lines(pool, self._pointers[key])
 
-    def of_container(self, container: str, pool: str) -> tuple[str, ...]:
+    def of_container(self, container: str, pool: str) -> LineOrigins:
         """What brings the container into a workload that would be there without it."""
         switch = self.switches.containers.get(container)
         if switch is None:
             return ()
         return self._lines(pool, switch.pool) or tuple(self._values(switch.values[:1]))
 
-    def of_privilege(self, key: str, privilege: Privilege, pools: tuple[str, ...]) -> tuple[str, ...]:
+    def of_privilege(self, key: str, privilege: Privilege, pools: tuple[str, ...]) -> LineOrigins:
         """What sets this one privilege, where it is a value's doing or that of a line of the pools."""
         if privilege.name == "host-path":
             mount = (key, privilege.arguments[0], pools)
@@ -113,7 +111,7 @@ class Origins:
         path = (*network[:-1], name)
         return tuple(self._values([path])) if self.value(path) is True else ()
 
-    def of_values(self, key: str, container: str, privilege: Privilege, pools: Iterable[str]) -> tuple[str, ...]:
+    def of_values(self, key: str, container: str, privilege: Privilege, pools: Iterable[str]) -> LineOrigins:
         """The user's values without which a privilege would not be there."""
         if not self.effects:
             return ()
@@ -122,7 +120,7 @@ class Origins:
         paths = [path for path, brought in self.effects.items() if not brought.isdisjoint(lines)]
         return tuple(dict.fromkeys(self._values(paths)))
 
-    def of_line(self, key: str, container: str, privilege: Privilege, pool: str) -> tuple[str, ...]:
+    def of_line(self, key: str, container: str, privilege: Privilege, pool: str) -> LineOrigins:
         """All of them, what is nearest to the privilege first."""
         nearest = (
             *self.of_values(key, container, privilege, (pool,)),
@@ -131,7 +129,7 @@ class Origins:
         rest = self._of_holder(key, container, pool)
         return tuple(dict.fromkeys((*nearest, *rest))) if nearest else rest
 
-    def _of_holder(self, key: str, container: str, pool: str) -> tuple[str, ...]:
+    def _of_holder(self, key: str, container: str, pool: str) -> LineOrigins:
         """What all lines of one container on one pool have in common."""
         holder = (key, container, pool)
         if holder not in self._holders:
@@ -139,12 +137,12 @@ class Origins:
             self._holders[holder] = tuple(dict.fromkeys(found))
         return self._holders[holder]
 
-    def _of_host_path(self, key: str, path: str, pools: tuple[str, ...]) -> tuple[str, ...]:
+    def _of_host_path(self, key: str, path: str, pools: tuple[str, ...]) -> LineOrigins:
         ours = self.made[key].maker is Maker.POOLSMITH
         found = (self._of_volume(name, pools, ours=ours) for name in self._volumes_at(key, path))
         return tuple(dict.fromkeys(origin for origins in found for origin in origins))
 
-    def _of_workload(self, made: Made) -> Iterator[str]:
+    def _of_workload(self, made: Made) -> Iterator[LineOrigin]:
         match made.maker:
             case Maker.POOLSMITH:
                 yield from self._of_unit(made)
@@ -154,37 +152,38 @@ class Origins:
                 yield from self._of_chart(self.switches.of_workload(made.name))
             case Maker.OPERATOR:
                 yield from self._of_operand(made)
-        yield self.made[made.through].workload if made.maker is Maker.OPERAND else made.through
+        yield Through(self.made[made.through].workload if made.maker is Maker.OPERAND else made.through)
 
-    def _of_chart(self, switch: Switch) -> list[str]:
-        lines = [f"{self.plan.cluster.path}#{pointer}" for pointer in switch.cluster if self.chart is None]
+    def _of_chart(self, switch: Switch) -> list[LineOrigin]:
+        path = self.plan.cluster.path
+        lines: list[LineOrigin] = [FromProfile(path, pointer) for pointer in switch.cluster if self.chart is None]
         if switch.values and self.chart is not None:
             lines.extend(self._values(switch.values[:1]))
         return lines or [self._stack()]
 
-    def _of_unit(self, made: Made) -> Iterator[str]:
+    def _of_unit(self, made: Made) -> Iterator[LineOrigin]:
         for unit in self.plan.units:
             for item in unit.objects:
                 if item.body is made.body or item.body == made.body:
-                    yield from map(str, profile_inputs(item.origin))
+                    yield from profile_inputs(item.origin)
         for overlay in self.plan.toolkit_overlays:
             if made.name in (overlay.name, overlay.entrypoint):
-                yield from map(str, profile_inputs(overlay.origin))
+                yield from profile_inputs(overlay.origin)
 
-    def _of_operand(self, made: Made) -> Iterator[str]:
+    def _of_operand(self, made: Made) -> Iterator[LineOrigin]:
         if made.through.startswith("NVIDIADriver/"):
             name = made.through.partition("/")[2]
             for item in self.plan.driver_objects:
                 if item.name == name:
                     yield from self._lines(item.pool, (_SOURCE,))
-                    yield from map(str, profile_inputs(item.origin))
+                    yield from profile_inputs(item.origin)
             yield from self._values(self.switches.of_workload(made.name).values)
             return
         paths = [path for word in self._rule(made) if (path := _path(word)) is not None]
         yield from self._values(paths) if paths else [self._stack()]
 
-    def _stack(self) -> str:
-        return f"{self.plan.cluster.path}#{_OPERATOR_SWITCH}"
+    def _stack(self) -> FromProfile:
+        return FromProfile(self.plan.cluster.path, _OPERATOR_SWITCH)
 
     def _rule(self, made: Made) -> tuple[str, ...]:
         """The words of the operator's step that creates the object."""
@@ -216,7 +215,7 @@ class Origins:
             path = path.rpartition("/")[0] or "/"
         return volumes.get(path, ())
 
-    def _of_volume(self, name: str, pools: Iterable[str], *, ours: bool) -> tuple[str, ...]:
+    def _of_volume(self, name: str, pools: Iterable[str], *, ours: bool) -> LineOrigins:
         """Values that somebody set, else lines of the pools, else the chart's default where it brings it about.
 
         In a workload of ours, what a pool decides is not the doing of the operator's values.
@@ -231,18 +230,18 @@ class Origins:
         lines = tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, switch.pool)))
         return lines or (tuple(self._values(switch.values[:1])) if switch.by_default else ())
 
-    def _values(self, paths: Iterable[ValuePath]) -> Iterator[str]:
+    def _values(self, paths: Iterable[ValuePath]) -> Iterator[LineOrigin]:
         """For each value the profile lines that set it, or the chart's default."""
         for path in paths:
             settings = [item for item in self.plan.values if _is_same_branch(item.path, path)]
-            lines = [str(line) for setting in settings for line in profile_inputs(setting.origin)]
+            lines = [line for setting in settings for line in profile_inputs(setting.origin)]
             if lines:
                 yield from lines
             elif settings:
-                yield from (str(setting.origin) for setting in settings)
+                yield from (setting.origin for setting in settings)
             else:
                 default = self.chart.default(path) if self.chart is not None else None
-                yield f"chart default {'.'.join(path)}: {json.dumps(default)}"
+                yield ChartDefault(path, json.dumps(default))
 
     def value(self, path: ValuePath) -> Any:
         """What the operator's chart is given at a path, its default included."""
@@ -258,9 +257,9 @@ class Origins:
                     return found
         return self.chart.default(path) if self.chart is not None else None
 
-    def _lines(self, pool: str, pointers: Iterable[str]) -> tuple[str, ...]:
+    def _lines(self, pool: str, pointers: Iterable[str]) -> tuple[FromProfile, ...]:
         found = (self.locate(pool, pointer) for pointer in pointers)
-        return tuple(dict.fromkeys(str(line) for line in found if line is not None))
+        return tuple(dict.fromkeys(line for line in found if line is not None))
 
 
 def is_users(setting: ValueSetting) -> bool:

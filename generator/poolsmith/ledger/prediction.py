@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.build import installed_ledger
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from poolsmith.catalog import Catalog
     from poolsmith.catalog.charts import Chart
     from poolsmith.ledger.ledger import Ledger, LedgerLine
+    from poolsmith.ledger.line_origin import LineOrigins
     from poolsmith.ledger.value_effects import Effects
     from poolsmith.operands.images import ImageUse
     from poolsmith.operands.installation import Installation, Made
@@ -77,7 +79,7 @@ class Prediction:
     def unknown(self) -> tuple[str, ...]:
         return self.shared.unknown
 
-    def origins_of(self, line: LedgerLine) -> tuple[str, ...]:
+    def origins_of(self, line: LedgerLine) -> LineOrigins:
         """What brings a line about, nearest first."""
         return self.origins.of_line(f"{line.namespace}/{line.workload}", line.container, line.privilege, line.pool)
 
@@ -163,6 +165,7 @@ class Predictions:
 def _locate(loaded: LoadedCluster) -> Callable[[str, str], FromProfile | None]:
     layers = {item.pool.name: item.layers for item in loaded.pools}
 
+    @cache
     def locate(pool: str, pointer: str) -> FromProfile | None:
         if pool not in layers:
             return None

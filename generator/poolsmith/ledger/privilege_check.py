@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.ledger.ledger import LedgerLine
+    from poolsmith.ledger.line_origin import LineOrigins
     from poolsmith.ledger.prediction import Prediction
     from poolsmith.profiles.load_cluster import LoadedCluster
 
@@ -31,7 +32,7 @@ def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeVi
     own = [loaded.file] if loaded.file is not None else []
     files = [*own, *(file for pool in loaded.pools for file in pool.layers.files)]
 
-    def reasons(workload: SeenWorkload, pool: str) -> tuple[str, ...]:
+    def reasons(workload: SeenWorkload, pool: str) -> LineOrigins:
         key = f"{workload.namespace}/{workload.workload}"
         return (*origins.of_pool(key, pool), *origins.of_workload(key))
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from poolsmith.diagnostics import Location
     from poolsmith.ledger.ledger import LedgerLine
+    from poolsmith.ledger.line_origin import LineOrigin, LineOrigins
     from poolsmith.ledger.privilege import Privilege
     from poolsmith.plan.plan import ClusterPlan, PoolPlan, ValuePath
     from poolsmith.sources.source_file import SourceFile
@@ -79,16 +80,16 @@ class PrivilegeView:
     plan: ClusterPlan
     workloads: tuple[SeenWorkload, ...]
     files: Mapping[str, SourceFile]
-    reasons: Callable[[SeenWorkload, str], tuple[str, ...]]
+    reasons: Callable[[SeenWorkload, str], LineOrigins]
 
     @property
     def cluster(self) -> str:
         return self.plan.name
 
     @property
-    def stack_line(self) -> str:
-        """Where defaults of the chart come from, as an origin."""
-        return f"{self.plan.cluster.path}#{_STACK}"
+    def stack_line(self) -> FromProfile:
+        """Where defaults of the chart come from."""
+        return FromProfile(self.plan.cluster.path, _STACK)
 
     def pools_of(self, workload: SeenWorkload) -> tuple[PoolPlan, ...]:
         """The pools that it is tied to; none where it may run anywhere, or runs nowhere."""
@@ -98,37 +99,37 @@ class PrivilegeView:
         """Whether it surely runs on nodes of pools: tied to them, or on each node that there is."""
         return bool(self.pools_of(workload)) or (ANY_NODE in workload.pools and workload.kind == "DaemonSet")
 
-    def profile_lines(self, origins: Iterable[str]) -> tuple[str, ...]:
+    def profile_lines(self, origins: Iterable[LineOrigin]) -> tuple[FromProfile, ...]:
         """Those of the origins that stand in a profile, each once."""
-        return tuple(dict.fromkeys(origin for origin in origins if origin.partition("#/")[0] in self.files))
+        found = (item for item in origins if isinstance(item, FromProfile) and item.path in self.files)
+        return tuple(dict.fromkeys(found))
 
-    def lines_of(self, workload: SeenWorkload) -> tuple[str, ...]:
+    def lines_of(self, workload: SeenWorkload) -> tuple[FromProfile, ...]:
         """The lines of profiles that bring a workload about, on any of its pools."""
         return self.profile_lines(line for pool in workload.pools for line in self.reasons(workload, pool))
 
-    def nearest_line(self, workload: SeenWorkload) -> str:
+    def nearest_line(self, workload: SeenWorkload) -> FromProfile:
         """The first line of a profile that brings a workload about; the stack's where only defaults of a chart do."""
         lines = self.profile_lines(self.reasons(workload, workload.pools[0]))
         return lines[0] if lines else self.stack_line
 
-    def value_line(self, path: ValuePath) -> str | None:
+    def value_line(self, path: ValuePath) -> FromProfile | None:
         """Where stack.values sets a value; None where it doesn't."""
         setting = self.plan.setting(*path)
         origin = setting.origin if setting is not None else None
-        is_users = isinstance(origin, FromProfile) and origin.pointer.startswith(f"{VALUES}/")
-        return str(origin) if is_users else None
+        return origin if isinstance(origin, FromProfile) and origin.pointer.startswith(f"{VALUES}/") else None
 
     def finding(
         self,
         message: str,
-        line: str,
+        line: FromProfile,
         *,
-        related: Iterable[tuple[str, str]] = (),
+        related: Iterable[tuple[FromProfile, str]] = (),
         help: str | None = None,
         about: SeenWorkload | None = None,
     ) -> Finding[Location]:
         """At the line that brings it about; `related` are further ones, each with what is to be seen there."""
-        notes: dict[str, str] = {}
+        notes: dict[FromProfile, str] = {}
         for other, note in related:
             if other != line:
                 notes.setdefault(other, note)
@@ -140,10 +141,8 @@ class PrivilegeView:
             subject="" if about is None else f"{self.cluster}/{about.key}",
         )
 
-    def locate(self, line: str, note: str | None = None) -> Location:
-        """A line of a profile, given as an origin."""
-        path, _, pointer = line.partition("#")
-        return self.files[path].locate(pointer, note)
+    def locate(self, line: FromProfile, note: str | None = None) -> Location:
+        return self.files[line.path].locate(line.pointer, note)
 
 
 def said(pool: PoolPlan, pointer: str) -> Any:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from poolsmith.ledger.reach import Reach
 
 if TYPE_CHECKING:
+    from poolsmith.ledger.line_origin import LineOrigins
     from poolsmith.ledger.privilege import Privilege
-
-Origins = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,7 @@ class HeldPrivilege:
 
     privilege: Privilege
     reach: Reach
-    origins: Origins = ()
+    origins: LineOrigins = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +27,7 @@ class ContainerLedger:
 
     name: str
     held: tuple[HeldPrivilege, ...]
-    origins: Origins = ()
+    origins: LineOrigins = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +42,10 @@ class WorkloadLedger:
     account: str
     maker: str
     through: str
-    origins: Origins
+    origins: LineOrigins
     pools: tuple[str, ...]
     containers: tuple[ContainerLedger, ...]
-    pool_origins: tuple[tuple[str, Origins], ...] = ()
+    pool_origins: tuple[tuple[str, LineOrigins], ...] = ()
 
     @property
     def reach(self) -> Reach:

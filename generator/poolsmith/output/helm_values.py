@@ -6,9 +6,10 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from poolsmith.operands.manifest import Manifest
-from poolsmith.plan.origin import Derived, FromCatalog, FromProfile, Origin, profile_inputs
+from poolsmith.output.origin_text import origin_text
+from poolsmith.plan.origin import Derived, FromCatalog, Origin, profile_inputs
 from poolsmith.plan.plan import values_tree
-from poolsmith.sources.pointer import join, split
+from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
     from poolsmith.plan.plan import ValueSetting
@@ -31,13 +32,8 @@ def reason(origin: Origin) -> tuple[str, ...]:
     elif isinstance(origin, FromCatalog):
         lines.append(f"From the {origin}")
     inputs = profile_inputs(origin)
-    lines.extend(f"from {_shown(line)}" for line in inputs[:_LINES_SHOWN])
+    lines.extend(f"from {origin_text(line)}" for line in inputs[:_LINES_SHOWN])
     if len(inputs) > _LINES_SHOWN:
         lines.append(f"and {len(inputs) - _LINES_SHOWN} more")
     return tuple(lines)
 
-
-def _shown(line: FromProfile) -> str:
-    """File and dotted field; no line number, which would change with every edit above it."""
-    field = ".".join(split(line.pointer))
-    return f"{line.path}: {field}" if field else line.path

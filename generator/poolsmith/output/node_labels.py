@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest
-from poolsmith.plan.origin import Derived, FromProfile
+from poolsmith.output.origin_text import origin_text
+from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import NFD, PROVISIONER
 from poolsmith.output.provisioners import NodeMarks, snippet
 from poolsmith.sources.pointer import split
@@ -64,6 +65,4 @@ def _labels(pool: PoolPlan, by: Callable[[str], bool]) -> dict[str, str]:
 
 
 def _because(origin: Origin) -> str:
-    if isinstance(origin, FromProfile):
-        return f"{origin.path}: {'.'.join(split(origin.pointer))}"
-    return origin.because if isinstance(origin, Derived) else str(origin)
+    return origin.because if isinstance(origin, Derived) else origin_text(origin)

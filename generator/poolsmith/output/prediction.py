@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest
-from poolsmith.plan.origin import shown_origin
+from poolsmith.output.origin_text import origin_text
 from poolsmith.ledger.privilege import privilege
 from poolsmith.ledger.reach import Reach
 from poolsmith.output.predicted import Predicted
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.ledger.prediction import Prediction, Shared
 
     from poolsmith.operands.expansion import KubernetesObject
+    from poolsmith.ledger.line_origin import LineOrigins
     from poolsmith.operands.images import ImageUse
     from poolsmith.ledger.workload_ledger import ClusterLedger, ContainerLedger, HeldPrivilege, WorkloadLedger
 
@@ -206,12 +207,12 @@ class _Workloads:
                 self._tell((*path, token), item.origins)
         return held
 
-    def _tell(self, path: tuple[str, ...], origins: tuple[str, ...]) -> None:
+    def _tell(self, path: tuple[str, ...], origins: LineOrigins) -> None:
         if origins:
             self.comments[join("", *path)] = tuple(f"from {origin}" for origin in self._shown(origins))
 
-    def _shown(self, origins: tuple[str, ...]) -> list[str]:
-        return [shown_origin(origin).removeprefix(self.own) for origin in origins]
+    def _shown(self, origins: LineOrigins) -> list[str]:
+        return list(dict.fromkeys(origin_text(origin).removeprefix(self.own) for origin in origins))
 
 
 def _accounts(ledger: ClusterLedger) -> dict[str, dict[str, str]]:

@@ -11,6 +11,7 @@ from poolsmith.diagnostics.printable import printable
 from poolsmith.profiles.cluster import Engine, StackKind
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.operands.manifest import Manifest
+from poolsmith.output.origin_text import origin_text
 from poolsmith.plan.origin import profile_inputs
 from poolsmith.sources.pointer import split
 
@@ -55,9 +56,7 @@ def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
         driver_of=_driver,
         layout_of=_layout,
         labelled_by=lambda pool: "NodeFeatureRule" if pool.node_names else "provisioner",
-        lines_of=lambda setting: [
-            f"{line.path}: {'.'.join(split(line.pointer))}" for line in profile_inputs(setting.origin)
-        ],
+        lines_of=lambda setting: list(map(origin_text, profile_inputs(setting.origin))),
         because=lambda setting: getattr(setting.origin, "because", ""),
         code=_code,
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from poolsmith.sources.pointer import split
 
-
-@dataclass(frozen=True, slots=True)
-class FromProfile:
-    """Written by a user: file and JSON pointer."""
+class FromProfile(NamedTuple):
+    """Written by a user: file and JSON pointer. A tuple, because ledgers ask for hundreds of thousands of them."""
 
     path: str
     pointer: str
@@ -51,12 +49,3 @@ def profile_inputs(origin: Origin) -> tuple[FromProfile, ...]:
     if isinstance(origin, Derived):
         return tuple(dict.fromkeys(line for part in origin.inputs for line in profile_inputs(part)))
     return ()
-
-
-def shown_origin(origin: str) -> str:
-    """The text of an origin for people: of a profile line the file and the dotted field.
-
-    No line number: it would change with every edit above it.
-    """
-    path, mark, pointer = origin.partition("#/")
-    return f"{path}: {'.'.join(split(f'/{pointer}'))}" if mark else origin

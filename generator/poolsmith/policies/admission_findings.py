@@ -12,6 +12,7 @@ from poolsmith.diagnostics.codes.policy import DEPENDS_ON_DEFAULTING, POLICY_SAW
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.diagnostics.printable import one_line, shorten
+from poolsmith.plan.origin import FromProfile
 from poolsmith.policies.admission.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -225,12 +226,13 @@ class _Places:
         lines = view.profile_lines(self._prediction.origins.of_workload(origin.key))
         return view.locate((*lines, view.stack_line)[0])
 
-    def _line_of_file(self, path: str) -> str:
+    def _line_of_file(self, path: str) -> FromProfile:
         """A pool's own files belong to its profile, all others to the cluster's."""
         name = path.removeprefix(_POOLS).partition("/")[0] if path.startswith(_POOLS) else ""
         pool = next((item for item in self._view.plan.pools if item.name == name), None)
-        line = f"{pool.profile.path}#/metadata/name" if pool is not None else self._view.stack_line
-        return line if line.partition("#")[0] in self._view.files else self._view.stack_line
+        if pool is None or pool.profile.path not in self._view.files:
+            return self._view.stack_line
+        return FromProfile(pool.profile.path, "/metadata/name")
 
     def _policy(self, result: Result) -> tuple[Location, ...]:
         policy = self._policies.get(result.policy)

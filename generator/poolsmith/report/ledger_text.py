@@ -11,12 +11,18 @@ from poolsmith.diagnostics.printable import printable
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
 from poolsmith.ledger.ledger_delta import Change, ChangeKind, LedgerDelta
 from poolsmith.ledger.privilege import Privilege, privilege
+from poolsmith.plan.origin import FromProfile
+from poolsmith.report.origin_lines import OriginLines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from poolsmith.ledger.line_origin import LineOrigin, LineOrigins
     from poolsmith.ledger.reach import Reach
     from poolsmith.plan.driver_change import DriverChange
+
+    Starts = Mapping[FromProfile, int]
+    """On which line of its file an origin stands."""
 
 _PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "no known node"}
 _SIGNS = {
@@ -48,18 +54,20 @@ class _Workload:
         return tuple(dict.fromkeys(line.pool for line in self.lines))
 
     @property
-    def origins(self) -> tuple[str, ...]:
+    def origins(self) -> LineOrigins:
         """What brings the whole workload to some pool: the origins that all of its lines there share."""
-        found: dict[str, None] = {}
+        found: dict[LineOrigin, None] = {}
         for _, lines in groupby(self.lines, lambda line: line.pool):
             here = list(lines)
-            shared = set(here[0].origins).intersection(*{line.origins for line in here})
+            several = {id(line.origins): line.origins for line in here}
+            shared = set(here[0].origins).intersection(*several.values())
             found.update(dict.fromkeys(origin for origin in here[0].origins if origin in shared))
         return tuple(found)
 
 
-def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str]) -> str:
+def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str], starts: Starts) -> str:
     """Workloads, worst first, and the pools where they run."""
+    texts = OriginLines(starts)
     numbers = {pool: str(index) for index, pool in enumerate(pools, 1)}
     workloads = _workloads(lines)
     marks_width = max(sum(len(number) + 1 for number in numbers.values()), len(_PLACES[NO_KNOWN_NODE]) + 1)
@@ -70,14 +78,23 @@ def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str]) -> str:
     out.append(f"{'REACH':{_REACH_WIDTH}}{header} {'WORKLOAD':{name_width}}BROUGHT BY\n")
     for item in workloads:
         marks = _marks(item.pools, numbers).ljust(marks_width)
-        out.append(f"{item.reach!s:{_REACH_WIDTH}}{marks} {item.name:{name_width}}{_first(item)}".rstrip() + "\n")
+        out.append(
+            f"{item.reach!s:{_REACH_WIDTH}}{marks} {item.name:{name_width}}{_first(item, texts)}".rstrip() + "\n"
+        )
     return printable_lines(out)
 
 
-def ledger_answer(lines: Sequence[LedgerLine]) -> str:
+def ledger_answer(lines: Sequence[LedgerLine], starts: Starts) -> str:
     """One line for each holder of a privilege: where it runs, and the first thing that brings it about."""
+    texts = OriginLines(starts)
     rows = [
-        (str(reach), f"{item.name}{f' {container}' if container else ''}", text, _first(item), _where(item.pools))
+        (
+            str(reach),
+            f"{item.name}{f' {container}' if container else ''}",
+            text,
+            _first(item, texts),
+            _where(item.pools),
+        )
         for item in _workloads(lines)
         for container, held in groupby(_on_first_pool(item), lambda line: line.container)
         for text, reach, _ in _rows((line.privilege, line.reach, ()) for line in held)
@@ -90,17 +107,18 @@ def ledger_answer(lines: Sequence[LedgerLine]) -> str:
     )
 
 
-def ledger_details(lines: Sequence[LedgerLine]) -> str:
+def ledger_details(lines: Sequence[LedgerLine], starts: Starts) -> str:
     """Each workload with what it holds, and what brings it about."""
+    texts = OriginLines(starts)
     out: list[str] = []
     for item in _workloads(lines):
         out.append(f"{item.reach!s:{_REACH_WIDTH}}{item.name}{_in(item.namespace)} on {_where(item.pools)}\n")
         origins = item.origins
         out.extend(
             f"{'':{_REACH_WIDTH}}{'brought by ' if not index else '           '}{origin}\n"
-            for index, origin in enumerate(origins)
+            for index, origin in enumerate(texts.of(origins))
         )
-        out.extend(_held(item, origins))
+        out.extend(_held(item, origins, texts))
         out.append("\n")
     return printable_lines(out)
 
@@ -184,10 +202,10 @@ def _marks(pools: tuple[str, ...], numbers: dict[str, str]) -> str:
     return "".join(("x" if pool in pools else ".").ljust(len(number) + 1) for pool, number in numbers.items())
 
 
-def _held(item: _Workload, origins: tuple[str, ...]) -> Iterator[str]:
+def _held(item: _Workload, origins: LineOrigins, texts: OriginLines) -> Iterator[str]:
     """The container's name once, then a line for each privilege; on the first pool, for all are alike."""
     for container, group in groupby(_on_first_pool(item), lambda line: line.container):
-        rows = _rows((line.privilege, line.reach, _more(line, item, origins)) for line in group)
+        rows = _rows((line.privilege, line.reach, texts.of(_more(line, item, origins))) for line in group)
         for index, (text, reach, why) in enumerate(rows):
             name = (container or "(pod)") if not index else ""
             because = f"  from {'; '.join(why)}" if why else ""
@@ -198,15 +216,16 @@ def _on_first_pool(item: _Workload) -> list[LedgerLine]:
     return [line for line in item.lines if line.pool == item.lines[0].pool]
 
 
-def _first(item: _Workload) -> str:
+def _first(item: _Workload, texts: OriginLines) -> str:
     """The line of a profile that is nearest, else whatever comes first; and how many lines more there are."""
-    written = [origin for origin in item.origins if origin.startswith("profiles/")]
+    origins = item.origins
+    written = [origin for origin in origins if isinstance(origin, FromProfile)]
     if not written:
-        return item.origins[0] if item.origins else ""
-    return written[0] + (f" and {len(written) - 1} more" if len(written) > 1 else "")
+        return texts.text(origins[0]) if origins else ""
+    return texts.text(written[0]) + (f" and {len(written) - 1} more" if len(written) > 1 else "")
 
 
-def _more(line: LedgerLine, item: _Workload, origins: tuple[str, ...]) -> tuple[str, ...]:
+def _more(line: LedgerLine, item: _Workload, origins: LineOrigins) -> LineOrigins:
     """What brings about this privilege alone, on any of the pools."""
     same = (other for other in item.lines if (other.container, other.privilege) == (line.container, line.privilege))
     return tuple(dict.fromkeys(origin for other in same for origin in other.origins if origin not in origins))

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from poolsmith.ledger.grants.proposal import Proposal
     from poolsmith.ledger.grants.use import FleetUse
     from poolsmith.ledger.ledger import LedgerLine
+    from poolsmith.ledger.line_origin import LineOrigins
     from poolsmith.ledger.view import PrivilegeView
+    from poolsmith.plan.origin import FromProfile
 
 _LOOKED_AT = 24
 """Lines of one workload whose origins are asked for; those of the others stand at the same places."""
@@ -32,7 +34,7 @@ class UngrantedView:
 
     privileges: PrivilegeView
     needs: ClusterNeeds
-    origins_of: Callable[[LedgerLine], tuple[str, ...]]
+    origins_of: Callable[[LedgerLine], LineOrigins]
     known: dict[str, tuple[Proposal, ...]] = field(default_factory=dict)
 
     @property
@@ -45,10 +47,10 @@ class UngrantedView:
             self.known[family] = proposals([needs])
         return tuple(replace(item, clusters=(self.cluster,)) for item in self.known[family])
 
-    def profile_lines(self, lines: Iterable[LedgerLine]) -> tuple[tuple[str, LedgerLine], ...]:
+    def profile_lines(self, lines: Iterable[LedgerLine]) -> tuple[tuple[FromProfile, LedgerLine], ...]:
         """The lines of profiles that bring these about, the one behind most of them first, each with one of them."""
-        first: dict[str, LedgerLine] = {}
-        times: Counter[str] = Counter()
+        first: dict[FromProfile, LedgerLine] = {}
+        times: Counter[FromProfile] = Counter()
         for line in _some(lines):
             found = self.privileges.profile_lines(self.origins_of(line))
             origin = found[0] if found else self.privileges.stack_line

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Location
     from poolsmith.diagnostics.finding import Finding
     from poolsmith.ledger.view import PrivilegeView, SeenWorkload
+    from poolsmith.plan.origin import FromProfile
     from poolsmith.plan.plan import PoolPlan, ValuePath
 
 RULE = RuleInfo(
@@ -75,12 +76,12 @@ def _finding(
     )
 
 
-def _undone(undo: Mapping[ValuePath, str]) -> Iterator[tuple[str, str]]:
+def _undone(undo: Mapping[ValuePath, FromProfile]) -> Iterator[tuple[FromProfile, str]]:
     for path, line in undo.items():
         yield line, f"sets `{dotted(path)}`"
 
 
-def _lines(view: PrivilegeView, workload: SeenWorkload, idle: Sequence[PoolPlan]) -> Iterator[tuple[str, str]]:
+def _lines(view: PrivilegeView, workload: SeenWorkload, idle: Sequence[PoolPlan]) -> Iterator[tuple[FromProfile, str]]:
     """What gets the workload to these pools, first what is said of each pool itself."""
     by_pool = {pool.name: view.profile_lines(view.reasons(workload, pool.name)) for pool in idle}
     shared = set.intersection(*map(set, by_pool.values()))
