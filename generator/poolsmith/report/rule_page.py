@@ -17,7 +17,7 @@ _FAMILIES = (
     ("PSM4", "Privileges"),
     ("PSM5", "Output and GitOps hygiene"),
     ("PSM6", "Policy files"),
-    ("PSM9", "What the users' own policies say"),
+    ("PSM9", "Your own policies"),
 )
 
 
@@ -31,7 +31,7 @@ def format_rule(rule: RuleInfo) -> str:
         f"**Why it matters.** {rule.why}",
     ]
     if rule.symptom:
-        parts.append(f"**What one sees in the cluster.** {rule.symptom}")
+        parts.append(f"**What you see in the cluster.** {rule.symptom}")
     if rule.fix:
         parts.append(f"**What to do.** {rule.fix[:1].upper()}{rule.fix[1:]}.")
     if rule.parameters:

@@ -7,34 +7,32 @@ UNKNOWN_DRIVER_IMAGE = RuleInfo(
     code="PSM218",
     name="unknown-driver-image",
     severity=Severity.WARNING,
-    what="The nodes will pull a driver image that the project's list of known images does not hold.",
+    what="The nodes will pull a driver image that is not in the project's list of known images.",
     why=(
-        "The tag follows from driver, system and kernel; nobody pushes an image because somebody needs it. Whether it "
-        "exists is unknown."
+        "The tag follows from driver, system and kernel. That a node needs an image does not mean that it exists; "
+        "here it is unknown."
     ),
     symptom="ImagePullBackOff of nvidia-driver-daemonset after an update of kernel or system: manifest unknown",
-    fix="look into the registry, then add the tag to profiles/_driver-images.yaml, or keep the kernel that has one",
+    fix="check the registry, then add the tag to profiles/_driver-images.yaml, or keep the kernel that has an image",
     references=("NVIDIA/gpu-operator issue 910", "NVIDIA/gpu-operator issue 682", "NVIDIA/gpu-operator issue 1203"),
 )
 DRIVER_IMAGE_NOT_LISTED = RuleInfo(
     code="PSM219",
     name="driver-image-not-listed",
     severity=Severity.WARNING,
-    what="No source lists driver images of NVIDIA for this system, kernel, branch or processor.",
-    why="Precompiled images exist for some kernels and branches only, compiled ones for some systems.",
+    what="No source lists an NVIDIA driver image for this system, kernel, branch or processor.",
+    why="Precompiled images exist only for some kernels and branches, and compiled ones only for some systems.",
     symptom="ImagePullBackOff of nvidia-driver-daemonset: manifest unknown",
     bad='kernel: {release: 6.5.0-45-generic}\ndriver: {source: precompiled, version: "580"}\n',
     good="kernel: {release: 6.5.0-45-generic}\ndriver: {source: container}\n",
     references=("NVIDIA/gpu-operator issue 1203", "NVIDIA/gpu-operator issue 933", "NVIDIA/gpu-operator issue 1212"),
-    fix="take a kernel or branch that is listed, compile the driver on the node, or name your own `driver.repository`",
+    fix="use a kernel or branch that is listed, compile the driver on the node, or name your own `driver.repository`",
 )
 VGPU_GUEST = RuleInfo(
     code="PSM234",
     name="vgpu-guest",
-    what="The driver of a vGPU guest lacks its image or its licence, or asks for what guests don't have.",
-    why=(
-        "The guest driver may not be passed on, so there is no public image of it; and each guest has to be licensed."
-    ),
+    what="A vGPU guest lacks the image or the licence of its driver, or asks for something that guests don't have.",
+    why=("The guest driver may not be passed on, so there is no public image of it, and each guest needs a licence."),
     bad="driver: {source: container, vgpu: {licensingSecret: licensing-config}}\n",
     good=(
         "driver:\n  source: container\n  repository: registry.example.com/gpu\n  version: 550.90.07-grid\n"
@@ -42,18 +40,18 @@ VGPU_GUEST = RuleInfo(
     ),
     symptom="ImagePullBackOff of nvidia-vgpu-driver, or FailedMount of its volume licensing-config",
     references=("NVIDIA/cloud-native-docs gpu-operator/install-gpu-operator-vgpu.rst",),
-    fix="name your own repository and tag, and where the licence is",
+    fix="name your own repository and tag, and the Secret or ConfigMap with the licence",
 )
 UPGRADE_POLICY_UNSTATED = RuleInfo(
     code="PSM235",
     name="upgrade-policy-unstated",
     severity=Severity.NOTE,
-    what="Pools whose driver the operator replaces say nothing about how.",
+    what="Pools whose driver the operator replaces don't say how.",
     why=(
-        "By default a changed driver is rolled out at once, node after node, and deletes the pods that use GPUs. "
-        "That is a decision for each environment."
+        "By default, a changed driver is rolled out at once, node after node, and the pods that use GPUs are "
+        "deleted. Each environment must decide that."
     ),
-    fix="write `driver.upgradePolicy`, for example in a base; `{}` takes the defaults on purpose",
+    fix="write `driver.upgradePolicy`, for example in a base; `{}` chooses the defaults on purpose",
     bad="driver: {source: container}\n",
     good="driver: {source: container, upgradePolicy: {autoUpgrade: false}}\n",
     symptom="pods that use GPUs are deleted, node after node, as soon as a changed driver version is synced",
@@ -63,12 +61,12 @@ FORCED_DRAIN = RuleInfo(
     code="PSM236",
     name="forced-drain",
     severity=Severity.WARNING,
-    what="Before its driver is replaced, a node is drained of pods that nothing brings back, or with their data.",
-    why="`force` deletes pods without a controller, `deleteEmptyDir` what pods keep in emptyDir volumes.",
+    what="Before a driver is replaced, the node is drained of pods that nothing recreates, or of pods with local data.",
+    why="`force` deletes pods without a controller. `deleteEmptyDir` deletes what pods keep in emptyDir volumes.",
     bad="driver: {source: container, upgradePolicy: {drain: {enable: true, force: true}}}\n",
     good="driver: {source: container, upgradePolicy: {drain: {enable: true, podSelector: app=batch}}}\n",
-    fix="leave `force` and `deleteEmptyDir` out, or choose the pods with `podSelector`",
-    symptom="pods without a controller, or what they kept in an emptyDir, are gone after a driver upgrade",
+    fix="remove `force` and `deleteEmptyDir`, or choose the pods with `podSelector`",
+    symptom="pods without a controller, or their data in an emptyDir, are gone after a driver upgrade",
     references=("NVIDIA/cloud-native-docs:gpu-operator/gpu-driver-upgrades.rst",),
 )
 DRIVER_VERSION_UNSTATED = RuleInfo(
@@ -76,7 +74,8 @@ DRIVER_VERSION_UNSTATED = RuleInfo(
     name="driver-version-unstated",
     severity=Severity.NOTE,
     what="The driver's version follows the chart's default.",
-    why="The next release of the operator replaces the driver on every node: another branch may know other GPUs.",
+    why="The next release of the operator replaces the driver on every node, and another branch may support other "
+    "GPUs.",
     fix="write `driver.version`",
     bad="driver: {source: container}\n",
     good="driver: {source: container, version: 580.126.20}\n",
@@ -86,11 +85,11 @@ DRIVER_VERSION_UNSTATED = RuleInfo(
 DRIVER_FOLDER = RuleInfo(
     code="PSM238",
     name="driver-folder",
-    what="Where a driver lies that the operating system carries is not declared, or not where the system has it.",
-    why="The operator's validator looks in that folder, and everything else waits for it.",
+    what="The operating system contains the driver, and its folder is not declared, or is not where the system has it.",
+    why="The operator's validator looks in that folder, and everything else waits for the validator.",
     symptom=(
-        "nvidia-operator-validator stays in Init; driver-validation says that the command failed, retrying after 5 "
-        "seconds, though nvidia-smi works on the host"
+        "nvidia-operator-validator stays in Init; driver-validation says that the command failed and that it "
+        "retries after 5 seconds, but nvidia-smi works on the host"
     ),
     bad='os: {id: talos, version: "1.13"}\ndriver: {source: preinstalled}\n',
     good='os: {id: talos, version: "1.13"}\ndriver: {source: preinstalled, installDir: /usr/local}\n',
@@ -99,17 +98,17 @@ DRIVER_FOLDER = RuleInfo(
         "NVIDIA/gpu-operator issue 1687",
         "siderolabs/extensions issue 527",
     ),
-    fix="write `driver.installDir`, where the driver lies on these nodes",
+    fix="write `driver.installDir`: the folder of the driver on these nodes",
 )
 DRIVER_TOO_OLD = RuleInfo(
     code="PSM239",
     name="driver-too-old",
-    what="The driver is older than what the GPU, or a module beside the driver, needs.",
-    why="The modules load and find no device, or come in another kind than the one asked for.",
+    what="The driver is older than the GPU, or a module beside the driver, needs.",
+    why="The modules load and find no GPU, or they are of another type than you asked for.",
     symptom="nvidia-smi in the driver container: No devices were found",
     bad="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, version: 550.163.01}\n",
     good="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, version: 570.133.20}\n",
-    fix="write a `driver.version` from the named one on",
+    fix="write a `driver.version` that is at least the named one",
     references=("docs.nvidia.com MIG user guide; NVIDIA/cloud-native-docs:gpu-operator/platform-support.rst",),
 )
 

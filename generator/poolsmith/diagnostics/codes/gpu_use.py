@@ -6,12 +6,12 @@ from poolsmith.diagnostics.severity import Severity
 SANDBOX_ERA = RuleInfo(
     code="PSM230",
     name="sandbox-era",
-    what="A release has no known way to run the sandboxed workload that a pool asks for.",
-    why="Kata support was delivered in three different ways; where the facts say unknown, so does poolsmith.",
+    what="No way is known to run a pool's sandboxed workload with this release.",
+    why="Kata was delivered in three different ways. For this release the sources don't say how.",
     fix="pin a release with a documented way to run the workload, or leave the pool out",
     bad="# and a pool with `workload: kata`\nstack: {release: v24.6.1}\n",
     good="# and a pool with `workload: kata`\nstack: {release: v24.9.2}\n",
-    symptom="the RuntimeClass that the documentation names does not exist, and one with another name does",
+    symptom="the RuntimeClass that the documentation names does not exist, but one with another name does",
     references=(
         "NVIDIA/gpu-operator issue 1906",
         "NVIDIA/k8s-kata-manager issue 59",
@@ -21,9 +21,12 @@ SANDBOX_ERA = RuleInfo(
 SANDBOX_CONTRADICTION = RuleInfo(
     code="PSM231",
     name="sandbox-contradiction",
-    what=("A pool's sandboxed workload excludes its runtime, driver, sharing, MIG, GPU or another pool's workload."),
+    what=(
+        "A pool's sandboxed workload conflicts with its runtime, driver, sharing, MIG, GPU, or the workload of "
+        "another pool."
+    ),
     why="The operator deploys nothing useful on such nodes, or the pods never start.",
-    fix="leave out what excludes the sandbox, or move the pool to a cluster of its own",
+    fix="remove what conflicts with the sandbox, or move the pool to a cluster of its own",
     bad="workload: kata\nruntime: {name: cri-o}\n",
     good="workload: kata\nruntime: {name: containerd}\n",
     symptom="GPUs are not bound for passthrough, and nothing says so; or operands for containers crash on such nodes",
@@ -33,9 +36,9 @@ HOST_FACTS_UNDECLARED = RuleInfo(
     code="PSM232",
     name="host-facts-undeclared",
     severity=Severity.WARNING,
-    what="A passthrough pool declares nothing about IOMMU, ACS or the nouveau driver on its hosts.",
-    why="No file can prove them, and passthrough fails without them: somebody has to have looked.",
-    fix="declare the hosts' kernel arguments, or acknowledge what somebody looked at: `acknowledge: [{fact: iommu}]`",
+    what="A passthrough pool says nothing about IOMMU, ACS or the nouveau driver on its hosts.",
+    why="Passthrough fails without the right host settings, and no file shows them: somebody must check the hosts.",
+    fix="declare the hosts' kernel arguments, or acknowledge what somebody checked: `acknowledge: [{fact: iommu}]`",
     bad="workload: vm-passthrough\n",
     good=(
         "workload: vm-passthrough\nkernel: {args: [amd_iommu=on, modprobe.blacklist=nouveau]}\n"
@@ -52,18 +55,18 @@ AUTO_UPGRADE_OFF = RuleInfo(
     code="PSM233",
     name="auto-upgrade-off",
     severity=Severity.NOTE,
-    what=("sandboxWorkloads.enabled turns off the operator's driver upgrades on every node, container pools included."),
-    why="A changed driver version waits until somebody deletes the driver pods.",
+    what=("sandboxWorkloads.enabled turns off the operator's driver upgrades on every node, also in container pools."),
+    why="After a change of the driver version, the old driver runs until somebody deletes the driver pods.",
     fix="delete driver pods by hand after a change of the driver, or move the pool to a cluster of its own",
-    symptom="driver pods go on with the old version after a changed one was synced",
+    symptom="driver pods keep the old version after a changed one was synced",
     references=("NVIDIA/gpu-operator:controllers/upgrade_controller.go",),
 )
 MIG_LAYOUT = RuleInfo(
     code="PSM240",
     name="mig-layout",
-    what="A MIG layout is unknown to the release, or the GPU can't be partitioned like that.",
-    why="The MIG manager sets the node's state to failed and the GPUs stay unusable.",
-    fix="take a layout of the release and profiles of the GPU; a layout of your own goes into `gpu.mig.devices`",
+    what="The release does not know the MIG layout, or the GPU can't be partitioned like that.",
+    why="The MIG manager sets the node's state to failed, and the GPUs can't be used.",
+    fix="use a layout of the release and profiles of the GPU; define a layout of your own in `gpu.mig.devices`",
     bad="gpu: {product: A30, count: 1, mig: {layout: all-1g.10gb}}\n",
     good="gpu: {product: A30, count: 1, mig: {layout: all-1g.6gb}}\n",
     symptom="`nvidia.com/mig.config.state: failed` on the node",
@@ -72,9 +75,9 @@ MIG_LAYOUT = RuleInfo(
 SHARING_CONTRADICTION = RuleInfo(
     code="PSM241",
     name="sharing-contradiction",
-    what="Sharing settings exclude each other or what the pool's GPUs advertise.",
-    why="The device plugin exits at start.",
-    fix="keep one way to share, and share what the GPUs advertise",
+    what="Sharing settings exclude each other, or don't match what the pool's GPUs advertise.",
+    why="The device plugin stops when it starts.",
+    fix="keep one way to share, and share a resource that the GPUs advertise",
     bad="sharing: {timeSlicing: {replicas: 2}, mps: {replicas: 2}}\n",
     good="sharing: {timeSlicing: {replicas: 2}}\n",
     references=("NVIDIA/k8s-device-plugin:README.md",),

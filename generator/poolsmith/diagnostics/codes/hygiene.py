@@ -8,7 +8,7 @@ OUT_OF_DATE = RuleInfo(
     name="output-out-of-date",
     applies_to="output",
     what="The committed output is not what the profiles generate.",
-    why="What was reviewed is not what lands.",
+    why="The cluster would get something other than what was reviewed.",
     fix="run `poolsmith generate` and commit the result",
 )
 HAND_EDITED = RuleInfo(
@@ -16,15 +16,15 @@ HAND_EDITED = RuleInfo(
     name="hand-edited",
     applies_to="output",
     what="A generated file differs from the hash that its lock recorded: somebody edited it.",
-    why="The next generate overwrites the edit, and until then nobody's profile explains it.",
+    why="The next `poolsmith generate` overwrites the edit, and until then no profile explains it.",
     fix="move the change into a profile and run `poolsmith generate`",
 )
 ORPHANED_OUTPUT = RuleInfo(
     code="PSM503",
     name="orphaned-output",
     applies_to="output",
-    what="A cluster folder in the output has a lock, but no profile.",
-    why="It is still synced, and nothing describes it any more.",
+    what="A cluster's folder in the output has a lock, but the cluster has no profile.",
+    why="It is still synced, but nothing describes it any more.",
     fix="run `poolsmith generate`: it removes the files that the lock owns",
 )
 FOREIGN_FILE = RuleInfo(
@@ -32,8 +32,8 @@ FOREIGN_FILE = RuleInfo(
     name="foreign-file",
     severity=Severity.WARNING,
     applies_to="output",
-    what="A file stands in a generated folder, and no lock owns it.",
-    why="poolsmith leaves it alone; people take it for generated, and look for its profile in vain.",
+    what="A generated folder contains a file that no lock owns.",
+    why="poolsmith does not touch it. People think that it is generated, and look in vain for its profile.",
     fix="move it out of the generated folder",
 )
 BAD_LOCK = RuleInfo(
@@ -41,15 +41,15 @@ BAD_LOCK = RuleInfo(
     name="bad-lock",
     applies_to="output",
     what="A lock file is not one that poolsmith wrote.",
-    why="Without it, generated files can't be told from foreign ones, so nothing is touched.",
+    why="Without a lock, poolsmith can't tell generated files from foreign ones, so it changes nothing.",
     fix="restore it from version control; after a merge conflict take either side, then run `poolsmith generate`",
 )
 PATH_OCCUPIED = RuleInfo(
     code="PSM506",
     name="path-occupied",
     applies_to="output",
-    what=("A file that no lock owns stands where a generated file has to go, or a link leads the output elsewhere."),
-    why="poolsmith overwrites nothing that it did not write.",
+    what=("A file that no lock owns is where a generated file must go, or a link leads the output elsewhere."),
+    why="poolsmith never overwrites a file that it did not write.",
     fix="move the file away; if it was generated, restore its poolsmith.lock.json",
 )
 

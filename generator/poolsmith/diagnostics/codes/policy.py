@@ -16,7 +16,7 @@ UNKNOWN_RULE = RuleInfo(
     name="unknown-rule",
     applies_to="policy",
     what="A waiver or a setting names a rule that poolsmith does not have.",
-    why="It does nothing, and whoever wrote it believes that it does.",
+    why="It does nothing, but whoever wrote it believes that it does.",
     fix="use a name or code of `poolsmith rules`",
     bad="rules: {host-networks: {severity: error}}\n",
     good="rules: {host-network: {severity: error}}\n",
@@ -25,9 +25,10 @@ FIXED_RULE = RuleInfo(
     code="PSM602",
     name="fixed-rule",
     applies_to="policy",
-    what="A waiver or a setting would silence a rule that has to hold: reading and shape of files, policy files, "
+    what="A waiver or a setting would turn off a rule that must stay on: reading and shape of files, policy files, "
     "and errors that keep a cluster from being generated.",
-    why="What can't be read or generated is not there; to call it waived would make a run green over nothing.",
+    why="A file that can't be read, or a cluster that can't be generated, is missing from the output. With a "
+    "waiver, the run would be green although it checked nothing.",
     fix="correct what the rule finds",
     bad="waivers: [{rule: yaml-syntax, subject: prod-eu, reason: later, owner: gpu-platform, expires: 2027-01-31}]\n",
 )
@@ -35,8 +36,8 @@ EXPIRED_WAIVER = RuleInfo(
     code="PSM603",
     name="expired-waiver",
     applies_to="policy",
-    what="A waiver is past its date.",
-    why="Somebody promised to come back to it by then. Until it is looked at again, the finding counts.",
+    what="A waiver has passed its last day.",
+    why="Somebody promised to review it by then. Until it is reviewed, the finding counts.",
     fix="correct what is waived, or review the waiver and give it a new date",
     bad='expires: "2020-06-30"\n',
     good='expires: "2027-06-30"\n',
@@ -46,17 +47,18 @@ UNUSED_WAIVER = RuleInfo(
     name="unused-waiver",
     severity=Severity.WARNING,
     applies_to="policy",
-    what="A waiver fits no finding of the run.",
-    why="What was waived is gone, or was never named so. The waiver would silently hold for whatever comes next.",
+    what="No finding of the run matches a waiver.",
+    why="The finding is gone, or never had that subject. The waiver would silently accept the next finding with "
+    "that subject.",
     fix="delete the waiver",
 )
 UNEXPLAINED_WAIVER = RuleInfo(
     code="PSM605",
     name="unexplained-waiver",
     applies_to="policy",
-    what="A waiver has no reason or no owner, or a placeholder in their place.",
-    why="Nobody can review an exception that says neither why it is there nor who answers for it.",
-    fix="write why the finding is accepted, and which team answers for it",
+    what="A waiver has no reason or no owner, or only a placeholder.",
+    why="Nobody can review an exception without a reason and an owner.",
+    fix="write why the finding is accepted, and which team is responsible",
     bad="waivers: [{rule: host-network, subject: prod-eu, reason: TODO, owner: gpu-platform, expires: 2027-01-31}]\n",
     good="waivers:\n  - {rule: host-network, subject: prod-eu, reason: metrics are scraped on the node's address,\n"
     "     owner: gpu-platform, expires: 2027-01-31}\n",
@@ -65,7 +67,7 @@ UNEXPLAINED_SETTING = RuleInfo(
     code="PSM606",
     name="unexplained-setting",
     applies_to="policy",
-    what="A setting turns a rule off, or makes its findings less severe, and gives no reason.",
+    what="A setting turns a rule off, or lowers its severity, without a reason.",
     why="A rule that is off looks like a rule that found nothing.",
     fix="add `reason`",
     bad="rules: {host-network: {enabled: false}}\n",
@@ -76,8 +78,8 @@ UNKNOWN_PARAMETER = RuleInfo(
     name="unknown-parameter",
     applies_to="policy",
     what="A setting gives a rule a parameter that the rule does not have.",
-    why="It does nothing, and whoever wrote it believes that it does.",
-    fix="use a parameter that stands on the rule's page, or remove it",
+    why="It does nothing, but whoever wrote it believes that it does.",
+    fix="use a parameter from the rule's page, or remove it",
     bad="rules: {expiring-grant: {parameters: {weeks: 6}}}\n",
     good="rules: {expiring-grant: {parameters: {days: 45}}}\n",
 )
@@ -85,29 +87,29 @@ NOT_EVALUATED = RuleInfo(
     code="PSM608",
     name="not-evaluated",
     applies_to="policy",
-    what="Under --strict: something that belongs to the run could not be evaluated.",
-    why="What nobody has looked at is neither right nor wrong.",
-    fix="see the reason; without --strict it is counted only",
+    what="With --strict: a part of the run could not be evaluated.",
+    why="It is neither right nor wrong, because nobody checked it.",
+    fix="see the reason; without --strict it is only counted",
 )
 CHANGED_POLICIES = RuleInfo(
     code="PSM609",
     name="changed-policies",
     severity=Severity.WARNING,
     applies_to="policy",
-    what="Under --policies-from: files of `policies/` are not those of the revision that judges.",
-    why="What is judged is judged by the other revision. What is shipped to the clusters, policies, parameters and "
-    "grants, is that of this one, and nobody but a reviewer can tell whether it holds less.",
-    fix="have those who own policies/ read the change",
+    what="With --policies-from: files in `policies/` differ from those of the revision whose policies judge.",
+    why="The other revision's policies judge. But this revision's policies, parameters and grants are shipped to "
+    "the clusters, and only a reviewer can tell whether they protect less.",
+    fix="have the owners of policies/ review the change",
 )
 
 INVALID_ADMISSION_POLICY = RuleInfo(
     code="PSM610",
     name="invalid-admission-policy",
     applies_to="policy",
-    what="A ValidatingAdmissionPolicy or its binding is not what the API server takes: a field that is missing, "
-    "unknown or of the wrong type, a value that it does not have, a limit that is passed, or two fields that exclude "
+    what="The API server would refuse a ValidatingAdmissionPolicy or its binding: a field that is missing, unknown "
+    "or of the wrong type, a value that is not allowed, a limit that is exceeded, or two fields that exclude "
     "each other.",
-    why="The API server refuses the object, so what it says does not hold in the cluster.",
+    why="The object never gets into the cluster, so it enforces nothing there.",
     fix="correct the field that the finding names",
     bad="kind: ValidatingAdmissionPolicyBinding\nspec: {policyName: a, validationActions: [Deny, Warn]}\n",
     good="kind: ValidatingAdmissionPolicyBinding\nspec: {policyName: a, validationActions: [Deny, Audit]}\n",
@@ -117,9 +119,9 @@ BAD_EXPRESSION = RuleInfo(
     code="PSM611",
     name="bad-expression",
     applies_to="policy",
-    what="An expression of a policy does not compile: bad syntax, a name or function that is not there, a result of "
-    "the wrong type. Validations and match conditions have to be exactly bool, messages string, audit annotations "
-    "string or null; `dyn` is refused.",
+    what="An expression of a policy does not compile: bad syntax, an unknown name or function, a result of the wrong "
+    "type. Validations and match conditions must be exactly bool, messages string, audit annotations string or "
+    "null; `dyn` is refused.",
     why="The API server refuses the policy.",
     fix="correct the expression; the message and the column are those of CEL",
     bad="expression: object.spec.hostNetwork\n",
@@ -129,10 +131,10 @@ EXPRESSION_TOO_NEW = RuleInfo(
     code="PSM612",
     name="expression-too-new",
     applies_to="policy",
-    what="An expression uses what CEL has only in a later Kubernetes than the cluster's, or in the cluster's own minor "
-    "and not in the one before: new policies are held to that, so that the cluster can go back to it.",
+    what="An expression needs the CEL of a later Kubernetes, or uses what only the cluster's own minor has: the API "
+    "server checks new policies against the minor before, so that the cluster can be downgraded.",
     why="The cluster's API server refuses the policy, or the policy answers every request with an error.",
-    fix="write it without that function, or move the cluster to that version first",
+    fix="write it without that function, or upgrade the cluster to that version first",
     bad="# for a cluster with Kubernetes 1.34, which brought distinct()\n"
     "expression: object.spec.containers.map(c, string(c.name)).distinct().size() > 0\n",
     good="expression: object.spec.containers.exists(c, c.name != '')\n",
@@ -153,8 +155,8 @@ BINDING_WITHOUT_POLICY = RuleInfo(
     code="PSM614",
     name="binding-without-policy",
     applies_to="policy",
-    what="A binding names a policy that is not there.",
-    why="The binding does nothing, and whoever wrote it believes that the policy holds.",
+    what="A binding names a policy that does not exist.",
+    why="The binding does nothing, but whoever wrote it believes that the policy is active.",
     fix="correct `spec.policyName`, or delete the binding",
     bad="# the policy is called exact-tags\nkind: ValidatingAdmissionPolicyBinding\nspec: {policyName: exact-tag}\n",
     good="kind: ValidatingAdmissionPolicyBinding\nspec: {policyName: exact-tags}\n",
@@ -164,9 +166,9 @@ MISSING_PARAMETERS = RuleInfo(
     name="missing-parameters",
     severity=Severity.WARNING,
     applies_to="policy",
-    what="A binding takes parameters that are not in the folder, or a policy with parameters is bound without any.",
-    why="With `parameterNotFoundAction: Deny` every request is refused, with `Allow` nothing is checked; and what "
-    "parameters in the cluster say can't be known here.",
+    what="A binding uses parameters that are not in the folder, or a policy with parameters is bound without any.",
+    why="With `parameterNotFoundAction: Deny` every request is refused, with `Allow` nothing is checked. If the "
+    "parameters exist only in the cluster, poolsmith can't know what they say.",
     fix="put the parameter object beside the policy, or correct `spec.paramRef`",
     bad="# and there is no ConfigMap `limits` in policies/admission/\n"
     "paramRef: {name: limits, namespace: policies, parameterNotFoundAction: Allow}\n",
@@ -176,9 +178,9 @@ MUTATING_POLICY = RuleInfo(
     code="PSM616",
     name="mutating-policy",
     applies_to="policy",
-    what="A MutatingAdmissionPolicy or its binding.",
-    why="poolsmith evaluates validating policies only; what this one changes would go unseen by every other check.",
-    fix="write the changed fields into the objects themselves, and a ValidatingAdmissionPolicy that demands them",
+    what="The folder has a MutatingAdmissionPolicy or its binding.",
+    why="poolsmith evaluates only validating policies. No other check would see what this policy changes.",
+    fix="write the changed fields into the objects themselves, and a ValidatingAdmissionPolicy that requires them",
     bad="kind: MutatingAdmissionPolicy\n",
     good="kind: ValidatingAdmissionPolicy\n",
 )
@@ -187,9 +189,9 @@ STRAY_POLICY_OBJECT = RuleInfo(
     name="stray-policy-object",
     severity=Severity.WARNING,
     applies_to="policy",
-    what="An object among the policies that is neither a policy nor a binding, and not of a kind that some policy "
+    what="An object among the policies is neither a policy nor a binding, and its kind is not one that a policy "
     "takes as its parameter (`paramKind`).",
-    why="No policy reads it, and nobody looks for it there.",
+    why="No policy reads it, and nobody expects it there.",
     fix="move it to where it belongs, or correct the policy's `paramKind`",
     bad="# in policies/admission/limits.yaml, and no policy has a paramKind\nkind: ConfigMap\n"
     "metadata: {name: limits}\n",
@@ -199,8 +201,8 @@ DEPENDS_ON_DEFAULTING = RuleInfo(
     name="depends-on-defaulting",
     severity=Severity.NOTE,
     applies_to="policy",
-    what="An expression reads a field that the API server fills in where an object leaves it out.",
-    why="The object in the cluster has the field, the one in the file may not: the verdict can differ.",
+    what="An expression reads a field that the API server fills in if an object leaves it out.",
+    why="The object in the cluster has the field, but the one in the file may not: the verdict can differ.",
     fix="write the field into the object, or treat an absent field as its default",
     bad="expression: object.spec.replicas <= 3\n",
     good='expression: "!has(object.spec.replicas) || object.spec.replicas <= 3"\n',
@@ -211,7 +213,7 @@ POLICY_SAW_NOTHING = RuleInfo(
     severity=Severity.NOTE,
     applies_to="policy",
     what="A policy matched no object of any cluster, neither rendered nor predicted.",
-    why="That it refused nothing means nothing. Its match constraints may not say what they should.",
+    why="It refused nothing because it saw nothing. Its match constraints may be wrong.",
     fix="correct `spec.matchConstraints`; nothing to do, if the policy is for objects of others: its tests show what "
     "it does",
     bad="# DaemonSets are of the group apps\n"
@@ -222,11 +224,12 @@ UNSHIPPABLE_OBJECT = RuleInfo(
     code="PSM620",
     name="unshippable-object",
     applies_to="policy",
-    what="A file of policies/admission/ holds something else than ValidatingAdmissionPolicies, their bindings, "
-    "ConfigMaps, CustomResourceDefinitions and custom resources that a policy of the folder takes as its parameter.",
-    why="The files are applied to every cluster as they stand: a role binding or a workload among them would be in the "
-    "cluster, and no ledger would show it.",
-    fix="move it to where what the clusters run is reviewed",
+    what="A file of policies/admission/ contains something other than ValidatingAdmissionPolicies, their bindings, "
+    "ConfigMaps, CustomResourceDefinitions, and custom resources that a policy of the folder takes as its "
+    "parameter.",
+    why="The files are applied to every cluster as they are: a role binding or a workload among them would get into "
+    "the cluster, and no ledger would show it.",
+    fix="move it to a folder where workloads of the clusters are reviewed",
     bad="# policies/admission/roles.yaml\nkind: ClusterRoleBinding\n",
     good="# policies/admission/limits.yaml\nkind: ConfigMap\n",
 )
@@ -235,8 +238,8 @@ UNTESTED_POLICY = RuleInfo(
     name="untested-policy",
     severity=Severity.WARNING,
     applies_to="policy",
-    what="A policy has no test case that passes it, or none that it refuses.",
-    why="A policy that allows everything and one that refuses everything both look right from one side.",
+    what="A policy lacks a test case that it allows, or one that it denies.",
+    why="With one kind of case only, a policy that allows everything, or denies everything, looks right.",
     fix="add a case with `expect: {verdict: allow}` and one with `expect: {verdict: deny}` to a `*.test.yaml` beside "
     "it",
     bad="cases:\n  - {name: a release, objectFile: web.yaml, expect: {verdict: allow}}\n",
@@ -247,17 +250,17 @@ FAILED_POLICY_TEST = RuleInfo(
     code="PSM631",
     name="failed-policy-test",
     applies_to="policy",
-    what="A case of a policy test has another verdict or message than it expects, or could not be evaluated.",
-    why="The policy, the case, or what somebody thought of one of them is wrong.",
+    what="The verdict or message of a test case is not the expected one, or the case could not be evaluated.",
+    why="The policy is wrong, or the case, or what somebody expected of them.",
     fix="correct the policy or the case",
 )
 INVALID_POLICY_TEST = RuleInfo(
     code="PSM632",
     name="invalid-policy-test",
     applies_to="policy",
-    what="A test file of policies can't be read as one, or names a file that is not there.",
-    why="Its cases do not run, and the policy looks tested.",
-    fix="correct the file names in `spec.policies`: they are looked for in the folder of the test file",
+    what="A test file of policies can't be read, or names a file that does not exist.",
+    why="Its cases do not run, but the policy looks tested.",
+    fix="correct the file names in `spec.policies`: they are relative to the folder of the test file",
     bad="# the file is called exact-tags.yaml\nkind: PolicyTest\nspec: {policies: [exact-tag.yaml]}\n",
     good="kind: PolicyTest\nspec: {policies: [exact-tags.yaml]}\n",
 )
@@ -266,9 +269,9 @@ POLICY_NOT_SERVED = RuleInfo(
     name="policy-not-served",
     severity=Severity.NOTE,
     applies_to="policy",
-    what="Files of admission policies are not shipped to a cluster, because its Kubernetes does not serve them: "
-    "ValidatingAdmissionPolicy is there from 1.30 on.",
-    why="`check` judges its objects all the same, as Kubernetes 1.30 would, but nothing holds them in the cluster.",
+    what="Admission policies are not shipped to a cluster, because its Kubernetes does not have "
+    "ValidatingAdmissionPolicy: it exists from 1.30 on.",
+    why="`check` evaluates them as Kubernetes 1.30 would, but nothing enforces them in the cluster.",
     fix="upgrade the cluster, or enforce the same there by other means",
     references=("Kubernetes 1.30 release notes: ValidatingAdmissionPolicy is v1 and on",),
 )

@@ -6,10 +6,10 @@ POD_SECURITY = RuleInfo(
     code="PSM420",
     name="pod-security",
     applies_to="manifest",
-    what="A pod, or the template of a workload's pods, asks for what a level of the Kubernetes Pod Security Standards "
-    "does not allow: the level that `--pod-security` names, or that its namespace enforces.",
-    why="The API server refuses such pods in a namespace that enforces the level. It does so when pods are created: "
-    "the Deployment or DaemonSet itself is accepted, and its pods never come.",
+    what="A pod, or the template of a workload's pods, asks for something that its level of the Kubernetes Pod "
+    "Security Standards forbids. The level is that of `--pod-security`, or the one that its namespace enforces.",
+    why="In a namespace that enforces the level, the API server refuses such pods. It does so when pods are "
+    "created: the Deployment or DaemonSet itself is accepted, but its pods are never created.",
     fix="change the field as the finding says, or run the pod in a namespace whose level allows it",
     bad="kind: Pod\nspec:\n  containers:\n    - {name: main, image: app, securityContext: {privileged: true}}\n",
     good="kind: Pod\nspec:\n  containers:\n    - {name: main, image: app}\n",

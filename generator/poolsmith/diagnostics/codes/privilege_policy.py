@@ -8,9 +8,9 @@ GRANTS_NOT_ENFORCED = RuleInfo(
     name="grants-not-enforced",
     severity=Severity.NOTE,
     applies_to="policy",
-    what="No admission policy is made of a cluster's grants, because its Kubernetes is older than 1.30.",
-    why="What is predicted is checked against the grants, but nothing in the cluster refuses other pods.",
-    fix="upgrade the cluster, or hold its namespaces by other means",
+    what="A cluster's grants are not compiled into an admission policy, because its Kubernetes is older than 1.30.",
+    why="Predicted pods are checked against the grants, but nothing in the cluster refuses other pods.",
+    fix="upgrade the cluster, or protect its namespaces by other means",
     references=("Kubernetes 1.30 release notes: ValidatingAdmissionPolicy is v1 and on",),
 )
 SCRIPT_NOT_KNOWN = RuleInfo(
@@ -18,9 +18,9 @@ SCRIPT_NOT_KNOWN = RuleInfo(
     name="script-not-known",
     severity=Severity.WARNING,
     applies_to="policy",
-    what="A predicted container runs an inline script of which the catalog has no more than the length, so the "
-    "privilege policy refuses it, or warns about it.",
-    why="A policy that takes any script of that length takes an attacker's too.",
+    what="A predicted container runs an inline script of which the catalog has only the length, so the privilege "
+    "policy refuses it, or warns about it.",
+    why="A policy that accepts any script of that length would also accept an attacker's script.",
     fix="copy the script from the operand's DaemonSet, read it, and put it under `scripts` in "
     "policies/enforcement.yaml",
 )
@@ -28,21 +28,22 @@ PRIVILEGE_POLICY_TOO_LARGE = RuleInfo(
     code="PSM643",
     name="privilege-policy-too-large",
     applies_to="policy",
-    what="The data of a cluster's privilege policy is larger than what is sure to be stored and applied, so the "
-    "cluster gets no privilege policy.",
-    why="Client-side apply keeps a copy in an annotation of at most 256 KiB, and the API server takes expressions of "
-    "at most 100,000 letters.",
-    fix="split the cluster, or give its pools fewer drivers of their own",
+    what="The data of a cluster's privilege policy is too large to be stored and applied safely, so the cluster gets "
+    "no privilege policy.",
+    why="Client-side apply keeps a copy in an annotation of at most 256 KiB, and the API server accepts expressions "
+    "of at most 100,000 letters.",
+    fix="split the cluster, or give fewer of its pools their own driver",
 )
 NAMESPACE_NOT_HELD = RuleInfo(
     code="PSM644",
     name="namespace-not-held",
     severity=Severity.NOTE,
     applies_to="policy",
-    what="The privilege policy leaves out a namespace with privileged workloads: others share it, like kube-system, or "
-    "nobody can predict what a unit brings there.",
-    why="It would refuse everything that it does not know. As it is, it holds nobody who may create pods there.",
-    fix="install the unit in a namespace of its own; hold what is not predicted by other means",
+    what="The privilege policy leaves out a namespace with privileged workloads, because others share it, like "
+    "kube-system, or because nobody can predict what a unit installs there.",
+    why="The policy would refuse every unknown pod there. Without it, it restricts nobody who may create pods in "
+    "that namespace.",
+    fix="install the unit in a namespace of its own; protect what is not predicted by other means",
     bad="stack: {kind: device-plugin, release: v0.17.1}   # kube-system, by default\n",
     good="stack: {kind: device-plugin, release: v0.17.1, namespace: nvidia-device-plugin}\n",
 )
@@ -50,10 +51,10 @@ RUNNING_RELEASE_UNKNOWN = RuleInfo(
     code="PSM646",
     name="running-release-unknown",
     severity=Severity.WARNING,
-    what="The profiles can't be resolved for the release that `stack.upgradingFrom` names, so the privilege policy "
-    "takes pods of the new release only.",
-    why="Until the operator is upgraded, pods of the old release that start again are warned about, or refused.",
-    fix="set the actions to Warn and Audit for the time of the upgrade",
+    what="The profiles can't be planned for the release that `stack.upgradingFrom` names, so the privilege policy "
+    "accepts only pods of the new release.",
+    why="Until the operator is upgraded, pods of the old release that restart are refused, or cause a warning.",
+    fix="set the actions to Warn and Audit during the upgrade",
     bad="stack: {release: v26.3.3, upgradingFrom: v24.0.0}\n",
     good="stack: {release: v26.3.3, upgradingFrom: v25.10.1}\n",
 )
@@ -63,6 +64,6 @@ INCOMPLETE_PRIVILEGE_POLICY = RuleInfo(
     severity=Severity.NOTE,
     applies_to="policy",
     what="Something of a cluster could not be predicted, so its privilege policy does not know it.",
-    why="Pods that it makes are refused, or warned about, although somebody may have meant them.",
-    fix="see under `unknown` in privileges.yaml what is missing; keep the actions at Warn and Audit until it is known",
+    why="Its pods are refused, or cause a warning, although somebody may have wanted them.",
+    fix="see `unknown` in privileges.yaml for what is missing; keep the actions at Warn and Audit until it is known",
 )

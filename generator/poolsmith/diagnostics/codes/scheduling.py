@@ -9,11 +9,11 @@ STARTUP_TAINT_MISSING = RuleInfo(
     severity=Severity.WARNING,
     what="A pool is autoscaled, and its new nodes have no startup taint.",
     why=(
-        "A node is Ready long before its driver is loaded and its GPUs are advertised. Pods that wait for a GPU don't "
-        "fit on it yet, so the autoscaler adds the next node, and the next one; or they start too early, and fail."
+        "A node is Ready long before its driver is loaded and its GPUs are advertised. Pods that wait for a GPU "
+        "don't fit on it yet, so the autoscaler adds another node, and another. Or pods start too early, and fail."
     ),
     fix=(
-        "give the pool `nodes.startupTaints`, and have something remove the taint once the GPUs can be used: "
+        "give the pool `nodes.startupTaints`, and run something that removes the taint when the GPUs can be used: "
         "docs/scheduling.md says what can"
     ),
     bad="nodes: {autoscaled: true}\n",
@@ -22,7 +22,7 @@ STARTUP_TAINT_MISSING = RuleInfo(
         "  startupTaints:\n    - {key: readiness.k8s.io/nvidia-gpu-not-ready, effect: NoSchedule}\n"
     ),
     symptom=(
-        "one pending pod adds several nodes, of which all but one are removed again; pods with the status "
+        "one pending pod adds several nodes, and all but one are removed again; pods with the status "
         "`OutOfnvidia.com/gpu` or `UnexpectedAdmissionError`"
     ),
     references=(
@@ -35,10 +35,11 @@ STARTUP_TAINT_PERMANENT = RuleInfo(
     code="PSM244",
     name="startup-taint-permanent",
     severity=Severity.WARNING,
-    what="The autoscaler of the distribution does not take a startup taint for a temporary one.",
+    what="The distribution's autoscaler does not know that a startup taint is temporary.",
     why=(
-        "It takes a taint for temporary by the prefix of its key, or by a flag; the autoscalers of GKE and AKS have no "
-        "flag that users may set. To them the taint stays: pending pods never fit, and the pool is not scaled up."
+        "An autoscaler knows a temporary taint by the prefix of its key, or by a flag. On GKE and AKS you can't set "
+        "that flag. There the autoscaler expects the taint to stay: pending pods never fit, and the pool does not "
+        "grow."
     ),
     fix="use a key that begins with startup-taint.cluster-autoscaler.kubernetes.io/",
     bad="startupTaints: [{key: example.com/gpu-not-ready, effect: NoSchedule}]\n",
@@ -49,10 +50,10 @@ STARTUP_TAINT_PERMANENT = RuleInfo(
 TAINT_TWICE = RuleInfo(
     code="PSM245",
     name="taint-twice",
-    what="Two taints of a pool, startup taints included, have one key and one effect.",
+    what="Two taints of a pool, startup taints included, have the same key and the same effect.",
     why=(
-        "A node can't have both: the API server refuses it. And a taint that stays can't be a startup taint as well, "
-        "because workloads that tolerate it would start too early."
+        "The API server refuses a node with both. And a permanent taint can't also be a startup taint, because "
+        "workloads that tolerate it would start too early."
     ),
     fix="keep one of them",
     bad="taints: [{key: team, value: a, effect: NoSchedule}, {key: team, value: b, effect: NoSchedule}]\n",
@@ -64,12 +65,13 @@ TAINT_WITHOUT_TOLERATION = RuleInfo(
     code="PSM246",
     name="taint-without-toleration",
     severity=Severity.WARNING,
-    what="A pool has taints, and something that must run on its nodes can't be told to tolerate them.",
+    what="A pool has taints, and you can't make something that must run on its nodes tolerate them.",
     why=(
-        "The CcRuntime of the Confidential Containers operator v0.7 has no field for tolerations; whether its "
-        "installer tolerates anything is unknown. If not, Kata never gets onto the nodes, and nothing reports it."
+        "The CcRuntime of the Confidential Containers operator v0.7 has no field for tolerations. Whether its "
+        "installer tolerates anything is unknown. If not, Kata is never installed on the nodes, and nothing reports "
+        "it."
     ),
-    fix="taint the nodes once Kata is installed, or leave the taint out",
+    fix="taint the nodes after Kata is installed, or remove the taint",
     bad="workload: kata\nnodes: {taints: [{key: nvidia.com/gpu, effect: NoSchedule}]}\n",
     good="workload: kata\n",
     references=("confidential-containers/operator v0.7.0 config/crd",),
@@ -78,10 +80,10 @@ AUTOSCALED_BY_NAME = RuleInfo(
     code="PSM247",
     name="autoscaled-by-name",
     severity=Severity.WARNING,
-    what="A pool is autoscaled, and its nodes are told by their names.",
+    what="A pool is autoscaled, and its nodes are listed by name.",
     why=(
-        "The pool label then comes from Node Feature Discovery, after a node has joined. An autoscaler that has no "
-        "node to look at decides by the template, which lacks it: for pods that select the pool it adds none."
+        "Then Node Feature Discovery writes the pool label, after a node has joined. An autoscaler without a node "
+        "to look at uses the template, which lacks the label: it adds no node for pods that select the pool."
     ),
     fix="let the provisioner set the pool label, and remove `nodes.names`",
     bad='nodes: {autoscaled: true, names: ["gpu-[1-9]"]}\n',

@@ -8,15 +8,15 @@ VALUE_TAKEN = RuleInfo(
     code="PSM302",
     name="value-taken",
     what="`stack.values` sets a value that poolsmith derives from the profiles.",
-    why="Two sources for one value: the pools would no longer be what their profiles say.",
-    fix="remove it from stack.values and say it in the profile",
+    why="The value has two sources, and the pools would no longer be what their profiles say.",
+    fix="remove it from stack.values and write it in the profile",
 )
 VALUE_IS_DEFAULT = RuleInfo(
     code="PSM304",
     name="value-is-default",
     severity=Severity.NOTE,
     what="`stack.values` repeats a default of the chart.",
-    why=("It is left out of the output, which holds only what differs; a later release may change the default."),
+    why=("It is left out of the output, which has only what differs. A later release may change the default."),
     fix="remove it, unless it documents a decision",
 )
 

@@ -7,35 +7,38 @@ UNKNOWN_FIELD = RuleInfo(
     code="PSM101",
     name="unknown-field",
     what="A profile has a field that its kind does not know.",
-    why="A misspelt field would otherwise do nothing, and nobody would notice.",
+    why="A misspelt field would do nothing, and nobody would notice.",
     bad="spec:\n  diver: {source: container}\n",
     good="spec:\n  driver: {source: container}\n",
 )
 WRONG_TYPE = RuleInfo(
     code="PSM102",
     name="wrong-type",
-    what="A field holds another type than it takes.",
-    why="Guessing what was meant is how clusters get settings that nobody chose.",
+    what="A field has a value of the wrong type.",
+    why="If poolsmith guessed what was meant, the cluster would get a setting that nobody chose.",
     bad="gpu: {count: eight}\n",
     good="gpu: {count: 8}\n",
 )
 MISSING_FIELD = RuleInfo(
     code="PSM103",
     name="missing-field",
-    what="A required field is missing, after everything that `extends` brings.",
-    why="There is no default that would be right for every cluster.",
+    what="A required field is missing, in the profile and in all bases that it extends.",
+    why="No default would be right for every cluster.",
 )
 INVALID_VALUE = RuleInfo(
     code="PSM104",
     name="invalid-value",
-    what="A field holds a value that is not one of those it takes.",
-    why="The value would be passed on, and refused or ignored later, where it is harder to find.",
+    what="The value of a field is not one of the allowed values.",
+    why="Otherwise it would be refused or ignored later, where it is harder to find.",
 )
 INVALID_NAME = RuleInfo(
     code="PSM105",
     name="invalid-name",
-    what="A name, label, path or version does not have the form that Kubernetes or a file system takes.",
-    why=("Names become folders, objects and label values; anything else could write outside the tree or be refused."),
+    what="A name, label, path or version does not have the form that Kubernetes or a file system requires.",
+    why=(
+        "Names become folders, objects and label values. Another form could be refused, or write outside the output "
+        "folder."
+    ),
     bad="metadata: {name: ../prod}\n",
     good="metadata: {name: prod}\n",
 )
@@ -43,12 +46,12 @@ OUT_OF_RANGE = RuleInfo(
     code="PSM106",
     name="out-of-range",
     what="A number is smaller or larger than the field allows.",
-    why="The operand would refuse it at start, on every node of the pool.",
+    why="The operand would refuse the number when it starts, on every node of the pool.",
 )
 AMBIGUOUS_SCALAR = RuleInfo(
     code="PSM107",
     name="ambiguous-scalar",
-    what="An unquoted value is read as a number or boolean where a string is meant.",
+    what="An unquoted value is read as a number or a boolean, but the field takes a string.",
     why="`22.10` becomes 22.1, `1e3` becomes 1000, `on` becomes true.",
     bad="os: {id: ubuntu, version: 22.04}\n",
     good='os: {id: ubuntu, version: "22.04"}\n',
@@ -57,46 +60,46 @@ DUPLICATE_ITEM = RuleInfo(
     code="PSM108",
     name="duplicate-item",
     what="A list names the same thing twice.",
-    why="One of the two has no effect, or both fight.",
+    why="One of the two has no effect, or they conflict.",
 )
 UNKNOWN_BASE = RuleInfo(
     code="PSM110",
     name="unknown-base",
     what="`extends` names a NodePoolBase that does not exist.",
-    why="What the base would have brought is missing from the pool.",
+    why="The pool lacks what the base would add.",
 )
 EXTENDS_CYCLE = RuleInfo(
     code="PSM111",
     name="extends-cycle",
     what="NodePoolBases extend each other in a circle.",
-    why="There is no order in which they could be merged.",
+    why="There is no order in which to merge them.",
     fix="remove one of the `extends` entries in the circle",
 )
 DUPLICATE_NAME = RuleInfo(
     code="PSM112",
     name="duplicate-name",
-    what="Two pools of a cluster, or two bases, have one name.",
+    what="Two pools of a cluster, or two bases, have the same name.",
     why="Their generated files and objects would overwrite each other.",
     fix="give one of them another metadata.name",
 )
 CLUSTER_WITHOUT_POOLS = RuleInfo(
     code="PSM113",
     name="cluster-without-pools",
-    what="A cluster folder has a Cluster and no NodePool.",
-    why="Nothing could be generated that does something, and a green run would hide it.",
+    what="A cluster's folder has a Cluster but no NodePool.",
+    why="The output would do nothing, and a green run would hide that.",
     fix="add a NodePool beside cluster.yaml, or delete the folder",
 )
 CLUSTER_NAME_MISMATCH = RuleInfo(
     code="PSM114",
     name="cluster-name-mismatch",
     what="A cluster's metadata.name differs from the name of its folder.",
-    why="The folder's name is where its output goes; two names for one cluster end in two outputs.",
+    why="The output goes to a folder with the folder's name. Two names for one cluster would give two outputs.",
 )
 CLUSTER_FILE_MISSING = RuleInfo(
     code="PSM115",
     name="cluster-file-missing",
-    what="A cluster folder has no cluster.yaml.",
-    why="Its pools belong to no cluster, and would silently not be generated.",
+    what="A cluster's folder has no cluster.yaml.",
+    why="Its pools belong to no cluster, so they would silently not be generated.",
     fix="add cluster.yaml of kind Cluster",
 )
 UNUSED_BASE = RuleInfo(
@@ -104,7 +107,7 @@ UNUSED_BASE = RuleInfo(
     name="unused-base",
     severity=Severity.WARNING,
     what="No pool and no other base extends a NodePoolBase.",
-    why="It has no effect; often the name in an `extends` is an older one.",
+    why="It has no effect. Often the name in an `extends` is out of date.",
     fix="extend it, or delete it",
 )
 

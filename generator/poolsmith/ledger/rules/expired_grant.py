@@ -18,9 +18,9 @@ RULE = RuleInfo(
     name="expired-grant",
     severity=Severity.ERROR,
     applies_to="policy",
-    what="The last day on which a grant holds is over. The files that are generated do not change by it: what the "
-    "grant allows is allowed until somebody decides.",
-    why="Somebody wanted it looked at again by that day, and nobody did.",
+    what="The last day of a grant has passed. The generated files do not change: the grant still allows what it "
+    "allowed, until somebody decides.",
+    why="Somebody wanted a review by that day, and it did not happen.",
     fix="review it: delete the grant, or give it a new day in `expires`",
     bad='expires: "2020-06-30"\n',
     good='expires: "2027-06-30"\n',

@@ -22,9 +22,9 @@ RULE = RuleInfo(
     code="PSM403",
     name="host-network",
     severity=Severity.WARNING,
-    what="A workload runs in the network of its node.",
-    why="It reaches what listens on the node's own addresses, the kubelet and the metadata service of a cloud among "
-    "it, no NetworkPolicy holds for it, and its ports are the node's.",
+    what="A workload uses the network of its node.",
+    why="It can reach everything that listens on the node's own addresses, for example the kubelet and the metadata "
+    "service of a cloud. No NetworkPolicy applies to it, and its ports are the node's.",
     fix="remove the value that asks for it",
     bad="stack: {release: v26.3.3, values: {dcgmExporter: {hostNetwork: true}}}\n",
     good="stack: {release: v26.3.3}\n",

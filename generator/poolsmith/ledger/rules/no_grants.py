@@ -20,10 +20,10 @@ RULE = RuleInfo(
     name="no-grants",
     severity=Severity.NOTE,
     applies_to="policy",
-    what="There is no folder `policies/privileges/`, so no line of any ledger is held against what is allowed.",
-    why="The ledger tells what there is; without grants nobody has said that it may be there, and a pull request may "
-    "add to it freely.",
-    fix="`poolsmith grants --write` writes what is held today, for review",
+    what="There is no folder `policies/privileges/`, so no line of any ledger is compared with grants.",
+    why="The ledger shows the privileges, but nobody has decided that they are allowed, and a pull request can add "
+    "to them freely.",
+    fix="run `poolsmith grants --write`: it writes grants for today's privileges, ready for review",
     references=("docs/grants.md",),
 )
 

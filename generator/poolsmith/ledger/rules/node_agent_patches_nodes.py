@@ -20,11 +20,12 @@ RULE = RuleInfo(
     code="PSM404",
     name="node-agent-patches-nodes",
     severity=Severity.NOTE,
-    what="A service account of pods that run on the nodes of pools may change each node object of the cluster. Named "
-    "are the accounts, and the workloads where several share one.",
-    why="Root on one node reads the account's token there, and with it takes labels and taints off other nodes, or "
-    "puts them on: one node then decides for all what is scheduled where.",
-    fix="nothing to do, if you accept that; admission policies can hold each agent to its own node and its own labels",
+    what="The service account of pods that run on pool nodes may change every node object of the cluster. The "
+    "finding names the account, or the workloads if several share one.",
+    why="Root on one node can read the account's token there, and use it to add and remove labels and taints on all "
+    "other nodes. Then one node decides what runs where.",
+    fix="nothing to do, if you accept that; admission policies can restrict each agent to its own node and its own "
+    "labels",
     references=("NVIDIA/gpu-operator:assets at its tags", "kubernetes-sigs/node-feature-discovery:deployment/helm"),
 )
 MAY_CHANGE = (rbac("", "nodes", "patch"), rbac("", "nodes", "update"))

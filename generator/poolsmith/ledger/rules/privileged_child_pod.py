@@ -21,11 +21,11 @@ RULE = RuleInfo(
     code="PSM402",
     name="privileged-child-pod",
     severity=Severity.NOTE,
-    what="An operand starts privileged pods itself, through the API server: the validator its CUDA pod on each node, "
-    "the device plugin of Kata one for GPU feature discovery.",
-    why="No chart and no manifest of the operator shows them, so nobody reviewed them; an admission policy that knows "
-    "workloads by their manifests refuses them, and the node never gets ready.",
-    fix="nothing to do, if admission policies of the namespace let these pods through",
+    what="An operand itself starts privileged pods through the API server: the validator starts its CUDA pod on each "
+    "node, the device plugin of Kata one for GPU feature discovery.",
+    why="No chart and no manifest of the operator contains them, so nobody has reviewed them. An admission policy "
+    "that knows workloads by their manifests refuses them, and the node never becomes ready.",
+    fix="nothing to do, if the namespace's admission policies allow these pods",
     references=("NVIDIA/gpu-operator:cmd/nvidia-validator/main.go", "NVIDIA/sandbox-device-plugin:pkg/device_plugin"),
 )
 PRIVILEGED = privilege("privileged")

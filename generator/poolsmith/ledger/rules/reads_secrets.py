@@ -23,8 +23,8 @@ RULE = RuleInfo(
     name="reads-secrets",
     severity=Severity.NOTE,
     what="The service account of a workload may read secrets, in the whole cluster or in a namespace.",
-    why="What lies there is as safe as the workload's pods: pull secrets, licence tokens, and whatever else the "
-    "namespace holds.",
+    why="These secrets are only as safe as the workload's pods: pull secrets, licence tokens, and everything else "
+    "in the namespace.",
     fix="nothing to do, if you accept that; keep secrets that these workloads don't need in other namespaces",
     references=("templates of the chart at its tag", "NVIDIA/gpu-operator:assets at its tags"),
 )

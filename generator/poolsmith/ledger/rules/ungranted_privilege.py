@@ -23,12 +23,12 @@ RULE = RuleInfo(
     code="PSM410",
     name="ungranted-privilege",
     severity=Severity.ERROR,
-    what="A workload of a cluster holds privileges that no grant in `policies/privileges/` allows: those of one "
-    "workload stand together, over all its pools and containers.",
-    why="Nobody has said that this pod may have this on these nodes. It is how a line of values, a new release or a "
-    "new pool brings root on a node without anybody having looked at it.",
-    fix="take away what brings it about, or have the grant reviewed that the finding shows; "
-    "`poolsmith grants --write` writes all that are missing",
+    what="A workload of a cluster has privileges that no grant in `policies/privileges/` allows. One finding has all "
+    "of a workload, over all its pools and containers.",
+    why="Nobody has decided that this pod may have these privileges on these nodes. Otherwise a Helm value, a new "
+    "release or a new pool could give root on a node without any review.",
+    fix="remove what causes it, or have the grant that the finding shows reviewed; `poolsmith grants --write` "
+    "writes all missing grants",
     bad="# cluster.yaml, and no grant names host-network\n"
     "stack: {release: v26.3.3, values: {dcgmExporter: {hostNetwork: true}}}\n",
     good="# cluster.yaml\nstack: {release: v26.3.3}\n",

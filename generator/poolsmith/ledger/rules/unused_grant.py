@@ -25,10 +25,10 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="policy",
     what="No line of any ledger needs a grant, or one of its privileges, containers, images, clusters or pools. A "
-    "privilege is needed by a line that says just that, and by one that says less where no grant says just that. Of "
-    "two that allow a line alike, the second is not needed.",
-    why="What nothing needs today is there for whoever wants it tomorrow: a workload that takes the name is allowed "
-    "what its predecessor was, and nobody looks at it again.",
+    "line needs the privilege that says exactly the same; only without such a privilege does it need a wider "
+    "one. If two grants allow a line equally well, the second is not needed.",
+    why="A permission that nothing needs today is open to whoever wants it tomorrow: a new workload with the same "
+    "name has the same permission, and nobody reviews it again.",
     fix="delete what is not needed",
     bad="# no driver container holds host-ipc\nprivileges: [privileged, host-ipc]\n",
     good="privileges: [privileged]\n",

@@ -21,10 +21,10 @@ RULE = RuleInfo(
     name="wide-grant",
     severity=Severity.WARNING,
     applies_to="policy",
-    what="A privilege of a grant covers lines of a ledger, and each of them says less: a path further down, ro instead "
-    "of rw, less propagation, single verbs instead of `*`, a namespace instead of the cluster.",
-    why="The difference is allowed, and nobody needs it. A workload may grow into it without anybody looking.",
-    fix="grant what is needed",
+    what="A privilege of a grant covers lines of a ledger, but each of these lines needs less: a path further down, "
+    "ro instead of rw, less propagation, single verbs instead of `*`, a namespace instead of the cluster.",
+    why="Nobody needs the difference, but it is allowed. The workload may use it later without a review.",
+    fix="grant only what is needed",
     bad='privileges: ["host-path:/run:rw:bidirectional"]   # and the container mounts /run/nvidia, read-only\n',
     good='privileges: ["host-path:/run/nvidia:ro:none"]\n',
     references=("docs/grants.md", "docs/ledger.md"),

@@ -25,12 +25,12 @@ RULE = RuleInfo(
     code="PSM401",
     name="workload-without-business",
     severity=Severity.WARNING,
-    what="An operand runs with privileges on the nodes of a pool whose profile asks for nothing that it does: the MIG "
-    "manager where GPUs are not partitioned, a manager of sandboxes or of confidential computing beside containers.",
-    why="The operator goes by what the hardware could do, or by one default for all nodes. Whoever takes over such a "
-    "pod takes over the node, and nobody would miss the pod. A label like `nvidia.com/gpu.deploy.mig-manager: 'false'` "
-    "keeps it off single nodes, but a profile can't set it.",
-    fix="say in the pool's profile what the operand is for, or switch the operand off in `stack.values`",
+    what="An operand has privileges on the nodes of a pool whose profile needs nothing that it does: the MIG manager "
+    "where GPUs are not partitioned, a manager of sandboxes or of confidential computing in a container pool.",
+    why="The operator decides by what the hardware can do, or by one default for all nodes. Whoever takes over such "
+    "a pod takes over the node, and nobody would miss the pod. A label such as "
+    "`nvidia.com/gpu.deploy.mig-manager: 'false'` keeps it off single nodes, but a profile can't set it.",
+    fix="write in the pool's profile what needs the operand, or turn the operand off in `stack.values`",
     bad="# cluster.yaml\nstack: {release: v26.3.3}\n# the only pool\ngpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}\n",
     good="# cluster.yaml\nstack: {release: v26.3.3, values: {migManager: {enabled: false}}}\n"
     "# the only pool\ngpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}\n",

@@ -18,10 +18,10 @@ RULE = RuleInfo(
     code="PSM514",
     name="helm-hook",
     applies_to="manifest",
-    what="An object carries the annotation `helm.sh/hook` in a tree of plain manifests.",
+    what="An object among plain manifests has the annotation `helm.sh/hook`.",
     why=(
-        "Flux and kubectl know no Helm hooks: a committed pre-delete job of the gpu-operator runs at once, "
-        "and deletes its custom resources."
+        "Flux and kubectl ignore Helm hooks: a committed pre-delete job of the gpu-operator runs at once, and "
+        "deletes its custom resources."
     ),
     fix="render charts with --no-hooks, or let Argo CD or Flux install the chart",
     bad='kind: Job\nmetadata:\n  name: cleanup\n  annotations: {"helm.sh/hook": pre-delete}\n',

@@ -18,8 +18,9 @@ RULE = RuleInfo(
     code="PSM513",
     name="kustomization-resource",
     applies_to="manifest",
-    what="A kustomization names a file or folder that does not exist, that lies outside of what it may read, or twice.",
-    why="The build fails, and with it the sync of everything in the unit.",
+    what="A kustomization names a file or folder that does not exist, that is outside the folders it may read, or "
+    "that it names twice.",
+    why="The build fails, and so does the sync of everything in the unit.",
     fix="name each existing file or folder once",
     bad="kind: Kustomization\nresources: [namespace.yaml]   # the file is called namespaces.yaml\n",
     good="kind: Kustomization\nresources: [namespaces.yaml]\n",

@@ -19,8 +19,8 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A kustomization sets `namespace:`.",
     why=(
-        "Kustomize then stamps a namespace on cluster-scoped custom resources as well, "
-        "ClusterPolicy, NVIDIADriver and NodeFeatureRule among them."
+        "Kustomize then also sets a namespace on cluster-scoped custom resources, for example ClusterPolicy, "
+        "NVIDIADriver and NodeFeatureRule."
     ),
     fix="write the namespace into each object",
     bad="kind: Kustomization\nnamespace: gpu-operator\n",

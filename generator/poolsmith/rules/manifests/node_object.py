@@ -17,12 +17,12 @@ RULE = RuleInfo(
     code="PSM510",
     name="node-object",
     applies_to="manifest",
-    what="A tree that GitOps applies holds an object of kind Node.",
+    what="Files that GitOps applies contain an object of kind Node.",
     why=(
-        "When it is pruned, the Node object is deleted and the node's pods are evicted; "
-        "its labels also fight with kubelet, provisioner and Node Feature Discovery."
+        "Pruning the object deletes the node from the cluster, and its pods are evicted. Its labels also conflict "
+        "with those of the kubelet, the provisioner and Node Feature Discovery."
     ),
-    fix="let the provisioner set labels and taints, or a NodeFeatureRule",
+    fix="let the provisioner or a NodeFeatureRule set labels, and the provisioner set taints",
     bad="apiVersion: v1\nkind: Node\nmetadata:\n  name: gpu-1\n",
     good="apiVersion: nfd.k8s-sigs.io/v1alpha1\nkind: NodeFeatureRule\nmetadata:\n  name: pool-a100\n",
 )

@@ -22,11 +22,11 @@ RULE = RuleInfo(
     name="operator-role-widened",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A ClusterRole or Role named gpu-operator has rights that the chart of its release does not give it, or "
+    what="A ClusterRole or Role named gpu-operator has rights that the chart of its release does not give, or "
     "another ClusterRole is bound to the operator's service account.",
-    why="The operator's account already writes roles, secrets of its namespace, and pods on every GPU node. Whatever "
-    "is added to it is held by one pod that runs all the time, and nobody reviews it as part of the chart.",
-    fix="take the rule out, or give the right to the workload that needs it",
+    why="The operator's account can already write roles, secrets of its namespace, and pods on every GPU node. One "
+    "pod that always runs has every further right too, and nobody reviews it as part of the chart.",
+    fix="remove the rule, or give the right to the workload that needs it",
     bad='kind: ClusterRole\nmetadata: {name: gpu-operator}\nrules:\n  - {apiGroups: ["*"], resources: ["*"], '
     'verbs: ["*"]}\n',
     good="kind: ClusterRole\nmetadata: {name: gpu-operator}\nrules:\n"

@@ -22,13 +22,13 @@ RULE = RuleInfo(
     code="PSM268",
     name="driver-and-gpu",
     applies_to="setup",
-    what="The driver's branch no longer supports the GPUs of some nodes, or does not yet, or its kernel modules are of "
-    "the kind that these GPUs can't use. As a warning: MIG or GPUDirect Storage on Grace hosts, with a driver "
-    "that manages their memory as one.",
-    why="Pascal and Volta end with branch 580 and have no open modules; Grace Hopper and Blackwell have no others. A "
-    "new release of the operator brings a new default driver.",
-    symptom="the modules load, and nvidia-smi finds no device; the validation of CUDA fails for ever.",
-    fix="describe the driver per kind of node, with the version and the kernelModuleType that its GPUs need",
+    what="The driver's branch no longer supports the GPUs of some nodes, or not yet, or these GPUs can't use its "
+    "type of kernel modules. As a warning: MIG or GPUDirect Storage on Grace hosts, with a driver that manages "
+    "their memory coherently (CDMM).",
+    why="Branch 580 is the last one for Pascal and Volta, which have no open modules. Grace Hopper and Blackwell "
+    "have only open modules. A new release of the operator has a new default driver.",
+    symptom="the modules load, and nvidia-smi finds no device; the CUDA validation keeps failing.",
+    fix="describe the driver for each kind of node, with the version and the kernelModuleType that its GPUs need",
     references=(
         "pull requests rwlove/home-ops 13690, siderolabs/talos 9430 and skypilot-org/skypilot 9639",
         "docs.nvidia.com CUDA toolkit, driver and architecture matrix",

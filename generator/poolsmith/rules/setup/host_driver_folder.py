@@ -19,11 +19,11 @@ RULE = RuleInfo(
     code="PSM266",
     name="host-driver-folder",
     applies_to="setup",
-    what="The driver of nodes lies in a folder of its own, as on Talos or Container-Optimized OS, and "
-    "`hostPaths.driverInstallDir` names another one.",
-    why="The validator looks for the driver in the root file system and in that folder. In the wrong one it waits, and "
-    "all operands with it. The value is one for the cluster.",
-    symptom="the init container `driver-validation` loops, although CUDA works on the host.",
+    what="The nodes' driver is in a folder of its own, as on Talos or Container-Optimized OS, and "
+    "`hostPaths.driverInstallDir` names another folder.",
+    why="The validator looks for the driver in the root file system and in that folder. With a wrong folder it "
+    "waits, and all operands wait for it. The cluster has only one such value.",
+    symptom="the init container `driver-validation` retries forever, although CUDA works on the host.",
     fix="set `hostPaths.driverInstallDir` to the folder of the driver",
     references=(
         "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/google-gke.rst",

@@ -21,10 +21,11 @@ RULE = RuleInfo(
     name="label-of-nobody",
     severity=Severity.WARNING,
     applies_to="setup",
-    what="An NVIDIADriver selects nodes by a label that no node has, no NodeFeatureRule or node template of these "
-    "files writes, and no well-known writer (kubelet, NFD, GPU feature discovery, the operator, a cloud) has.",
-    why="The object selects nothing until somebody labels nodes by hand, and a node that is replaced comes without.",
-    symptom="no DaemonSet is made for the driver object, and nothing reports an error.",
+    what="An NVIDIADriver selects nodes by a label that nothing writes: no node has it, no NodeFeatureRule or node "
+    "template in these files writes it, and no well-known writer does (kubelet, NFD, GPU feature discovery, the "
+    "operator, a cloud).",
+    why="The object selects no node until somebody labels nodes by hand, and a replaced node lacks the label.",
+    symptom="no DaemonSet is created for the driver object, and nothing reports an error.",
     fix="let the node template or a NodeFeatureRule write the label, and keep it beside these files",
     references=("NVIDIA/gpu-operator:internal/state/nodepool.go",),
 )

@@ -20,13 +20,13 @@ RULE = RuleInfo(
     code="PSM275",
     name="label-with-two-writers",
     applies_to="setup",
-    what="A NodeFeatureRule writes a label that a component, a cloud, the template of the nodes or another rule for "
-    "the same node writes as well.",
-    why="NFD overwrites what is there, and the other writer writes it again: the label flips, and with each flip pods "
-    "are deleted or nodes are configured anew. Labels of Kubernetes' own domains it may not write at all.",
+    what="A NodeFeatureRule writes a label that something else writes as well: a component, a cloud, the template of "
+    "the nodes, or another rule for the same node.",
+    why="NFD overwrites the label, and the other writer writes it again. With each change, pods are deleted or "
+    "nodes are configured again. NFD may not write labels of Kubernetes' own domains at all.",
     symptom="labels that change by themselves; GPU clients evicted again and again; `label is not allowed` in the log "
     "of nfd-master.",
-    fix="write a label of your own, or let one of the two write it",
+    fix="write a label of your own, or let only one of the two write it",
     bad="kind: NodeFeatureRule\nspec:\n  rules: [{name: gpus, labels: {nvidia.com/gpu.product: A100}}]\n",
     good="kind: NodeFeatureRule\nspec:\n  rules: [{name: gpus, labels: {example.com/gpu: A100}}]\n",
     references=(

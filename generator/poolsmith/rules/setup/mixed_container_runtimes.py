@@ -19,12 +19,13 @@ RULE = RuleInfo(
     code="PSM289",
     name="mixed-container-runtimes",
     applies_to="setup",
-    what="GPU nodes of one cluster run different container runtimes, and the operator's toolkit goes to all of them.",
-    why="The operator configures one runtime for the whole cluster: containerd as soon as one GPU node has it. On the "
-    "other nodes the toolkit makes containerd's folders and waits for its socket, and pods there get no GPU. Of "
-    "docker beside cri-o nobody can say which one it takes.",
-    fix="keep the toolkit off the nodes of the other runtime (`nvidia.com/gpu.deploy.container-toolkit=false`, before "
-    "their GPUs are found) and give them one of their own; poolsmith generates it, see docs/runtimes.md",
+    what="GPU nodes of one cluster have different container runtimes, and the operator's toolkit runs on all of them.",
+    why="The operator configures one runtime for the whole cluster: containerd, as soon as one GPU node has it. On "
+    "the other nodes, the toolkit creates containerd's folders and waits for its socket, and pods there get no "
+    "GPU. With docker beside cri-o, it is undefined which one it uses.",
+    fix="keep the toolkit off the nodes of the other runtime (`nvidia.com/gpu.deploy.container-toolkit=false`, "
+    "before their GPUs are found) and give them a toolkit of their own; poolsmith generates it, see "
+    "docs/runtimes.md",
     bad="- {name: a, runtime: 'containerd://2.1.5'}\n- {name: b, runtime: 'cri-o://1.33.0'}\n",
     good="- {name: a, runtime: 'containerd://2.1.5'}\n- name: b\n  runtime: cri-o://1.33.0\n"
     "  labels: {nvidia.com/gpu.deploy.container-toolkit: 'false'}\n",

@@ -18,10 +18,10 @@ RULE = RuleInfo(
     code="PSM421",
     name="namespace-refuses-operands",
     applies_to="setup",
-    what="The namespace of the operator enforces a Pod Security level below privileged. As a warning: its labels say "
-    "nothing, so that the cluster's own default decides, and `psa.enabled` is off.",
-    why="Driver, toolkit and nearly all other operands are privileged. The API server refuses their pods; with "
-    "`psa.enabled` the operator sets the labels itself, and whoever syncs the namespace sets them back.",
+    what="The namespace of the operator enforces a Pod Security level below privileged. As a warning: the namespace "
+    "has no such label, so that the cluster's own default decides, and `psa.enabled` is off.",
+    why="Driver, toolkit and nearly all other operands are privileged. The API server refuses their pods. With "
+    "`psa.enabled` the operator sets the labels itself, but a GitOps sync of the namespace sets them back.",
     symptom='`pods "nvidia-driver-daemonset-..." is forbidden: violates PodSecurity "baseline:latest": privileged`',
     fix=f"label the namespace `{ENFORCE}: {PRIVILEGED}`",
     bad="kind: Namespace\nmetadata: {name: gpu-operator}\n",

@@ -26,15 +26,15 @@ RULE = RuleInfo(
     code="PSM265",
     name="no-driver-image",
     applies_to="setup",
-    what="The driver image of some nodes can't exist, or nobody lists it: a precompiled driver with a full version, a "
-    "compiled one with a branch, repository, image and version in part, a system or processor for which none is "
-    "built, or a kernel that the documentation does not name for precompiled drivers.",
-    why="The operator puts the name together from version, kernel and operating system; it does not ask a registry. "
-    "Whether a tag exists, poolsmith can't know either: what is on a list is listed, all else is unknown.",
+    what="The driver image of some nodes can't exist, or no list contains it: a precompiled driver with a full "
+    "version, a compiled one with a branch; only some of repository, image and version; a system or processor "
+    "without a build; or a kernel that the documentation does not name for precompiled drivers.",
+    why="The operator builds the name from version, kernel and operating system, and asks no registry. poolsmith "
+    "does not know either whether a tag exists: a tag on a list is listed, everything else is unknown.",
     symptom="`ImagePullBackOff` of the driver pod, after an update of the kernel or of the system on all new nodes; an "
     "image named `/:580.126.20`.",
-    fix="write the version in the form that the kind of driver takes, choose a listed system and kernel, or name your "
-    "own repository of driver images",
+    fix="write the version in the form that this kind of driver needs, choose a listed system and kernel, or name "
+    "your own repository of driver images",
     bad="kind: NVIDIADriver\nspec: {usePrecompiled: true, version: 535.183.01}\n",
     good='kind: NVIDIADriver\nspec: {usePrecompiled: true, version: "535"}\n',
     references=(

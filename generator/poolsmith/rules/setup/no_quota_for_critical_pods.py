@@ -20,11 +20,11 @@ RULE = RuleInfo(
     name="no-quota-for-critical-pods",
     severity=Severity.WARNING,
     applies_to="setup",
-    what="The cluster is a GKE cluster, and no ResourceQuota of the operator's namespace names the priority classes "
+    what="The cluster runs on GKE, and no ResourceQuota of the operator's namespace names the priority classes "
     "system-node-critical and system-cluster-critical.",
-    why="GKE admits pods of these classes only where a quota names them. The operator and all operands have one.",
+    why="GKE accepts pods of these classes only if a quota names them. The operator and all operands have one of them.",
     symptom="`Error creating: insufficient quota to match these scopes: [{PriorityClass In [system-node-critical "
-    "system-cluster-critical]}]` in the events of Deployment and DaemonSets; Helm runs into its timeout.",
+    "system-cluster-critical]}]` in the events of Deployment and DaemonSets; Helm times out.",
     fix="add a ResourceQuota with a scopeSelector for both classes to the operator's namespace",
     bad="values: {daemonsets: {priorityClassName: system-node-critical}}  # on GKE, without a quota\n",
     good="kind: ResourceQuota\nspec:\n  hard: {pods: 1G}\n  scopeSelector:\n    matchExpressions:\n"

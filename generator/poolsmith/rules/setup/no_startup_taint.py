@@ -20,13 +20,13 @@ RULE = RuleInfo(
     name="no-startup-taint",
     severity=Severity.WARNING,
     applies_to="setup",
-    what="A Karpenter NodePool for GPUs, or a pool that its profile calls autoscaled, has no startup taint.",
-    why="A node is Ready long before its driver is loaded and its GPUs are advertised. Pods that wait for a GPU don't "
-    "fit on it yet, so the autoscaler adds the next node; pods that don't ask for one by name start too early.",
+    what="A Karpenter NodePool for GPUs, or a pool that is autoscaled by its profile, has no startup taint.",
+    why="A node is Ready long before its driver is loaded and its GPUs are advertised. Pods that wait for a GPU "
+    "don't fit on it yet, so the autoscaler adds another node. Pods without a GPU request start too early.",
     symptom="one pending pod adds several nodes; pods with the status `OutOfnvidia.com/gpu` or "
     "`UnexpectedAdmissionError`.",
-    fix="give new nodes a startup taint that operands and the NFD worker tolerate, and have something remove it once "
-    "the GPUs can be used: docs/scheduling.md says what can",
+    fix="give new nodes a startup taint that operands and the NFD worker tolerate, and run something that removes "
+    "it when the GPUs can be used: docs/scheduling.md says what can",
     bad="kind: NodePool  # karpenter.sh/v1\nspec:\n  template:\n    spec:\n"
     "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
     good="kind: NodePool  # karpenter.sh/v1\nspec:\n  template:\n    spec:\n"

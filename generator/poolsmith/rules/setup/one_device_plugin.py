@@ -26,10 +26,10 @@ RULE = RuleInfo(
     name="one-device-plugin",
     applies_to="setup",
     what="The operator deploys its device plugin, and a chart or DaemonSet here runs another one on the same nodes.",
-    why="Both register nvidia.com/gpu at the kubelet, and the one that came last hands the devices out, by its own "
-    "sharing and injection. When it goes, the resource goes with it, though the other one is running.",
-    symptom="`nvidia.com/gpu: 0` in a node's allocatable after one of the two was deleted or started again; "
-    "`Insufficient nvidia.com/gpu`.",
+    why="Both register nvidia.com/gpu at the kubelet. The last one gives out the devices, with its own sharing and "
+    "injection. When it stops, the resource disappears, although the other plugin still runs.",
+    symptom="`nvidia.com/gpu: 0` in a node's allocatable after one of the two was deleted or restarted; `Insufficient "
+    "nvidia.com/gpu`.",
     fix="keep one: remove the other, or write `devicePlugin: {enabled: false}` in the operator's values, or keep the "
     "operator's off these nodes with the label `nvidia.com/gpu.deploy.device-plugin: 'false'`",
     bad="devicePlugin: {enabled: true}  # beside a HelmRelease of nvidia-device-plugin\n",

@@ -22,11 +22,10 @@ RULE = RuleInfo(
     code="PSM297",
     name="outdated-container-runtime",
     applies_to="setup",
-    what="The container runtime of some nodes is older than CDI needs, or does not have the NRI that "
-    "`cdi.nriPluginEnabled` needs.",
-    why="CDI is on by default from v25.10.0. A runtime that does not know it starts containers without their devices; "
-    "without NRI nothing injects any.",
-    symptom="containers of pods that were given a GPU start without it, or do not start.",
+    what="The container runtime of some nodes is too old for CDI, or lacks the NRI that `cdi.nriPluginEnabled` needs.",
+    why="CDI is on by default from v25.10.0. A runtime that does not know CDI starts containers without their "
+    "devices. Without NRI, nothing injects them.",
+    symptom="pods that got a GPU start containers without it, or do not start.",
     fix="upgrade the runtime of these nodes, or turn off what they don't have",
     bad="# nodes: containerd://1.6.20\ncdi: {enabled: true}\n",
     good="# nodes: containerd://1.7.27\ncdi: {enabled: true}\n",

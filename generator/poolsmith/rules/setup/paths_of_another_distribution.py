@@ -22,12 +22,12 @@ RULE = RuleInfo(
     code="PSM285",
     name="paths-of-another-distribution",
     applies_to="setup",
-    what="The toolkit's socket or configuration is that of another Kubernetes distribution than the nodes', or none "
-    "is named where the nodes do not have containerd's own. The distribution is that of the profile, or told by the "
-    "version of containerd (`-k3s1`).",
-    why="The operator mounts a folder that is not there, or that nothing reads. The toolkit's pod loops, or it is "
-    "green and pods of the nodes see no GPU.",
-    fix="set `CONTAINERD_SOCKET`, and where the distribution needs it the configuration, in `toolkit.env`",
+    what="The toolkit's socket or configuration belongs to another Kubernetes distribution than the nodes', or none "
+    "is set although the nodes don't have containerd's own. The distribution comes from the profile, or from "
+    "the version of containerd (`-k3s1`).",
+    why="The operator mounts a folder that does not exist, or that nothing reads. The toolkit's pod restarts again "
+    "and again, or it is ready and pods of the nodes see no GPU.",
+    fix="set `CONTAINERD_SOCKET` in `toolkit.env`, and the configuration if the distribution needs it",
     bad="# nodes: containerd://2.1.5-k3s1\ntoolkit: {enabled: true}\n",
     good="# nodes: containerd://2.1.5-k3s1\ntoolkit:\n  env:\n"
     "    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",

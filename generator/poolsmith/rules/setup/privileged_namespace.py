@@ -19,11 +19,11 @@ RULE = RuleInfo(
     code="PSM422",
     name="privileged-namespace",
     applies_to="setup",
-    what="The operator is installed into `default`, `kube-system` or a namespace where others run their pods. As a "
+    what="The operator is installed into `default`, `kube-system` or a namespace where others run pods. As a "
     "warning: another namespace here may run privileged pods too.",
-    why="Operator and operands share their namespace, and it has to admit privileged pods: whoever may create pods in "
-    "it is root on all GPU nodes, and whoever reads its secrets reads the operator's.",
-    fix="give the operator a namespace of its own, and let no other one be privileged without need",
+    why="The operator's namespace must allow privileged pods. So whoever may create pods in it has root on all GPU "
+    "nodes, and whoever reads its secrets reads the operator's.",
+    fix="give the operator its own namespace, and allow privileged pods in no other namespace that does not need them",
     bad="kind: HelmRelease\nmetadata: {name: gpu-operator, namespace: default}\n",
     good="kind: HelmRelease\nmetadata: {name: gpu-operator, namespace: gpu-operator}\n",
     references=(

@@ -19,13 +19,13 @@ RULE = RuleInfo(
     code="PSM267",
     name="rdma-without-adapter",
     applies_to="setup",
-    what="`rdma.enabled` of a driver covers nodes that have no NVIDIA (Mellanox) network adapter. Also "
-    "`rdma.useHostMofed` while a NicClusterPolicy of these files installs the network driver in containers.",
-    why="The driver pod loads nvidia-peermem after the network driver, and waits for one that never comes; the node's "
-    "GPUs are not advertised.",
+    what="A driver has `rdma.enabled`, and its nodes have no NVIDIA (Mellanox) network adapter. Or it has "
+    "`rdma.useHostMofed`, and a NicClusterPolicy in these files installs the network driver in containers.",
+    why="The driver pod loads nvidia-peermem after the network driver, so it waits for a driver that never comes. "
+    "The node's GPUs are not advertised.",
     symptom="driver pods that never become ready, because of their container `nvidia-peermem-ctr`; GPU pods stay "
     "pending.",
-    fix="describe the driver per kind of node, with `rdma` only where there are adapters",
+    fix="describe the driver for each kind of node, with `rdma` only where there are adapters",
     references=("OCP-on-NERC/nerc-ocp-config pull requests 926 and 927", "NVIDIA/gpu-operator issue 588"),
 )
 NEEDS = ("nodes", "release")

@@ -19,12 +19,12 @@ RULE = RuleInfo(
     code="PSM296",
     name="runtime-class-not-made",
     applies_to="setup",
-    what="A workload has `runtimeClassName: nvidia`, `nvidia-cdi` or `nvidia-legacy`, and by the values beside it the "
-    "operator does not make that class: under NRI it makes none, without CDI only `nvidia`, and "
-    "`operator.runtimeClass` gives that one another name. A warning where nobody says which distribution the cluster "
-    "is: k3s brings its own.",
-    why="The API server refuses pods of a runtime class that is not there; their Deployment or Job looks fine.",
-    fix="request a GPU and leave the class out, or turn on what makes the class",
+    what="A workload has `runtimeClassName: nvidia`, `nvidia-cdi` or `nvidia-legacy`, and with the values beside it "
+    "the operator does not create that class: under NRI it creates none, without CDI only `nvidia`, and "
+    "`operator.runtimeClass` renames that one. A warning if the distribution of the cluster is unknown: k3s has "
+    "its own class.",
+    why="The API server refuses pods whose runtime class does not exist; their Deployment or Job looks fine.",
+    fix="request a GPU and remove the class, or turn on what creates the class",
     bad="# cdi: {nriPluginEnabled: true}\nkind: Pod\nspec: {runtimeClassName: nvidia}\n",
     good="# cdi: {nriPluginEnabled: true}\nkind: Pod\nspec:\n"
     "  containers: [{name: main, image: cuda, resources: {limits: {nvidia.com/gpu: 1}}}]\n",

@@ -20,10 +20,10 @@ RULE = RuleInfo(
     code="PSM269",
     name="several-cluster-policies",
     applies_to="setup",
-    what="More than one ClusterPolicy for one cluster: several in files, or one in a file beside the one that the "
-    "chart makes of its values.",
-    why="The operator takes the one that it saw first, and ignores the others. Which one that is may change when it "
-    "restarts. Of two with one name, Helm and the other tool overwrite each other.",
+    what="One cluster has more than one ClusterPolicy: several in files, or one in a file beside the one that the "
+    "chart creates from its values.",
+    why="The operator uses the one that it saw first, and ignores the others. After a restart it may be another "
+    "one. If two have the same name, Helm and the other tool overwrite each other.",
     symptom="`status.state: ignored` in a ClusterPolicy; settings that come and go with each sync.",
     fix="keep one: write what the other says as values of the chart",
     references=(

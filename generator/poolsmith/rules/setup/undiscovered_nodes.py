@@ -20,8 +20,8 @@ RULE = RuleInfo(
     name="undiscovered-nodes",
     applies_to="setup",
     what="GPU nodes have a taint that the worker of Node Feature Discovery does not tolerate.",
-    why="Without the worker a node is never labelled, without the label the operator does not see its GPU, and so "
-    "nothing else is started there. `daemonsets.tolerations` do not reach the worker: it belongs to another chart.",
+    why="Without the worker, a node never gets its labels. Without the label the operator does not see its GPU, so "
+    "nothing else starts there. `daemonsets.tolerations` do not reach the worker: it belongs to another chart.",
     symptom="no label `feature.node.kubernetes.io/pci-10de.present` on the node, all DaemonSets of the operator at "
     "`DESIRED 0`, no event, and `No GPU node can be found in the cluster` in the operator's log.",
     fix="add the toleration to `node-feature-discovery.worker.tolerations`; the list replaces the chart's, so repeat "

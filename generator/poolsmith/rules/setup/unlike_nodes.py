@@ -21,13 +21,13 @@ RULE = RuleInfo(
     code="PSM260",
     name="unlike-nodes",
     applies_to="setup",
-    what="GPU nodes run different operating systems, or are to have compiled and precompiled drivers, and one "
-    "ClusterPolicy describes the driver of all.",
-    why="The operator names the driver image after the system of whichever GPU node it lists first. All other nodes "
-    "pull an image that is not theirs.",
-    symptom="driver pods in `ImagePullBackOff`, or drivers that are unloaded and compiled anew on every node when a "
-    "node of another system joins.",
-    fix=f"describe a driver per kind of node: `{ENABLED}: true`, `{DEFAULT}: false`, and an NVIDIADriver for each",
+    what="One ClusterPolicy describes the driver of all nodes, but GPU nodes have different operating systems, or "
+    "need compiled and precompiled drivers.",
+    why="The operator names the driver image after the system of the GPU node that it lists first. All other nodes "
+    "pull an image for another system.",
+    symptom="driver pods in `ImagePullBackOff`; or drivers that are unloaded and compiled again on every node when a "
+    "node with another system joins.",
+    fix=f"describe a driver for each kind of node: `{ENABLED}: true`, `{DEFAULT}: false`, and an NVIDIADriver for each",
     bad="driver: {enabled: true}  # on nodes of Ubuntu 22.04 and 24.04\n",
     good="driver: {nvidiaDriverCRD: {enabled: true, deployDefaultCR: false}}\n",
     references=("NVIDIA/gpu-operator:controllers/state_manager.go", "NVIDIA/gpu-operator issues 328, 94 and 433"),

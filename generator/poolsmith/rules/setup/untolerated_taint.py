@@ -19,10 +19,10 @@ RULE = RuleInfo(
     code="PSM270",
     name="untolerated-taint",
     applies_to="setup",
-    what="GPU nodes have a taint that the operator's DaemonSets, the driver object of these nodes, or another "
-    "DaemonSet that selects them does not tolerate.",
-    why="No pod is made for such a node, and nothing reports it: the DaemonSets want nothing there, and are ready. "
-    "An NVIDIADriver does not inherit `daemonsets.tolerations`.",
+    what="GPU nodes have a taint that some DaemonSet doesn't tolerate: one of the operator's, that of these nodes' "
+    "driver object, or another DaemonSet that selects them.",
+    why="No pod is created for such a node, and nothing reports it: the DaemonSets want no pod there, and are "
+    "ready. An NVIDIADriver does not inherit `daemonsets.tolerations`.",
     symptom="`DESIRED 0`, or fewer than there are GPU nodes; `0/1 nodes are available: 1 node(s) had untolerated "
     "taint`; `nvidia.com/gpu` never becomes allocatable.",
     fix="add the toleration to `daemonsets.tolerations`, and to `spec.tolerations` of each NVIDIADriver of these "

@@ -19,8 +19,8 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="values",
     what="Helm values tolerate every taint: `operator: Exists` without a key.",
-    why="Privileged operands then start on nodes that are tainted for a reason: being drained, not ready, kept for "
-    "another team. Nodes that are taken out of service never become empty.",
+    why="Privileged operands then start on nodes that have a taint for a reason: they are drained, not ready, or "
+    "reserved for another team. Nodes that are taken out of service never become empty.",
     fix="name the taints of your GPU nodes",
     bad="daemonsets:\n  tolerations: [{operator: Exists}]\n",
     good="daemonsets:\n  tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]\n",

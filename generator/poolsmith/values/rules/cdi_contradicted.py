@@ -21,11 +21,11 @@ RULE = RuleInfo(
     code="PSM286",
     name="cdi-contradicted",
     applies_to="values",
-    what="With `cdi.enabled`, which is the default from 25.10 on, Helm values set the device plugin's "
-    "DEVICE_LIST_STRATEGY, a runtime mode other than `cdi`, or a runtime class that is the operator's own; or a "
-    "strategy of CDI with `cdi.enabled: false`. A warning for the volume mounts that the security page names, a note "
-    "for a list that has CDI in it.",
-    why="The device plugin then hands out devices in a way that the runtime does not understand, or twice: pods start "
+    what="With `cdi.enabled`, the default from 25.10 on, Helm values set the device plugin's DEVICE_LIST_STRATEGY, a "
+    "runtime mode other than `cdi`, or a runtime class that is the operator's own. Or they set a strategy of "
+    "CDI with `cdi.enabled: false`. A warning for the volume mounts that the security page names, a note for a "
+    "list that contains CDI.",
+    why="The device plugin then passes devices in a way that the runtime does not understand, or twice: pods start "
     "without a GPU, or do not start.",
     fix="leave the variables to the operator, or turn CDI off with `cdi.enabled: false`",
     bad="# with v25.10.1\ndevicePlugin:\n  env:\n    - {name: DEVICE_LIST_STRATEGY, value: envvar}\n",

@@ -18,9 +18,9 @@ RULE = RuleInfo(
     name="copied-defaults",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values set most of what the chart's values.yaml sets, mostly to the same: a copied file.",
-    why="With the next release the copy pins every image and switch of the old one, and nobody sees which of its lines "
-    "were meant.",
+    what="Helm values repeat most of the chart's values.yaml, mostly unchanged: a copied file.",
+    why="After an upgrade, the copy still pins every image and switch of the old release, and nobody sees which "
+    "lines were changed on purpose.",
     fix="keep what differs from the chart's defaults, and remove the rest",
     references=("values.yaml of the chart at its tag",),
 )

@@ -19,9 +19,9 @@ RULE = RuleInfo(
     name="dead-value",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values set a key that earlier releases read and this one does not, or that the chart declares and reads "
-    "nowhere. An error where the key asked for protection.",
-    why="Helm drops it silently: what it once did no longer happens, and the file says that it does.",
+    what="Helm values set a key that earlier releases read and this one does not, or that the chart declares and "
+    "reads nowhere. An error if the key asked for protection.",
+    why="Helm silently drops the key: it no longer has the effect that the file claims.",
     bad="driver:\n  useOpenKernelModules: true   # dead since v25.3.0\n",
     good="driver:\n  kernelModuleType: open\n",
     references=("values.yaml and templates of the chart at each tag", "NVIDIA/aicr issue 2447"),

@@ -20,11 +20,11 @@ RULE = RuleInfo(
     name="discovery-without-vendor",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Values of the bundled node-feature-discovery label PCI devices by other fields than the vendor or class and "
-    "vendor, leave out the classes of GPUs, or of NICs with `driver.rdma.enabled`, or no longer let labels of "
-    "nvidia.com through.",
-    why="The operator finds GPU nodes by `feature.node.kubernetes.io/pci-10de.present`, or by the same with the class "
-    "before the vendor. Without it no operand is placed anywhere, and nothing complains.",
+    what="Values of the bundled node-feature-discovery label PCI devices by other fields than the vendor or class "
+    "and vendor; or leave out the classes of GPUs, or of NICs with `driver.rdma.enabled`; or no longer allow "
+    "labels of nvidia.com.",
+    why="The operator finds GPU nodes by `feature.node.kubernetes.io/pci-10de.present`, or by the same label with "
+    "the class before the vendor. Without it no operand runs anywhere, and nothing reports an error.",
     fix="keep `deviceLabelFields: [vendor]`, the classes 0300 and 0302, and `extraLabelNs: [nvidia.com]`",
     bad="node-feature-discovery:\n  worker:\n    config:\n      sources: {pci: {deviceLabelFields: [vendor, "
     "device]}}\n",

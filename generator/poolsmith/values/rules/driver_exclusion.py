@@ -23,12 +23,13 @@ RULE = RuleInfo(
     code="PSM292",
     name="driver-exclusion",
     applies_to="values",
-    what="Helm values combine what no driver can be: precompiled with a full version, a digest, GPUDirect Storage or "
-    "GDRCopy; GPUDirect Storage with modules that are not open; `rdma.useHostMofed` without `rdma.enabled`. Of a "
-    "registry of your own, a full version is a warning.",
-    why="Precompiled images are tagged with a branch and a kernel, so the image of a full version is not there. The "
-    "rest the operator refuses: the ClusterPolicy or NVIDIADriver is not ready, and no driver pod is made.",
-    fix="write the branch alone, as `580`, and leave out what precompiled drivers do not have",
+    what="Helm values combine driver settings that exclude each other: precompiled with a full version, a digest, "
+    "GPUDirect Storage or GDRCopy; GPUDirect Storage with modules that are not open; `rdma.useHostMofed` "
+    "without `rdma.enabled`. With a registry of your own, a full version is a warning.",
+    why="The tag of a precompiled image has a branch and a kernel, so there is no image for a full version. The "
+    "operator refuses the other combinations: the ClusterPolicy or NVIDIADriver is not ready, and no driver pod "
+    "is created.",
+    fix="write only the branch, such as `580`, and remove what precompiled drivers do not have",
     bad="driver: {usePrecompiled: true, version: 580.126.20}\n",
     good="driver: {usePrecompiled: true, version: '580'}\n",
     symptom="GPUDirect Storage driver (nvidia-fs) and/or GDRCopy driver is not supported along with pre-compiled "

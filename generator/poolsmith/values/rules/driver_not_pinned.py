@@ -19,11 +19,11 @@ RULE = RuleInfo(
     name="driver-not-pinned",
     severity=Severity.NOTE,
     applies_to="values",
-    what="Helm values turn the driver on, and leave its version to the chart. A warning where they turn on "
+    what="Helm values turn the driver on, and leave its version to the chart. A warning if they also turn on "
     "`autoUpgrade`.",
-    why="The next release of the chart brings another driver, perhaps of a branch that no longer knows the cluster's "
-    "GPUs, and with `autoUpgrade` the operator replaces it on all nodes, one after the other.",
-    fix="write the version that is meant",
+    why="The next release of the chart has another driver, perhaps of a branch that no longer supports the "
+    "cluster's GPUs. With `autoUpgrade`, the operator replaces it on all nodes, one after the other.",
+    fix="write the version that you want",
     bad="driver: {enabled: true}\n",
     good="driver: {enabled: true, version: 580.126.20}\n",
     symptom="nodes are cordoned and GPU pods deleted, right after an upgrade of the chart",

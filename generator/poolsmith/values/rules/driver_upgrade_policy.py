@@ -19,11 +19,11 @@ RULE = RuleInfo(
     name="driver-upgrade-policy",
     severity=Severity.WARNING,
     applies_to="values",
-    what="`driver.upgradePolicy` lets the operator delete pods that nothing brings back, or pods with data on the "
-    "node, upgrades all nodes at once, or sets what an upgrade does while upgrades are off. A note where a version is "
-    "pinned and `autoUpgrade` is left to the chart.",
-    why="A changed version is then an outage of the pool at the moment when it is merged: jobs without a controller "
-    "are gone, emptyDir volumes are empty, and no GPU is left for what was drained.",
+    what="`driver.upgradePolicy` lets the operator delete pods that nothing recreates or pods with local data, "
+    "upgrades all nodes at once, or configures upgrades that are off. A note if a version is pinned and "
+    "`autoUpgrade` is left to the chart.",
+    why="Then merging a changed version is an outage of the pool: jobs without a controller are gone, emptyDir "
+    "volumes are empty, and the drained pods find no GPU.",
     fix="write `autoUpgrade` and `maxParallelUpgrades`, and leave `force` and `deleteEmptyDir` off",
     bad="driver:\n  upgradePolicy:\n    autoUpgrade: true\n    gpuPodDeletion: {force: true}\n",
     good="driver:\n  upgradePolicy:\n    autoUpgrade: true\n    maxParallelUpgrades: 1\n",

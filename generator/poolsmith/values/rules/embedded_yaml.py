@@ -19,9 +19,9 @@ RULE = RuleInfo(
     code="PSM325",
     name="embedded-yaml",
     applies_to="values",
-    what="A text inside Helm values that is itself YAML (configuration of the device plugin, the MIG manager or "
-    "dcgm-exporter, `values` of an Argo CD Application) has a key twice, or can't be read.",
-    why="To Helm it is one text, so nothing looks into it; the component takes the last of two keys, or fails.",
+    what="A text inside Helm values is itself YAML (configuration of the device plugin, the MIG manager or "
+    "dcgm-exporter, `values` of an Argo CD Application), and has a duplicate key, or can't be read.",
+    why="For Helm it is only a text, so nothing checks it. The component takes the last of the two keys, or fails.",
     fix="correct the text",
     bad="devicePlugin:\n  config:\n    data:\n      any: |\n        version: v1\n        version: v1\n",
     good="devicePlugin:\n  config:\n    data:\n      any: |\n        version: v1\n",

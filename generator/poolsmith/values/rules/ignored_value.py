@@ -19,10 +19,10 @@ RULE = RuleInfo(
     code="PSM321",
     name="ignored-value",
     applies_to="values",
-    what="Helm values set a key to no effect: tolerations, selectors, priority classes or security contexts under a "
-    "component, which the chart never reads there, or a key that is still rendered and that the operator ignores. "
-    "A warning where nothing was to be protected or placed.",
-    why="Pods do not land where the file says, or a switch that looks set is not.",
+    what="Helm values set a key without effect: tolerations, selectors, priority classes or security contexts under "
+    "a component, where the chart never reads them, or a key that is still rendered but that the operator "
+    "ignores. A warning if the key neither protects anything nor decides where pods run.",
+    why="Pods don't run where the file says, or a switch that looks set is not.",
     bad="devicePlugin:\n  tolerations: [{key: gpu, operator: Exists}]\n",
     good="daemonsets:\n  tolerations: [{key: gpu, operator: Exists}]\n",
     references=("NVIDIA/gpu-operator issues 270, 2626", "controllers of the operator at the tag"),

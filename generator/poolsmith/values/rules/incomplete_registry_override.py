@@ -20,10 +20,10 @@ RULE = RuleInfo(
     code="PSM520",
     name="incomplete-registry-override",
     applies_to="values",
-    what="Helm values take the operator's image, or those of several components, from a registry of their own, and "
-    "leave others that the nodes will pull where the chart has them.",
-    why="In a cluster that cannot reach the public registries these images are never pulled: often the driver "
-    "manager, the validator or node feature discovery, whose values one does not think of.",
+    what="Helm values take the image of the operator, or of several components, from another registry, but leave "
+    "other images of the nodes in the chart's registry.",
+    why="A cluster that can't reach the public registries never pulls these images. People often forget the driver "
+    "manager, the validator and node feature discovery.",
     fix="set the repository of each image that the finding names, or mirror whole registries in the runtime",
     bad="operator: {repository: registry.example.com/nvidia}\n",
     good="# each of: operator, validator, driver, driver.manager, toolkit, devicePlugin, gfd, dcgmExporter, "

@@ -22,11 +22,13 @@ RULE = RuleInfo(
     name="kernel-modules-undecided",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values pin a driver of a branch that does not know `kernelModuleType: auto`, and leave the type to it "
-    "(from 25.3); or ask a newer driver for open modules with the old boolean (before 25.3); or say one thing in "
-    "`driver.kernelModuleType` and another in KERNEL_MODULE_TYPE.",
-    why="Branches 535 and 550 take `auto` for proprietary or fail, and drivers that came after 24.9 do not look at "
-    "the boolean: nodes with Grace Hopper or Blackwell GPUs, or with GPUDirect Storage, get modules that do not load.",
+    what="Helm values don't decide the kernel modules. Either they pin a driver of a branch that does not know "
+    "`kernelModuleType: auto`, and leave the type to it (from 25.3); or they ask a newer driver for open "
+    "modules with the old boolean (before 25.3); or `driver.kernelModuleType` and KERNEL_MODULE_TYPE contradict "
+    "each other.",
+    why="Branches 535 and 550 take `auto` as proprietary, or fail. Drivers that are newer than 24.9 ignore the "
+    "boolean. Nodes with Grace Hopper or Blackwell GPUs, or with GPUDirect Storage, then get modules that do "
+    "not load.",
     fix="write `open` or `proprietary`",
     bad="# with v25.3.4\ndriver: {version: 550.163.01}\n",
     good="# with v25.3.4\ndriver: {version: 550.163.01, kernelModuleType: proprietary}\n",

@@ -20,10 +20,10 @@ RULE = RuleInfo(
     name="list-replaces",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values give a list of tolerations or variables without the entries that the chart's own list has. An "
-    "empty list is taken as meant.",
-    why="Helm merges mappings and replaces lists: the chart's entries are gone, so operands no longer tolerate the "
-    "taint of GPU nodes, or start without a variable that they need.",
+    what="Helm values have a list of tolerations or variables that lacks the entries of the chart's own list. An "
+    "empty list counts as intended.",
+    why="Helm merges mappings but replaces lists: the chart's entries are gone. Operands then no longer tolerate "
+    "the taint of GPU nodes, or start without a variable that they need.",
     bad="daemonsets:\n  tolerations: [{key: team, operator: Exists}]\n",
     good="daemonsets:\n  tolerations:\n    - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}\n"
     "    - {key: team, operator: Exists}\n",

@@ -20,9 +20,10 @@ RULE = RuleInfo(
     name="mutable-image",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values name an image by a tag that moves: `latest`, `main`, a tag of a nightly build, or none at all.",
-    why="What runs privileged on each node is then whatever the registry holds when the node pulls it: it differs "
-    "between nodes, nobody reviewed it, and a rollback brings nothing back.",
+    what="Helm values name an image by a tag that moves (`latest`, `main`, a tag of a nightly build), or without a "
+    "tag.",
+    why="Each node then runs, with privileges, whatever the registry has at the moment of the pull. It can differ "
+    "between nodes, nobody has reviewed it, and a rollback does not restore the old image.",
     fix="write the version, or a digest (`sha256:...`)",
     bad="devicePlugin: {version: latest}\n",
     good="devicePlugin: {version: v0.19.3}\n",

@@ -18,9 +18,9 @@ RULE = RuleInfo(
     code="PSM324",
     name="number-for-string",
     applies_to="values",
-    what="Helm values give a number or a boolean where the chart means a text: a version, the value of a variable.",
-    why="YAML takes `570.10` for 570.1 before Helm sees it, and a variable that is no text makes the API server refuse "
-    "the object. A whole number that the template puts in quotes survives, and is a warning.",
+    what="Helm values have a number or a boolean where the chart needs a text: a version, the value of a variable.",
+    why="YAML reads `570.10` as 570.1 before Helm sees it. If a variable is not a text, the API server refuses the "
+    "object. A whole number that the template quotes survives, and is a warning.",
     fix="quote it",
     bad="driver:\n  version: 570.10\n",
     good="driver:\n  version: '570.10'\n",

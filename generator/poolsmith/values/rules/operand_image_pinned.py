@@ -23,11 +23,11 @@ RULE = RuleInfo(
     name="operand-image-pinned",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values pin the image of one operand, or of the operator, to another version than the chart's. Drivers "
-    "and vGPU managers are yours to choose, and left alone.",
-    why="The operator sets variables, mounts and arguments that the images of its own release understand. The pin "
-    "also stays when the chart moves on, which is how toolkits of two years ago meet the containerd of today.",
-    fix="remove the pin, or say beside it until when it is needed",
+    what="Helm values pin the image of the operator or of one operand to another version than the chart's. Drivers "
+    "and vGPU managers are not reported: their version is your choice.",
+    why="The operator sets variables, mounts and arguments for the images of its own release. The pin also stays "
+    "when the chart changes: then an old toolkit meets a new containerd.",
+    fix="remove the pin, or write beside it until when it is needed",
     bad="# with v26.3.3\ndevicePlugin: {version: v0.17.0}\n",
     good="# with v26.3.3\ndevicePlugin: {enabled: true}\n",
     symptom="flag provided but not defined, unsupported config version, crash loops right after an upgrade of the "

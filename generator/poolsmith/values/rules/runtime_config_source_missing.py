@@ -28,10 +28,11 @@ RULE = RuleInfo(
     code="PSM282",
     name="runtime-config-source-missing",
     applies_to="values",
-    what="Helm values have the paths of microk8s, k0s or k3s, and not RUNTIME_CONFIG_SOURCE or "
-    "RUNTIME_DROP_IN_CONFIG, which that distribution needs from 25.10 on. A warning where only users report it.",
-    why="The toolkit asks containerd for its configuration and writes a drop-in file of the version that it prints. "
-    "Where containerd is started from another file, or from one of an older version, it does not start again and the "
+    what="Helm values have the paths of microk8s, k0s or k3s, but not RUNTIME_CONFIG_SOURCE or "
+    "RUNTIME_DROP_IN_CONFIG, which that distribution needs from 25.10 on. It is a warning if only users report "
+    "the problem.",
+    why="The toolkit asks containerd for its configuration and writes a drop-in file of the version in the answer. "
+    "If containerd starts from another file, or from one of an older version, it does not start again and the "
     "node is NotReady; or it never reads the drop-in file.",
     fix="set the variables that the distribution needs",
     bad=f"# with v25.10.1\n{_PAIR}",

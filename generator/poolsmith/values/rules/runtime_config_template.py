@@ -20,10 +20,10 @@ RULE = RuleInfo(
     name="runtime-config-template",
     applies_to="values",
     what="Helm values point the toolkit at a template of RKE2 or k3s, `config.toml.tmpl` or `config-v3.toml.tmpl`.",
-    why="The toolkit cannot read a template that has expressions. Without them, RKE2 and k3s take what it writes as "
-    "the whole configuration at their next start: CNI, registries and the sandbox image are gone, and the node does "
-    "not come back.",
-    fix="name the file that RKE2 or k3s makes of it, config.toml, or no configuration at all",
+    why="The toolkit can't read a template that has expressions. If it has none, RKE2 and k3s use what the toolkit "
+    "writes as the whole configuration at their next start: CNI, registries and the sandbox image are gone, and "
+    "the node does not come back.",
+    fix="name the file that RKE2 or k3s generates from it, config.toml, or no configuration at all",
     bad="toolkit:\n  env:\n    - name: CONTAINERD_CONFIG\n"
     "      value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl\n",
     good="toolkit:\n  env:\n    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",

@@ -21,10 +21,10 @@ RULE = RuleInfo(
     code="PSM280",
     name="runtime-paths-disagree",
     applies_to="values",
-    what="Helm values give the toolkit paths of containerd of which one is missing, or belongs to another Kubernetes "
-    "distribution than the rest: k3s' configuration with containerd's own socket, say. Relative paths as well.",
-    why="The operator mounts the folders that the variables name. The toolkit then changes a file that the runtime "
-    "does not read, or signals a runtime that is not there, and the node's containers get no GPU.",
+    what="Helm values give the toolkit paths of containerd, and one is missing, is relative, or belongs to another "
+    "Kubernetes distribution than the rest: for example k3s' configuration with containerd's own socket.",
+    why="The operator mounts the folders that the variables name. With wrong paths, the toolkit changes a file that "
+    "the runtime does not read, or signals a runtime that is not there. The node's containers then get no GPU.",
     fix="give configuration, socket and drop-in file of the same distribution",
     bad="toolkit:\n  env:\n    - {name: CONTAINERD_CONFIG, value: "
     "/var/lib/rancher/k3s/agent/etc/containerd/config.toml}\n",

@@ -22,13 +22,13 @@ RULE = RuleInfo(
     name="runtime-set-as-default",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and its like. From "
-    "25.10 on that has no effect under CDI, but for NVIDIA_RUNTIME_SET_AS_DEFAULT. A note up to 25.3, where the "
-    "toolkit does so without being asked.",
-    why="Every pod of the node then runs under the NVIDIA runtime, those of the CNI and of the control plane too, and "
-    "sees GPUs as soon as its image asks for them. Where it has no effect, pods that relied on it lose their GPUs "
+    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and similar "
+    "variables. From 25.10 on, under CDI, only NVIDIA_RUNTIME_SET_AS_DEFAULT has an effect. A note up to 25.3, "
+    "where the toolkit does so by default.",
+    why="Every pod of the node then runs under the NVIDIA runtime, also those of the CNI and of the control plane, "
+    "and sees GPUs if its image asks for them. Where it has no effect, pods that relied on it lose their GPUs "
     "with the upgrade.",
-    fix="leave it out, and give pods that need GPUs without asking for one `runtimeClassName: nvidia`",
+    fix="remove it, and give pods that need GPUs without requesting one `runtimeClassName: nvidia`",
     bad="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'true'}\n",
     good="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'false'}\n",
     symptom="pods without a GPU request see all GPUs of their node",

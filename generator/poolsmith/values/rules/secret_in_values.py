@@ -18,12 +18,12 @@ RULE = RuleInfo(
     code="PSM429",
     name="secret-in-values",
     applies_to="values",
-    what="Helm values hold what looks like a secret: an API key, a private key, a licence token, registry "
-    "credentials, a password in an address or in a variable, or a Secret among `extraObjects`. What is found is never "
-    "printed.",
-    why="Values are committed, rendered into custom resources, and shown by every tool between: whoever may read the "
-    "repository or the ClusterPolicy has the secret.",
-    fix="put it into a Secret that is made outside of the values, and name that: `imagePullSecrets`, `secretEnv`, "
+    what="Helm values contain what looks like a secret: an API key, a private key, a licence token, registry "
+    "credentials, a password in an address or in a variable, or a Secret among `extraObjects`. poolsmith never "
+    "prints it.",
+    why="Values are committed, rendered into custom resources, and shown by every tool on the way. Whoever may read "
+    "the repository or the ClusterPolicy has the secret.",
+    fix="put it into a Secret outside the values, and refer to that: `imagePullSecrets`, `secretEnv`, "
     "`licensingConfig.secretName`, `valueFrom`; then revoke the one that was committed",
     bad="toolkit:\n  env:\n    - {name: NGC_API_KEY, value: nvapi-...}\n",
     good="driver: {secretEnv: proxy-credentials}\n",

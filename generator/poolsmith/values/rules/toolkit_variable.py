@@ -26,9 +26,9 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="values",
     what="Helm values give the toolkit a variable that no toolkit reads, that the operator of this release does not "
-    "hand on or sets itself, or whose value it refuses.",
-    why="Nothing complains of a variable that nobody reads: the toolkit goes on with its defaults, which are wrong on "
-    "the very nodes that the variable was for.",
+    "pass on or sets itself, or whose value it refuses.",
+    why="Nothing reports a variable that nobody reads. The toolkit keeps its defaults, which are wrong on the very "
+    "nodes that need the variable.",
     fix="correct the name, or remove it",
     bad="# with v25.3.4\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
     "/etc/containerd/conf.d/99-nvidia.toml}\n",

@@ -19,8 +19,7 @@ RULE = RuleInfo(
     code="PSM323",
     name="value-enum",
     applies_to="values",
-    what="Helm values set a word that the field of the custom resource, to which the chart writes it, does not take. "
-    "Known from v24.6.1 on.",
+    what="Helm values set a word that the custom resource's field does not accept. Known from v24.6.1 on.",
     why="The API server refuses the ClusterPolicy or NVIDIADriver, and nothing of the release changes.",
     bad="mig:\n  strategy: Mixed\n",
     good="mig:\n  strategy: mixed\n",

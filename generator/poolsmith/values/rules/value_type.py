@@ -19,7 +19,8 @@ RULE = RuleInfo(
     code="PSM303",
     name="value-type",
     applies_to="values",
-    what="Helm values set a value of another type than the chart's default, or the field that it is written to, has.",
+    what="Helm values set a value of another type than the chart's default has, or than the field has to which the "
+    "chart writes it.",
     why="The chart renders it, and the API server refuses or prunes the custom resource.",
     bad="dcgm:\n  enabled: 'true'\n",
     good="dcgm:\n  enabled: true\n",

@@ -18,11 +18,11 @@ RULE = RuleInfo(
     code="PSM426",
     name="visible-devices",
     applies_to="values",
-    what="The toolkit's ACCEPT_NVIDIA_VISIBLE_DEVICES variables and the device plugin's DEVICE_LIST_STRATEGY do not "
-    "fit: devices are listed as volume mounts, and the variable of any image is still believed; or no way is left by "
-    "which a container gets its GPU. A warning where values ask for what the toolkit does by default.",
-    why="With the variable believed, a pod that requests no GPU sees all GPUs of its node, those of other tenants "
-    "too. With neither way accepted, pods that request a GPU start without one.",
+    what="The toolkit's ACCEPT_NVIDIA_VISIBLE_DEVICES variables and the device plugin's DEVICE_LIST_STRATEGY don't "
+    "match. Either devices are listed as volume mounts, and the toolkit still trusts the variable of any image; "
+    "or a container has no way to get its GPU. A warning if values ask for what the toolkit does by default.",
+    why="If the toolkit trusts the variable, a pod that requests no GPU can see all GPUs of its node, also those of "
+    "other tenants. If it accepts neither way, pods that request a GPU start without one.",
     fix="set the three together: ENVVAR_WHEN_UNPRIVILEGED `false`, AS_VOLUME_MOUNTS `true`, DEVICE_LIST_STRATEGY "
     "`volume-mounts`; or none of them, under CDI",
     bad="# with v25.3.4\ndevicePlugin:\n  env:\n    - {name: DEVICE_LIST_STRATEGY, value: volume-mounts}\n",

@@ -21,11 +21,11 @@ RULE = RuleInfo(
     code="PSM427",
     name="vulnerable-toolkit",
     applies_to="values",
-    what="Helm values pin a container toolkit below the first one that has the fixes of published vulnerabilities. A "
-    "note where it is the toolkit of the release itself.",
-    why="CVE-2024-0132 and CVE-2025-23266 let the image of a pod take over its node: the toolkit runs as root outside "
-    "of the container, and does what the image says.",
-    fix="remove the pin, or pin a toolkit that has the fix; for a release, upgrade it",
+    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A note if it is the "
+    "toolkit of the release itself.",
+    why="With CVE-2024-0132 and CVE-2025-23266, the image of a pod can take over its node: the toolkit runs as root "
+    "outside the container, and does what the image says.",
+    fix="remove the pin, or pin a toolkit that has the fix; if it is the release's own, upgrade the release",
     bad="toolkit: {version: v1.16.1-ubuntu20.04}\n",
     good="toolkit: {version: v1.17.8-ubuntu20.04}\n",
     symptom="scanners report CVE-2024-0132 or CVE-2025-23266 for container-toolkit",
