@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 PACKAGE = ROOT / "generator/poolsmith"
-ROWS = re.findall(r"^\| `(\w+)/` \| ([^|]+) \| ([^|]+) \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(r"^\| `(\w+)(?:/|\.py)` \| ([^|]+) \| ([^|]+) \|$", PAGE, re.MULTILINE)
 
 
 def test_the_map_is_the_order_of_the_packages():
@@ -24,7 +24,7 @@ def test_each_package_starts_where_the_map_says():
         f"{package}/{start}"
         for package, _, starts in ROWS
         for start in re.findall(r"`([^`]+)`", starts)
-        if not (PACKAGE / package / start).exists()
+        if not ((PACKAGE / package / start).exists() or start == f"{package}.py" and (PACKAGE / start).exists())
     ]
 
     assert missing == []
