@@ -24,7 +24,7 @@ def test_each_package_starts_where_the_map_says():
         f"{package}/{start}"
         for package, _, starts in ROWS
         for start in re.findall(r"`([^`]+)`", starts)
-        if not ((PACKAGE / package / start).exists() or start == f"{package}.py" and (PACKAGE / start).exists())
+        if not ((PACKAGE / package / start).exists() or (start == f"{package}.py" and (PACKAGE / start).exists()))
     ]
 
     assert missing == []
