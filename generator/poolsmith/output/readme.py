@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.printable import printable
@@ -12,20 +10,16 @@ from poolsmith.profiles.cluster import Engine, StackKind
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.origin_text import origin_text
+from poolsmith.output.readme_text import readme_text
 from poolsmith.plan.origin import profile_inputs
 from poolsmith.sources.pointer import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.ledger.workload_ledger import ClusterLedger
     from poolsmith.output.predicted import Predicted
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
-_TEMPLATES = Path(__file__).parent / "templates"
-
-
 _PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "none that is known"}
 
 
@@ -45,7 +39,8 @@ def workload_table(ledger: ClusterLedger) -> str:
 
 
 def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
-    text = _template("cluster-readme.md")(
+    parts = readme_text(
+        escape=_escape,
         plan=plan,
         predicted=predicted,
         summary=_Markdown(predicted.summary),
@@ -60,23 +55,7 @@ def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
         because=lambda setting: getattr(setting.origin, "because", ""),
         code=_code,
     )
-    return Manifest(path="README.md", text=text, applied=False)
-
-
-@cache
-def _template(name: str) -> Callable[..., str]:
-    """Templates are for prose only; what goes in is escaped, and an unknown name is an error."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701 - Markdown, not HTML: `finalize` escapes it
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=_escape,
-    )
-    return environment.from_string((_TEMPLATES / f"{name}.j2").read_text("utf-8")).render
+    return Manifest(path="README.md", text="".join(parts), applied=False)
 
 
 def _code(value: object) -> _Markdown:
