@@ -6,6 +6,7 @@ Little is imported here: `--version` loads no parser, and an interrupt while a v
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from poolsmith.cli.exit_codes import Exit
 
+_RARELY = 500_000
+"""New objects between two searches for cycles: what is loaded and read has hardly any, and a search takes its time."""
 _SOON = 0.01
 """Seconds after which an interrupt comes once more: late enough not to hit the same destructor."""
 
@@ -26,6 +29,7 @@ TOOL = f"poolsmith {__version__}"
 def main() -> NoReturn:
     """Run, and turn whatever happens into an exit code. No traceback reaches a user."""
     sys.unraisablehook = _interrupt_again
+    gc.set_threshold(_RARELY)
     _leave(_run(sys.argv[1:]))
 
 

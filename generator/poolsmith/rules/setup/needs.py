@@ -44,4 +44,5 @@ def run_setup_rules(rules: Iterable[SetupRule], view: SetupView) -> SetupResult:
             lacking.append((*missing, *less))
         if not missing:
             diagnostics.extend(run_rules((rule,), view, view.cluster))
+    view.made.clear()  # it points back to the view, and would keep the whole cluster in memory
     return SetupResult(tuple(diagnostics), tuple(lacking))
