@@ -113,6 +113,13 @@ class PrivilegeView:
         lines = self.profile_lines(self.reasons(workload, workload.pools[0]))
         return lines[0] if lines else self.stack_line
 
+    def line_of(self, key: str, origins: LineOrigins) -> FromProfile:
+        """The same of any workload: one that holds nothing is not in the view, and has only its own `origins`."""
+        workload = next((item for item in self.workloads if item.key == key), None)
+        if workload is not None:
+            return self.nearest_line(workload)
+        return (*self.profile_lines(origins), self.stack_line)[0]
+
     def value_line(self, path: ValuePath) -> FromProfile | None:
         """Where stack.values sets a value; None where it doesn't."""
         setting = self.plan.setting(*path)

@@ -22,7 +22,7 @@ from poolsmith.policies.admission.reads import absent_defaults
 from poolsmith.policies.admission.request import User
 from poolsmith.policies.admission.resources import Resources
 from poolsmith.policies.admission_file import FIRST_SERVED
-from poolsmith.policies.admission_findings import Judged, Origin, Sight, findings_of, unseen
+from poolsmith.policies.admission_findings import JudgedObject, ObjectEvaluation, Sight, findings_of, unseen
 from poolsmith.policies.run.budget import Budget
 from poolsmith.policies.run.run import run_policies
 from poolsmith.policies.run.static import static_findings
@@ -118,7 +118,7 @@ class _Policies:
         self.static = (*problems, *static_findings(self.set, self.run, kubernetes))
         self._stopped: dict[str, str] = {}
         self._known: OrderedDict[bytes, Evaluation] = OrderedDict()
-        self._predicted: OrderedDict[tuple[str, bytes], list[Judged]] = OrderedDict()
+        self._predicted: OrderedDict[tuple[str, bytes], list[ObjectEvaluation]] = OrderedDict()
 
     @property
     def was_stopped(self) -> bool:
@@ -130,7 +130,7 @@ class _Policies:
         refused = {name for name, issues in self.run.issues.items() if issues} | self.run.stopped.keys()
         return replace(self.set, policies=tuple(item for item in self.set.policies if item.name not in refused))
 
-    def judge(self, prediction: Prediction, tree: ManifestTree) -> list[Judged]:
+    def judge(self, prediction: Prediction, tree: ManifestTree) -> list[ObjectEvaluation]:
         namespaces = _namespaces(prediction, tree)
         alike = prediction.shared.given.key, tree_digest(namespaces)
         known = self._predicted.get(alike)
@@ -147,12 +147,12 @@ class _Policies:
             self._known.popitem(last=False)
         return judged
 
-    def _judged(self, item: _Candidate) -> Judged:
+    def _judged(self, item: _Candidate) -> ObjectEvaluation:
         evaluation = self._known[item.key]
-        body = None if item.origin.is_pod else item.request.object
+        body = None if item.about.is_pod else item.request.object
         met = evaluation.met if body is not None else ()
         fields = {name: absent_defaults(self.run.reads.get(name, ()), body or {}) for name in met}
-        return Judged(item.origin, evaluation, {name: found for name, found in fields.items() if found})
+        return ObjectEvaluation(item.about, evaluation, {name: found for name, found in fields.items() if found})
 
     def _ask(self, candidates: Sequence[_Candidate]) -> None:
         new = {item.key: item.request for item in candidates if item.key not in self._known}
@@ -175,7 +175,7 @@ class _Policies:
 class _Candidate:
     """A request, by whose content its verdict is remembered."""
 
-    origin: Origin
+    about: JudgedObject
     request: AdmissionRequest
     key: bytes
 
@@ -190,11 +190,11 @@ def _predicted(
     for item in prediction.installation.made:
         pod = as_admitted_pod(item.body, classes, resources.kubernetes, service_accounts=accounts)
         if pod is None or item.body.get("kind") != "Pod":
-            yield _candidate(Origin(key=item.key), item.body, resources, namespaces, None)
+            yield _candidate(JudgedObject(key=item.key), item.body, resources, namespaces, None)
         if pod is not None:
             creator = creator_of(item.body)
             user = None if creator is None else User(name=creator, groups=_GROUPS)
-            yield _candidate(Origin(key=item.key, is_pod=True), pod, resources, namespaces, user)
+            yield _candidate(JudgedObject(key=item.key, is_pod=True), pod, resources, namespaces, user)
 
 
 def _rendered(
@@ -207,18 +207,18 @@ def _rendered(
             continue
         if word(body["apiVersion"]).startswith("kustomize.config.k8s.io/") or _key(body) in made:
             continue
-        yield _candidate(Origin(key=_key(body), path=path), body, resources, namespaces, None)
+        yield _candidate(JudgedObject(key=_key(body), path=path), body, resources, namespaces, None)
 
 
 def _candidate(
-    origin: Origin,
+    about: JudgedObject,
     body: Mapping[str, Any],
     resources: Resources,
     namespaces: Mapping[str, Mapping[str, Any]],
     user: User | None,
 ) -> _Candidate:
     request = make_request(body, resources, namespaces=namespaces.get, user=user)
-    return _Candidate(origin, request, tree_digest((body, request.namespace_object, user.name if user else None)))
+    return _Candidate(about, request, tree_digest((body, request.namespace_object, user.name if user else None)))
 
 
 def _key(body: Mapping[str, Any]) -> str:

@@ -38,8 +38,8 @@ _POOLS = "pools/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """Where an object comes from: the key of a predicted one, and of a rendered one its path below the cluster's."""
+class JudgedObject:
+    """An object that policies are asked about, by its key; `path` is that of a rendered one, below the cluster's."""
 
     key: str
     is_pod: bool = False
@@ -63,10 +63,10 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ObjectEvaluation:
     """What all policies say of one object; `defaulted` are fields that they read and the API server fills in."""
 
-    origin: Origin
+    about: JudgedObject
     evaluation: Evaluation
     defaulted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -108,7 +108,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class PolicyFindings:
     """Of one cluster."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -118,8 +118,8 @@ class Findings:
 
 
 def findings_of(
-    judged: Sequence[Judged], policies: PolicySet, run: PolicyRun, prediction: Prediction, view: PrivilegeView
-) -> Findings:
+    judged: Sequence[ObjectEvaluation], policies: PolicySet, run: PolicyRun, prediction: Prediction, view: PrivilegeView
+) -> PolicyFindings:
     """`run` tells which policies the API server would refuse, or had to be stopped: those are not evaluated at all."""
     places = _Places(policies, prediction, view)
     diagnostics: list[Diagnostic] = []
@@ -128,18 +128,18 @@ def findings_of(
     defaulted: dict[str, set[str]] = {}
     for item in judged:
         for name in item.evaluation.met:
-            sights[name][item.origin.sort] += 1
+            sights[name][item.about.sort] += 1
         for name, fields in item.defaulted.items():
-            defaulted.setdefault(name, set()).update(f"{item.origin.kind} {field}" for field in fields)
+            defaulted.setdefault(name, set()).update(f"{item.about.kind} {field}" for field in fields)
         for result in item.evaluation.results:
             if result.verdict is Verdict.NOT_EVALUATED:
                 undecided[result.policy, result.message] += 1
             elif result.failed:
-                diagnostics.append(places.finding(item.origin, result))
+                diagnostics.append(places.finding(item.about, result))
     unread = dict(_unread(policies, run))
     diagnostics.extend(places.undecided(name, why, count) for (name, why), count in sorted(undecided.items()))
     diagnostics.extend(places.undecided(name, why, 0) for name, why in sorted(unread.items()))
-    return Findings(
+    return PolicyFindings(
         diagnostics=tuple(diagnostics),
         skipped=tuple(
             Skipped(f"policy {shorten(name)} in cluster {view.cluster}", why) for name, why in sorted(unread.items())
@@ -192,19 +192,18 @@ class _Places:
         self._broken = {item.name: item.placed for item in policies.broken}
         self._prediction = prediction
         self._view = view
-        self._workloads = {item.key: item for item in view.workloads}
 
-    def finding(self, origin: Origin, result: Result) -> Diagnostic:
+    def finding(self, about: JudgedObject, result: Result) -> Diagnostic:
         rule, done = next((rule, done) for action, rule, done in _RULES if action == result.action)
         bound = f" (binding {shorten(result.binding)})" if result.binding is not None else ""
         said = one_line(result.message, _LONGEST)
-        message = f"{origin.words} is {done} by policy {shorten(result.policy)}{bound}: {said}"
+        message = f"{about.words} is {done} by policy {shorten(result.policy)}{bound}: {said}"
         return diagnose(
             rule,
             message,
-            self._line(origin),
-            subject=f"{self._view.cluster}/{origin.key.lstrip('/')} {result.policy}",
-            related=(*self._policy(result), *self._rendered(origin)),
+            self._line(about),
+            subject=f"{self._view.cluster}/{about.key.lstrip('/')} {result.policy}",
+            related=(*self._policy(result), *self._rendered(about)),
         )
 
     def undecided(self, name: str, why: str, count: int) -> Diagnostic:
@@ -216,15 +215,10 @@ class _Places:
         subject = f"{self._view.cluster}/{name}"
         return diagnose(codes.UNDECIDED_BY_POLICY, message, placed.locate(), subject=subject)
 
-    def _line(self, origin: Origin) -> Location:
-        view = self._view
-        if origin.path is not None:
-            return view.locate(self._line_of_file(origin.path))
-        workload = self._workloads.get(origin.key)
-        if workload is not None:
-            return view.locate(view.nearest_line(workload))
-        lines = view.profile_lines(self._prediction.origins.of_workload(origin.key))
-        return view.locate((*lines, view.stack_line)[0])
+    def _line(self, about: JudgedObject) -> Location:
+        if about.path is not None:
+            return self._view.locate(self._line_of_file(about.path))
+        return self._view.locate(self._view.line_of(about.key, self._prediction.origins.of_workload(about.key)))
 
     def _line_of_file(self, path: str) -> FromProfile:
         """A pool's own files belong to its profile, all others to the cluster's."""
@@ -238,7 +232,7 @@ class _Places:
         policy = self._policies.get(result.policy)
         return () if policy is None else (policy.placed.locate(result.pointer or "/metadata/name", "the policy"),)
 
-    def _rendered(self, origin: Origin) -> tuple[Location, ...]:
-        if origin.path is None:
+    def _rendered(self, about: JudgedObject) -> tuple[Location, ...]:
+        if about.path is None:
             return ()
-        return (whole_file(f"output/clusters/{self._view.cluster}/{origin.path}", "the object"),)
+        return (whole_file(f"output/clusters/{self._view.cluster}/{about.path}", "the object"),)

@@ -12,7 +12,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class ToolkitVariable:
+class EnvironmentVariable:
     """`path` leads to the entry. A value that is taken from elsewhere, or is no text, is empty."""
 
     name: str
@@ -28,15 +28,15 @@ class Environment:
         path = (*component, "env")
         own = document.has(path)
         entries = document.effective(path)
-        self.entries: list[ToolkitVariable] = []
+        self.entries: list[EnvironmentVariable] = []
         for index, entry in enumerate(entries[:MOST] if isinstance(entries, list) else ()):
             if isinstance(entry, dict) and isinstance(entry.get("name"), str):
                 value = entry.get("value")
                 text = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else ""
-                self.entries.append(ToolkitVariable(entry["name"], text, (*path, index), own))
+                self.entries.append(EnvironmentVariable(entry["name"], text, (*path, index), own))
         self._by_name = {variable.name: variable for variable in self.entries}
 
-    def get(self, *names: str) -> ToolkitVariable | None:
+    def get(self, *names: str) -> EnvironmentVariable | None:
         """The first of `names` that is set to something."""
         return next((found for name in names if (found := self._by_name.get(name)) and found.value), None)
 

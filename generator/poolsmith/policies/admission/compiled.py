@@ -42,7 +42,7 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CompiledExpression:
     """One expression. `compiled` is None where it does not compile (`failure`) or can't be (`undecidable`).
 
     `texts` are its own source and those of the variables that it may read.
@@ -63,10 +63,10 @@ class CompiledPolicy:
     """Parts in the order of the policy's own fields; `messages` has a place for each validation."""
 
     policy: Policy
-    match_conditions: tuple[Part, ...]
-    validations: tuple[Part, ...]
-    messages: tuple[Part | None, ...]
-    audit_annotations: tuple[Part, ...]
+    match_conditions: tuple[CompiledExpression, ...]
+    validations: tuple[CompiledExpression, ...]
+    messages: tuple[CompiledExpression | None, ...]
+    audit_annotations: tuple[CompiledExpression, ...]
     issues: tuple[Issue, ...]
 
     @property
@@ -117,7 +117,7 @@ class _Compiling:
             issues=tuple(self.issues),
         )
 
-    def _part(self, expression: Expression, types: tuple[str, ...], scope: Scope) -> Part:
+    def _part(self, expression: Expression, types: tuple[str, ...], scope: Scope) -> CompiledExpression:
         try:
             compiled = self.environment.compile(expression.source, scope)
         except CelCompileError as error:
@@ -125,20 +125,20 @@ class _Compiling:
             for issue in error.messages:
                 self._tell(expression, issue.message, issue.line, issue.column, needs)
             said = "; ".join(f"{issue.line}:{issue.column}: {issue.message}" for issue in error.messages)
-            return Part(expression, None, failure=f"compilation error: compilation failed: {said}")
+            return CompiledExpression(expression, None, failure=f"compilation error: compilation failed: {said}")
         except NotEvaluated as reason:
-            return Part(expression, None, undecidable=str(reason))
+            return CompiledExpression(expression, None, undecidable=str(reason))
         except RecursionError:
-            return Part(expression, None, undecidable="the expression is nested too deeply")
+            return CompiledExpression(expression, None, undecidable="the expression is nested too deeply")
         if types and compiled.result_type not in types:
             wanted = types[0] if len(types) == 1 else "one of [string null_type]"
             message = f"must evaluate to {wanted} but got {compiled.result_type}"
             self._tell(expression, message, 1, 1, "")
-            return Part(expression, None, failure=f"compilation error: {message}")
+            return CompiledExpression(expression, None, failure=f"compilation error: {message}")
         if _minor(compiled.needs) == self.environment.minor >= _FIRST_SERVING:
             self._tell_held_back(expression, scope)
         variables = (item.expression.source for item in self.policy.variables) if "variables" in compiled.names else ()
-        return Part(expression, compiled, texts="\n".join((expression.source, *variables)))
+        return CompiledExpression(expression, compiled, texts="\n".join((expression.source, *variables)))
 
     def _tell_held_back(self, expression: Expression, scope: Scope) -> None:
         """What the minor before does not have; what only its variables use is told at those."""

@@ -27,7 +27,7 @@ from poolsmith.policies.admission.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.policies.admission.compiled import CompiledPolicy, Part
+    from poolsmith.policies.admission.compiled import CompiledExpression, CompiledPolicy
     from poolsmith.policies.admission.matching import Match
     from poolsmith.policies.admission.params import Params
     from poolsmith.policies.admission.placed import PlacedObject
@@ -275,6 +275,6 @@ class _Run:
         )
 
 
-def _said(part: Part, error: CelError) -> str:
+def _said(part: CompiledExpression, error: CelError) -> str:
     """As the API server words it; a compile error stands alone."""
     return part.failure or f"expression '{part.expression.source}' resulted in error: {error}"

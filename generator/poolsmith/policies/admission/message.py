@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.cel import CelError, NotEvaluated
 
 if TYPE_CHECKING:
-    from poolsmith.policies.admission.compiled import Part
+    from poolsmith.policies.admission.compiled import CompiledExpression
     from poolsmith.policies.admission.policy import Validation
     from poolsmith.policies.admission.subject import Subject
 
@@ -16,7 +16,7 @@ SPACE = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(
 """What Go trims."""
 
 
-def failure_message(validation: Validation, part: Part | None, subject: Subject) -> str:
+def failure_message(validation: Validation, part: CompiledExpression | None, subject: Subject) -> str:
     """Of the message expression where that gives one line of bounded length; else the message; else the expression."""
     return (
         _evaluated(part, subject)
@@ -25,7 +25,7 @@ def failure_message(validation: Validation, part: Part | None, subject: Subject)
     )
 
 
-def _evaluated(part: Part | None, subject: Subject) -> str:
+def _evaluated(part: CompiledExpression | None, subject: Subject) -> str:
     if part is None:
         return ""
     try:

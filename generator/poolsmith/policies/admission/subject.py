@@ -10,7 +10,7 @@ from poolsmith.cel import Bindings, CelError, NotEvaluated
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.policies.admission.compiled import Part
+    from poolsmith.policies.admission.compiled import CompiledExpression
     from poolsmith.policies.admission.request import AdmissionRequest
 
 USER = "userInfo"
@@ -37,11 +37,11 @@ class Subject:
             other._bindings = self._bindings.with_params(params)
         return other
 
-    def value(self, part: Part) -> Any:
+    def value(self, part: CompiledExpression) -> Any:
         """Raises CelError for an error of CEL, a compile error included, and NotEvaluated."""
         return self._value(part, ("namespaceObject", "oldObject"), self.bindings)
 
-    def condition(self, part: Part) -> Any:
+    def condition(self, part: CompiledExpression) -> Any:
         """As `value`, of a match condition: for those namespaceObject is always null."""
         if not part.reads("namespaceObject"):
             return self._value(part, ("oldObject",), self.bindings)
@@ -65,7 +65,7 @@ class Subject:
             params=self._params,
         )
 
-    def _value(self, part: Part, names: tuple[str, ...], bindings: Bindings) -> Any:
+    def _value(self, part: CompiledExpression, names: tuple[str, ...], bindings: Bindings) -> Any:
         if part.undecidable:
             raise NotEvaluated(part.undecidable)
         if part.compiled is None:
@@ -79,7 +79,7 @@ class Subject:
                 return self._of_unknown_user(part, bindings)
         return part.compiled.evaluate(bindings)
 
-    def _of_unknown_user(self, part: Part, bindings: Bindings) -> Any:
+    def _of_unknown_user(self, part: CompiledExpression, bindings: Bindings) -> Any:
         """A result that comes about without the user holds for every user."""
         text = part.texts
         if USER not in text:

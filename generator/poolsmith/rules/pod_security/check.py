@@ -125,7 +125,6 @@ def judge_predicted_pod_security(prediction: Prediction, view: PrivilegeView) ->
     """
     account = _Account()
     enforced = enforced_standards(prediction.plan, prediction.installation.objects)
-    seen = {item.key: item for item in view.workloads}
     for item in prediction.installation.made:
         template = pod_template_of(item.body)
         if template is None:
@@ -139,9 +138,7 @@ def judge_predicted_pod_security(prediction: Prediction, view: PrivilegeView) ->
         found = judge_pod(template.get("metadata"), template.get("spec"), standard.level, standard.version)
         if not found:
             continue
-        workload = seen.get(item.key)
-        lines = view.profile_lines(prediction.origins.of_workload(item.key)) if workload is None else ()
-        line = view.nearest_line(workload) if workload is not None else (*lines, view.stack_line)[0]
+        line = view.line_of(item.key, prediction.origins.of_workload(item.key))
         for told in _by_check(found):
             account.diagnostics.append(
                 diagnose(

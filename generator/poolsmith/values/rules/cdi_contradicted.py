@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.values.document import ValuePlace, ValuesDocument
-    from poolsmith.values.environment import ToolkitVariable
+    from poolsmith.values.environment import EnvironmentVariable
 
 RULE = RuleInfo(
     code="PSM286",
@@ -69,7 +69,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 
 
 def _strategy(
-    strategy: ToolkitVariable, document: ValuesDocument, *, on: bool, native: bool
+    strategy: EnvironmentVariable, document: ValuesDocument, *, on: bool, native: bool
 ) -> Iterator[Finding[ValuePlace]]:
     words = [word.strip() for word in strategy.value.split(",")]
     uses_cdi = any(word.startswith("cdi-") for word in words)
@@ -100,6 +100,6 @@ def _is_documented(words: list[str], document: ValuesDocument) -> bool:
 
 
 def _told(
-    variable: ToolkitVariable, message: str, help_text: str, severity: Severity | None = None
+    variable: EnvironmentVariable, message: str, help_text: str, severity: Severity | None = None
 ) -> Finding[ValuePlace]:
     return Finding(place=(*variable.path, "value"), message=message, help=help_text, severity=severity)

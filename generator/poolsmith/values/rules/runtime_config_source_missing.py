@@ -9,7 +9,7 @@ from poolsmith.catalog.toolkit_facts import breaks_without_source
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
-from poolsmith.values.environment import Environment, ToolkitVariable, toolkit_environment
+from poolsmith.values.environment import Environment, EnvironmentVariable, toolkit_environment
 from poolsmith.values.runtime_evidence import owners, rule_of, standard
 from poolsmith.values.switches import uses_nri
 
@@ -75,7 +75,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     )
 
 
-def _evidence(env: Environment) -> tuple[ToolkitVariable, str] | None:
+def _evidence(env: Environment) -> tuple[EnvironmentVariable, str] | None:
     """The one distribution that all known paths are of, and the first of them; nothing for what can't be told."""
     found = [(variable, owners(variable.value)) for name in _PATHS if (variable := env.get(name)) is not None]
     found = [(variable, names) for variable, names in found if names]

@@ -8,7 +8,7 @@ from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.values.environment import Environment, ToolkitVariable, toolkit_environment
+from poolsmith.values.environment import Environment, EnvironmentVariable, toolkit_environment
 from poolsmith.values.runtime_evidence import owners, rule_of, sockets_of, standard
 from poolsmith.values.switches import uses_nri
 
@@ -55,7 +55,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     yield from _half_set(document, env)
     source = env.get(*SOURCE)
     if source is not None and (file := file_of(source)):
-        paths.append(ToolkitVariable(source.name, file, source.path, source.own))
+        paths.append(EnvironmentVariable(source.name, file, source.path, source.own))
     known = [(variable, owners(variable.value)) for variable in paths]
     known = [(variable, names) for variable, names in known if names]
     for index, (variable, names) in enumerate(known):
@@ -71,7 +71,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             return
 
 
-def file_of(source: ToolkitVariable) -> str:
+def file_of(source: EnvironmentVariable) -> str:
     """The file that RUNTIME_CONFIG_SOURCE names, if any."""
     words = source.value.split(",")
     return next((word.removeprefix(_FILE) for word in words if word.startswith(_FILE)), "")
@@ -108,6 +108,6 @@ def _needs_config(distribution: str, release: str) -> bool:
     return rule is not None and any(entry["name"] in CONFIG for entry in rule.env)
 
 
-def _told(variable: ToolkitVariable, message: str, help_text: str) -> Finding[ValuePlace]:
+def _told(variable: EnvironmentVariable, message: str, help_text: str) -> Finding[ValuePlace]:
     shown = f" (`{shorten(variable.value)}`)" if variable.value else ""
     return Finding(place=(*variable.path, "value"), message=f"{message}{shown}", help=help_text)

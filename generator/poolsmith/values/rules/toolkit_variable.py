@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.values.document import ValuePlace, ValuesDocument
-    from poolsmith.values.environment import ToolkitVariable
+    from poolsmith.values.environment import EnvironmentVariable
 
 RULE = RuleInfo(
     code="PSM288",
@@ -74,7 +74,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             )
 
 
-def _unknown(variable: ToolkitVariable, *, may_be_close: bool) -> Iterator[Finding[ValuePlace]]:
+def _unknown(variable: EnvironmentVariable, *, may_be_close: bool) -> Iterator[Finding[ValuePlace]]:
     is_meant = is_meant_for_toolkit(variable.name)
     match = nearest(variable.name, known_variables(), certain=not is_meant) if may_be_close else None
     if match is not None or is_meant:
@@ -82,7 +82,9 @@ def _unknown(variable: ToolkitVariable, *, may_be_close: bool) -> Iterator[Findi
         yield _told(variable, message, f"did you mean `{match}`?" if match else "remove it")
 
 
-def _overwritten(variable: ToolkitVariable, instead: str, document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+def _overwritten(
+    variable: EnvironmentVariable, instead: str, document: ValuesDocument
+) -> Iterator[Finding[ValuePlace]]:
     """What the operator sets itself; a value that says the same is left alone."""
     if "." in instead:
         holds = text(document, instead)
@@ -94,7 +96,7 @@ def _overwritten(variable: ToolkitVariable, instead: str, document: ValuesDocume
     yield _told(variable, message, f"set `{instead}` instead" if instead else "remove it")
 
 
-def _told(variable: ToolkitVariable, message: str, help_text: str) -> Finding[ValuePlace]:
+def _told(variable: EnvironmentVariable, message: str, help_text: str) -> Finding[ValuePlace]:
     return Finding(place=(*variable.path, "name"), message=message, help=help_text)
 
 
