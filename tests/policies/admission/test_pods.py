@@ -242,6 +242,41 @@ def test_critical_classes_have_their_priority_and_unknown_ones_none():
     assert "priority" not in as_admitted_pod(with_pod(priorityClassName="mine"))["spec"]
 
 
+APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+DEFAULT = {"type": "RuntimeDefault"}
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("1.29", {"old": "runtime/default"}),
+        ("1.30", {"new": "localhost/x"}),
+        ("1.33", {"new": "localhost/x"}),
+        ("1.34", {}),
+    ],
+)
+def test_profiles_of_app_armor_are_copied_to_fields_since_1_30_and_to_annotations_until_1_33(version, expected):
+    local = {"type": "Localhost", "localhostProfile": "x"}
+    containers = [{"name": "old"}, {"name": "new", "securityContext": {"appArmorProfile": local}}, {"name": "bare"}]
+    metadata = {"name": "p", "annotations": {f"{APP_ARMOR}old": "runtime/default", f"{APP_ARMOR}bare": ""}}
+    pod = as_admitted_pod({"kind": "Pod", "metadata": metadata, "spec": {"containers": containers}}, (), version)
+    copied = DEFAULT if version != "1.29" else None
+    assert [own.get("securityContext", {}).get("appArmorProfile") for own in pod["spec"]["containers"]] == [
+        copied,
+        local,
+        None,
+    ]
+    annotations = {f"{APP_ARMOR}{name}": text for name, text in expected.items()}
+    assert pod["metadata"]["annotations"] == metadata["annotations"] | annotations
+
+
+@pytest.mark.parametrize("where", [{"securityContext": {"appArmorProfile": DEFAULT}}, {"os": {"name": "windows"}}])
+def test_an_annotation_that_the_pod_says_itself_is_not_copied_and_none_on_windows(where):
+    metadata = {"name": "p", "annotations": {f"{APP_ARMOR}c": "runtime/default"}}
+    pod = as_admitted_pod({"kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "c"}], **where}})
+    assert "securityContext" not in pod["spec"]["containers"][0]
+
+
 def test_who_creates_pods():
     assert creator_of(workload("DaemonSet")) == "system:serviceaccount:kube-system:daemon-set-controller"
     assert creator_of({"kind": "Pod"}) is None

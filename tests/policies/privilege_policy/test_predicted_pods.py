@@ -36,6 +36,30 @@ def test_smoke_tests_pass_in_the_operators_namespace(cluster, repository):
         assert cluster.judge.message(as_admitted_pod(job)) == ""
 
 
+@pytest.mark.parametrize("version", ["1.30", "1.34"])
+@pytest.mark.parametrize(
+    ("annotations", "whole"),
+    [
+        ({"container.apparmor.security.beta.kubernetes.io/main": "localhost/x"}, {}),
+        ({"container.apparmor.security.beta.kubernetes.io/main": "runtime/default"}, {"type": "Unconfined"}),
+        ({}, {"type": "Localhost", "localhostProfile": "x"}),
+    ],
+)
+def test_a_predicted_pod_passes_with_what_the_server_copies_of_app_armor(annotations, whole, version, helpers):
+    own = {"name": "main", "image": "example.com/a", "securityContext": {"privileged": False}}
+    spec = {"containers": [own], "hostPID": True, "securityContext": {"appArmorProfile": whole} if whole else {}}
+    metadata = {"name": "p", "namespace": "gpu-operator", "annotations": annotations}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    granted = {"host-pid", "allow-escalation"}
+    judge = helpers.Judge(helpers.claim_table([pod], lambda *asked: str(asked[3]) in granted))
+    admitted = as_admitted_pod(pod, (), version)
+    assert judge.message(admitted) == ""
+    own = admitted["spec"]["containers"][0]["securityContext"]
+    own["appArmorProfile"] = {"type": "Unconfined"}
+    admitted["metadata"]["annotations"] = {}
+    assert "wants apparmor:unconfined" in judge.message(admitted)
+
+
 def test_other_namespaces_are_not_held(prod, driver):
     driver["metadata"]["namespace"] = "default"
     assert prod.judge.verdict(driver) == "skipped"

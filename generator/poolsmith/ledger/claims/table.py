@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.claims.pod import claims_of
-from poolsmith.sources.pod_template import pod_template_of
+from poolsmith.ledger.pods.pod import Pod
+from poolsmith.sources.pod_template import mapping, pod_template_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -72,7 +73,7 @@ def claim_table(objects: Iterable[KubernetesObject], granted: Granted, scripts: 
             continue
         namespace = item["metadata"].get("namespace") or "default"
         workload = f"{namespace}/{item['kind']}/{item['metadata'].get('name', '')}"
-        for claims in claims_of(template, namespace):
+        for claims in claims_of(_annotated(template), namespace):
             accounts.add(claims.account)
             repositories.add(claims.repository)
             if claims.wants:
@@ -89,6 +90,15 @@ def claim_table(objects: Iterable[KubernetesObject], granted: Granted, scripts: 
         tuple(sorted(privileged)),
         tuple(sorted(unknown)),
     )
+
+
+def _annotated(template: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the annotations that some API servers add; pods may have fewer than is allowed."""
+    pod = Pod.of(template)
+    if not pod.app_armor_annotations:
+        return template
+    annotations = {**pod.annotations, **pod.app_armor_annotations}
+    return {**template, "metadata": {**mapping(template.get("metadata")), "annotations": annotations}}
 
 
 def _allowed(claims: ContainerClaims, workload: str, granted: Granted) -> Iterable[str]:

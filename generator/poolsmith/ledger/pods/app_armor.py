@@ -28,9 +28,9 @@ def profile_of_annotation(text: Any) -> dict[str, str] | None:
     return None
 
 
-def annotation_of_profile(profile: dict[str, str]) -> str | None:
-    """The annotation that means the same; None of a field that the API server refuses."""
-    if profile.get("type") == "Localhost":
-        name = profile.get("localhostProfile")
-        return f"{_LOCALHOST}{name}" if name else None
-    return next((text for text, kind in _TYPES.items() if kind == profile.get("type")), None)
+def annotation_of_profile(profile: Any) -> str | None:
+    """The annotation that means the same as a field; None of a field that the API server refuses."""
+    if not isinstance(profile, dict):
+        return None
+    texts = (*_TYPES, f"{_LOCALHOST}{profile.get('localhostProfile')}")
+    return next((text for text in texts if profile_of_annotation(text) == profile), None)

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.ledger.pods.app_armor import ANNOTATION, profile_of_annotation
+from poolsmith.ledger.pods.app_armor import ANNOTATION, annotation_of_profile, profile_of_annotation
 from poolsmith.ledger.pods.field import Field, whole_number
 from poolsmith.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, word, words
 
@@ -80,6 +80,15 @@ class Pod:
     def unmounted(self) -> Iterator[Volume]:
         mounted = {mount.volume for container in self.readable_containers for mount in container.mounts}
         return (volume for volume in self.volumes_by_name.values() if volume not in mounted)
+
+    @property
+    def app_armor_annotations(self) -> Mapping[str, str]:
+        """Those that API servers 1.30 to 1.33 add for what is said in fields, for nodes that know only annotations."""
+        said = (
+            (ANNOTATION + container.name, annotation_of_profile(container.block("appArmorProfile")))
+            for container in self.readable_containers
+        )
+        return {key: text for key, text in said if text is not None and key not in self.annotations}
 
     @property
     def is_windows(self) -> bool:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.versions import minor_key
 from poolsmith.ledger.claims.fields import TOKEN_PATH
+from poolsmith.ledger.pods.app_armor import ANNOTATION, profile_of_annotation
+from poolsmith.ledger.pods.pod import Pod
 from poolsmith.policies.admission.pod_defaults import fill_pod
 from poolsmith.sources.nested import copied
 from poolsmith.sources.pod_template import mapping, mappings, pod_template_of, word
@@ -71,6 +73,7 @@ def as_admitted_pod(
     _add_runtime_class(spec, runtime_classes)
     _add_eviction(spec)
     fill_pod(spec)
+    _copy_app_armor(pod, minor_key(kubernetes))
     return pod
 
 
@@ -256,6 +259,23 @@ def _add_eviction(spec: dict[str, Any]) -> None:
                 "tolerationSeconds": _EVICTION_SECONDS,
             }
             spec["tolerations"] = [*mappings(spec.get("tolerations")), toleration]
+
+
+def _copy_app_armor(pod: dict[str, Any], version: tuple[int, ...]) -> None:
+    """Between the annotations of old and the fields of containers. Rules: pkg/registry/core/pod/strategy.go."""
+    said = Pod(pod["metadata"], pod["spec"])
+    if version < minor_key("1.30") or said.is_windows:
+        return
+    if version < minor_key("1.34") and said.app_armor_annotations:
+        pod["metadata"]["annotations"] = {**said.annotations, **said.app_armor_annotations}
+    for container in said.readable_containers:
+        profile = profile_of_annotation(said.annotations.get(ANNOTATION + container.name))
+        if (
+            profile is not None
+            and container.own.get("appArmorProfile") is None
+            and profile != said.own.get("appArmorProfile")
+        ):
+            container.field.value["securityContext"] = {**container.own, "appArmorProfile": profile}
 
 
 def _tolerate(spec: dict[str, Any], wanted: dict[str, Any]) -> None:
