@@ -1,8 +1,6 @@
 """The names that a policy's expressions may use, and the fields of the typed ones, as the API server declares them.
 
 Source: k8s.io/apiserver 0.34.1 `pkg/admission/plugin/cel/compile.go`.
-
-
 """
 
 from __future__ import annotations

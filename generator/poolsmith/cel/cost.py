@@ -2,8 +2,6 @@
 
 Costs are not counted here. A small object can't pass the limit within the steps that the engine takes; on a large one,
 loops over long texts can, and what the API server would stop is no pass.
-
-
 """
 
 from __future__ import annotations

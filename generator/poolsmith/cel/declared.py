@@ -3,8 +3,6 @@
 A line is `name = (arguments) result; receiver.(arguments) result`; names in `<>` stand for any type.
 Source: k8s.io/apiserver 0.34.1 `pkg/cel/environment` with cel-go 0.26 for 1.23 to 1.34, and the cel-go release that
 minor was built with for what came later to a library (`optFlatMap`, `unwrapOpt`, `first`, `last`).
-
-
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Expressions deeper than the engine's parser takes: parts that stand alone are computed when asked for.
 
 Variables and closed subtrees become calls of one function that evaluates them once; their errors stay errors.
-
-
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Type checks are ours, so the engine gets lowered text without them, in one environment for every Kubernetes version: an
 activation made for an object serves every policy. Imported when first asked.
-
-
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Calls of Kubernetes' functions become calls of ours, optional access and `has` on values that are no maps become what
 cel-go makes of them, variables become lazy bindings around the expression.
-
-
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """CEL text to its tree, within bounds of size and depth.
 
 Logical chains become balanced trees, as in cel-go; everything else keeps the shape of the grammar.
-
-
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Variables are bound around the expression, each once, in order: computed when first read, remembered, and their errors
 absorbed by `||` and `&&`.
-
-
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The tree of a CEL expression: what the parser makes and every later step reads.
 
 Operators are calls with cel-go's names (`_+_`, `!_`, `_?_:_`), macros are calls as written. Offsets count code points.
-
-
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """IP addresses and CIDRs as Go's netip reads them: no zones, no IPv4 inside IPv6.
 
 An address is `{IP: text}`, a CIDR `{CIDR: text}`, both in canonical text.
-
-
 """
 
 from __future__ import annotations

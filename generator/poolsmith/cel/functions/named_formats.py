@@ -1,8 +1,6 @@
 """The format library: names, labels, times and the like, with the reasons that Kubernetes gives.
 
 A format is `{FORMAT: name}`.
-
-
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """URLs as Go's `url.ParseRequestURI` reads them.
 
 A URL is `{URL: [scheme, host, path, query]}`, the path escaped.
-
-
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """What plain values are to CEL: their type, equality and order.
 
 Opaque values are maps with a mark: a key that is a whole number, as no JSON object has, so that none passes for one.
-
-
 """
 
 from __future__ import annotations

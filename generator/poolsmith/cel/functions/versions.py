@@ -1,8 +1,6 @@
 """Semantic versions, as blang/semver reads and orders them; build metadata has no rank.
 
 A version is `{SEMVER: [major, minor, patch, [pre-release parts]]}`.
-
-
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Fields that the API server fills in before policies are asked, so that nobody can tell offline what they are.
 
 `object.spec.restartPolicy` is there in the cluster even where the manifest says nothing.
-
-
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 The work is a list of parts, each to be blamed on somebody (a policy). They run one after the other in a forked child
 with limits on memory and time. When a child crashes, hangs or grows too large, whoever is to blame for the part at work
 is stopped, all of its parts count as not done, and a new child goes on with the others. Only JSON comes back.
-
 """
 
 from __future__ import annotations
