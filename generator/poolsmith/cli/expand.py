@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
-from poolsmith.cli.terminal import write
-from poolsmith.diagnostics.printable import printable
+from poolsmith.cli.terminal import tell, tell_text, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from poolsmith.app.expand import ExpandResult
 
@@ -25,7 +24,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "-f", "--values", multiple=True, type=_FILE, help="Values file of the chart; repeatable, later ones on top."
 )
-@click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="One value more, as Helm reads it.")
+@options.chart_set
 @click.option(
     "--resources",
     multiple=True,
@@ -41,20 +40,13 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option("--namespace", default="gpu-operator", show_default=True, help="Namespace of the operator.")
 @click.option("--objects", multiple=True, type=_FILE, help="What exists besides, as ConfigMaps; repeatable.")
-@click.option(
-    "--api-versions",
-    multiple=True,
-    metavar="API",
-    help="API that the cluster serves, as resource.k8s.io/v1/DeviceClass; repeatable.",
-)
+@options.api_versions
 @click.option(
     "--os-release", type=_FILE, help="/etc/os-release of the node that runs the operator; matters up to v25.10."
 )
 @click.option("--service-monitor-crd", is_flag=True, help="The cluster has the ServiceMonitor definition.")
 @click.option("--strict", is_flag=True, help="What is unknown is an error.")
-@click.option(
-    "--format", "output_format", type=click.Choice(("yaml", "json")), default="yaml", show_default=True, help="Form."
-)
+@options.object_format
 def command(
     release: str,
     values: tuple[Path, ...],
@@ -63,7 +55,7 @@ def command(
     nodes: tuple[Path, ...],
     namespace: str,
     objects: tuple[Path, ...],
-    api_versions: tuple[str, ...],
+    api_versions: frozenset[str],
     os_release: Path | None,
     service_monitor_crd: bool,
     strict: bool,
@@ -86,7 +78,7 @@ def command(
         namespace=namespace,
         os_release=os_release,
         service_monitors=service_monitor_crd,
-        api_versions=frozenset(api for word in api_versions for api in word.split(",")),
+        api_versions=api_versions,
     )
     result = expand(release, request)
     if output_format == "json":
@@ -94,7 +86,7 @@ def command(
     else:
         write(expand_yaml(result))
         _tell_result(result)
-    _tell(f"note: {note}" for note in (*result.notes, *result.expansion.notes))
+    tell(f"note: {note}" for note in (*result.notes, *result.expansion.notes))
     failed = result.failed or (strict and result.expansion.unknown)
     return Exit.FINDINGS if failed else Exit.CLEAN
 
@@ -104,25 +96,15 @@ def _tell_result(result: ExpandResult) -> None:
     from poolsmith.report.text import format_text
 
     if result.diagnostics:
-        _write(format_text(Outcome(diagnostics=result.diagnostics, checked=result.checked)))
+        tell_text(format_text(Outcome(diagnostics=result.diagnostics, checked=result.checked)))
     for item in result.expansion.conditions:
         words = [f"{item.kind}/{item.name}: {item.state or 'no state'}"]
         words += [f"{held['type']}: {held['message']}" for held in item.conditions if _matters(held)]
-        _tell(["; ".join(words)])
-    _tell(f"the chart renders nothing: {text}" for text in result.chart_errors)
-    _tell(f"error: {text}" for text in (*result.refused, *result.expansion.errors))
-    _tell(f"unknown: {text}" for text in result.expansion.unknown)
+        tell(["; ".join(words)])
+    tell(f"the chart renders nothing: {text}" for text in result.chart_errors)
+    tell(f"error: {text}" for text in (*result.refused, *result.expansion.errors))
+    tell(f"unknown: {text}" for text in result.expansion.unknown)
 
 
 def _matters(condition: Mapping[str, str]) -> bool:
     return condition.get("status") == "True" and condition.get("type") != "Ready" and bool(condition.get("message"))
-
-
-def _tell(lines: Iterable[str]) -> None:
-    _write("".join(f"poolsmith: {printable(line)}\n" for line in lines))
-
-
-def _write(text: str) -> None:
-    """To standard error: standard output holds the objects and nothing else."""
-    encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -49,6 +49,19 @@ fail_on = click.option(
     show_default=True,
     help="Exit with 1 when a finding is at least this bad.",
 )
+api_versions = click.option(
+    "--api-versions",
+    multiple=True,
+    metavar="API",
+    callback=lambda _context, _option, words: frozenset(api for word in words for api in word.split(",")),
+    help="API that the cluster serves, as resource.k8s.io/v1/DeviceClass; repeatable.",
+)
+chart_set = click.option(
+    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="One value more, as Helm reads it."
+)
+object_format = click.option(
+    "--format", "output_format", type=click.Choice(("yaml", "json")), default="yaml", show_default=True, help="Form."
+)
 
 
 def result_store(wanted: bool | None) -> ResultStore | None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.printable import printable
 from poolsmith.report.json_v1 import format_json
 from poolsmith.report.text import format_text, styled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import TextIO
 
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Outcome
@@ -61,9 +63,22 @@ def exit_code(outcome: Outcome, fail_on: str) -> Exit:
 
 def write(text: str) -> None:
     """Text to standard output, whatever its encoding can't say being escaped."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.write(_sayable(text, sys.stdout))
     sys.stdout.flush()
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Lines to standard error, of a verb whose standard output holds objects and nothing else."""
+    tell_text("".join(f"poolsmith: {printable(line)}\n" for line in lines))
+
+
+def tell_text(text: str) -> None:
+    sys.stderr.write(_sayable(text, sys.stderr))
+
+
+def _sayable(text: str, stream: TextIO) -> str:
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _print_styled(outcome: Outcome) -> None:

@@ -8,19 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.operands.kube import fnv32a
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_OFFSET = 0x811C9DC5
-_PRIME = 0x01000193
-
-
-def fnv32a(content: bytes) -> int:
-    """FNV-1a, 32 bits."""
-    value = _OFFSET
-    for byte in content:
-        value = ((value ^ byte) * _PRIME) & 0xFFFFFFFF
-    return value
 
 
 def kata_config_hash(config: Mapping[str, Any]) -> str:

@@ -8,10 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Container = dict[str, Any]
 Pod = dict[str, Any]
+
+
+SAFE_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+"""Of generated names: no vowels, and no digits like letters, so that they form no words."""
 
 
 class OperatorError(Exception):
@@ -136,3 +140,24 @@ def set_resources(containers: Iterable[Container], resources: dict[str, Any] | N
 
 def pull_policy(value: str | None) -> str:
     return value if value in ("Always", "Never", "IfNotPresent") else "IfNotPresent"
+
+
+def owner_reference(resource: Mapping[str, Any]) -> dict[str, Any]:
+    """The reference that a controller puts into what it creates."""
+    metadata = resource["metadata"]
+    return {
+        "apiVersion": resource["apiVersion"],
+        "kind": resource["kind"],
+        "name": metadata["name"],
+        **({"uid": metadata["uid"]} if "uid" in metadata else {}),
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def fnv32a(content: bytes) -> int:
+    """FNV-1a, 32 bits: how controllers hash what they compare."""
+    value = 0x811C9DC5
+    for byte in content:
+        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return value

@@ -9,7 +9,7 @@ from poolsmith.operands.conditions import not_ready, ready
 from poolsmith.operands.container_runtime import is_ambiguous
 from poolsmith.operands.daemon_sets.driver import kernels
 from poolsmith.operands.expansion import Expansion, ResourceCondition, in_order
-from poolsmith.operands.kube import OperatorError
+from poolsmith.operands.kube import OperatorError, owner_reference
 from poolsmith.operands.node_system import OS_ID, OS_TREE, OS_VERSION, cluster_os_tag
 from poolsmith.operands.states import Created, create_all
 
@@ -140,16 +140,3 @@ def _owned(item: KubernetesObject, policy: ClusterPolicySpec) -> KubernetesObjec
     """The object with its owner, by which Kubernetes removes it together with the ClusterPolicy."""
     item["metadata"]["ownerReferences"] = [owner_reference(policy.resource)]
     return item
-
-
-def owner_reference(resource: Mapping[str, Any]) -> dict[str, Any]:
-    """The reference that a controller puts into what it creates."""
-    metadata = resource["metadata"]
-    return {
-        "apiVersion": resource["apiVersion"],
-        "kind": resource["kind"],
-        "name": metadata["name"],
-        **({"uid": metadata["uid"]} if "uid" in metadata else {}),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }

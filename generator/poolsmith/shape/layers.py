@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.sources import pointer as pointers
+from poolsmith.sources.pointer import reach
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Location
@@ -30,7 +31,7 @@ class Layers:
         """The file whose word counts at `pointer`; the profile itself where nobody says anything."""
         for file in reversed(self.files):
             if pointer.startswith("/spec") or file is self.own:
-                reached, complete = _reach(file.data, pointer)
+                reached, complete = reach(file.data, pointer)
                 if complete or not isinstance(reached, dict):
                     return file
         return self._nearest_parent(pointer)
@@ -75,16 +76,3 @@ def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
         else:
             result[key] = value
     return result
-
-
-def _reach(data: Any, pointer: str) -> tuple[Any, bool]:
-    """The deepest node on the way to `pointer`, and whether it is the end of the way."""
-    node = data
-    for step in pointers.split(pointer):
-        if isinstance(node, dict) and step in node:
-            node = node[step]
-        elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
-            node = node[int(step)]
-        else:
-            return node, False
-    return node, True

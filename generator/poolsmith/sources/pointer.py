@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.printable import shorten
 
@@ -33,6 +33,19 @@ def split(pointer: str) -> tuple[str, ...]:
 
 def parent(pointer: str) -> str:
     return pointer.rpartition("/")[0]
+
+
+def reach(data: Any, pointer: str) -> tuple[Any, bool]:
+    """The deepest node on the way to `pointer`, and whether it is the end of the way."""
+    node = data
+    for step in split(pointer):
+        if isinstance(node, dict) and step in node:
+            node = node[step]
+        elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+            node = node[int(step)]
+        else:
+            return node, False
+    return node, True
 
 
 def dotted(path: Iterable[str | int]) -> str:

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.span import Location, Span
-from poolsmith.sources import pointer as pointers
 from poolsmith.sources.digest import digest
+from poolsmith.sources.pointer import reach
 from poolsmith.sources.yaml_marks import Marks
 
 if TYPE_CHECKING:
@@ -70,15 +70,7 @@ class SourceFile:
 
     def has(self, pointer: str) -> bool:
         """Whether the file itself says something at `pointer`; null counts as saying something."""
-        node = self.data
-        for step in pointers.split(pointer):
-            if isinstance(node, dict) and step in node:
-                node = node[step]
-            elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
-                node = node[int(step)]
-            else:
-                return False
-        return True
+        return reach(self.data, pointer)[1]
 
     def written(self, pointer: str) -> str | None:
         """The text of the scalar at `pointer` as the user wrote it, without quotes."""

@@ -6,11 +6,13 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from poolsmith.operands.kube import SAFE_LETTERS
+
 if TYPE_CHECKING:
     from poolsmith.operands.installation import Made
 
 _OF_DRIVER_RESOURCE = "NVIDIADriver/"
-_HASHED = re.compile(r"(nvidia-[a-z-]+?-driver)-.*-[bcdfghjklmnpqrstvwxz2456789]{1,10}")
+_HASHED = re.compile(rf"(nvidia-[a-z-]+?-driver)-.*-[{SAFE_LETTERS}]{{1,10}}")
 """What the operator calls the DaemonSet of an NVIDIADriver: type, operating system, hash."""
 _LONGEST_LABEL = 63
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.go_path import joined
@@ -17,6 +18,8 @@ from poolsmith.operands.kube import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.operands.context import Context
 
 NRI_ANNOTATION = "nvidia.cdi.k8s.io/container."
@@ -47,6 +50,17 @@ def use_host_network(pod: Pod) -> None:
 def set_own_env(container: Container, component: str, context: Context) -> None:
     """The variables that the ClusterPolicy sets for a component."""
     set_all_env(container, context.spec.at(component).get("env"))
+
+
+@contextmanager
+def own_variables(container: Container, component: str, context: Context) -> Iterator[None]:
+    """The same, before what the operator sets itself, or after it in releases where the ClusterPolicy's win."""
+    win = context.behaviour["ownVariablesWin"]
+    if not win:
+        set_own_env(container, component, context)
+    yield
+    if win:
+        set_own_env(container, component, context)
 
 
 def use_runtime_class(pod: Pod, context: Context) -> None:

@@ -8,6 +8,7 @@ from poolsmith.operands.daemon_sets.component import (
     CDI_HOOK,
     hook_path,
     inject_devices,
+    own_variables,
     set_component,
     set_mig_strategy,
     set_own_env,
@@ -44,24 +45,20 @@ def device_plugin(daemon_set: dict[str, Any], context: Context) -> None:
     policy = context.spec
     set_validation_containers(pod, context)
     set_component(pod, main, "devicePlugin", _IMAGE, context)
-    last = context.behaviour["ownVariablesWin"]
-    if not last:
-        set_own_env(main, "devicePlugin", context)
-    if policy.enabled("gds"):
-        set_env(main, "GDS_ENABLED", "true")
-        set_env(main, "MOFED_ENABLED", "true")
-    if policy.enabled("gdrcopy") and context.behaviour["devicePluginGdrcopy"]:
-        set_env(main, "GDRCOPY_ENABLED", "true")
-    set_plugin_config(pod, context)
-    use_runtime_class(pod, context)
-    inject_devices(daemon_set, _PLUGIN, context)
-    set_mig_strategy(main, context)
-    if policy.enabled("cdi"):
-        _set_cdi(main, context)
-    if folder := _move_mps(pod, context):
-        set_env(main, "MPS_ROOT", folder)
-    if last:
-        set_own_env(main, "devicePlugin", context)
+    with own_variables(main, "devicePlugin", context):
+        if policy.enabled("gds"):
+            set_env(main, "GDS_ENABLED", "true")
+            set_env(main, "MOFED_ENABLED", "true")
+        if policy.enabled("gdrcopy") and context.behaviour["devicePluginGdrcopy"]:
+            set_env(main, "GDRCOPY_ENABLED", "true")
+        set_plugin_config(pod, context)
+        use_runtime_class(pod, context)
+        inject_devices(daemon_set, _PLUGIN, context)
+        set_mig_strategy(main, context)
+        if policy.enabled("cdi"):
+            _set_cdi(main, context)
+        if folder := _move_mps(pod, context):
+            set_env(main, "MPS_ROOT", folder)
 
 
 def mps_control_daemon(daemon_set: dict[str, Any], context: Context) -> None:

@@ -9,6 +9,7 @@ from poolsmith.operands.daemon_sets.component import (
     CDI_HOOK,
     hook_path,
     inject_devices,
+    own_variables,
     set_component,
     set_own_env,
     use_runtime_class,
@@ -52,19 +53,17 @@ def mig_manager(daemon_set: dict[str, Any], context: Context) -> None:
     policy = context.spec
     set_validation_containers(pod, context)
     set_component(pod, main, "migManager", "MIG_MANAGER_IMAGE", context)
-    last = context.behaviour["ownVariablesWin"]
-    if not last:
-        set_own_env(main, "migManager", context)
-    use_runtime_class(pod, context)
-    inject_devices(daemon_set, main["name"], context)
-    _use_layouts(pod, main, policy.text("migManager", "config", "name"), context)
-    _use_config_map(pod, "gpu-clients", policy.text("migManager", "gpuClientsConfig", "name") or DEFAULT_GPU_CLIENTS)
-    if policy.enabled("cdi"):
-        set_env(main, "CDI_ENABLED", "true")
-        if policy.enabled("toolkit"):
-            set_env(main, CDI_HOOK, hook_path(context))
-    if last:
-        set_own_env(main, "migManager", context)
+    with own_variables(main, "migManager", context):
+        use_runtime_class(pod, context)
+        inject_devices(daemon_set, main["name"], context)
+        _use_layouts(pod, main, policy.text("migManager", "config", "name"), context)
+        _use_config_map(
+            pod, "gpu-clients", policy.text("migManager", "gpuClientsConfig", "name") or DEFAULT_GPU_CLIENTS
+        )
+        if policy.enabled("cdi"):
+            set_env(main, "CDI_ENABLED", "true")
+            if policy.enabled("toolkit"):
+                set_env(main, CDI_HOOK, hook_path(context))
 
 
 def vfio_manager(daemon_set: dict[str, Any], context: Context) -> None:
@@ -101,31 +100,23 @@ def cc_manager(daemon_set: dict[str, Any], context: Context) -> None:
     pod = pod_of(daemon_set)
     main = containers_of(pod)[0]
     set_component(pod, main, "ccManager", "CC_MANAGER_IMAGE", context)
-    last = context.behaviour["ownVariablesWin"]
-    if not last:
-        set_own_env(main, "ccManager", context)
-    if mode := context.spec.text("ccManager", "defaultMode"):
-        set_env(main, "DEFAULT_CC_MODE", mode)
-    if last:
-        set_own_env(main, "ccManager", context)
+    with own_variables(main, "ccManager", context):
+        if mode := context.spec.text("ccManager", "defaultMode"):
+            set_env(main, "DEFAULT_CC_MODE", mode)
 
 
 def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
     pod = pod_of(daemon_set)
     main = containers_of(pod)[0]
     set_component(pod, main, "kataManager", "KATA_MANAGER_IMAGE", context)
-    last = context.behaviour["ownVariablesWin"]
-    if not last:
-        set_own_env(main, "kataManager", context)
-    config = kata_config(context.spec)
-    artifacts = config.get("artifactsDir") or _KATA_ARTIFACTS
-    set_env(main, "KATA_ARTIFACTS_DIR", artifacts)
-    mount(main, "kata-artifacts", artifacts)
-    add_volume(pod, "kata-artifacts", **host_path(artifacts, "DirectoryOrCreate"))
-    annotations = daemon_set["spec"]["template"]["metadata"].setdefault("annotations", {})
-    annotations[_KATA_HASH] = kata_config_hash(config)
-    if last:
-        set_own_env(main, "kataManager", context)
+    with own_variables(main, "kataManager", context):
+        config = kata_config(context.spec)
+        artifacts = config.get("artifactsDir") or _KATA_ARTIFACTS
+        set_env(main, "KATA_ARTIFACTS_DIR", artifacts)
+        mount(main, "kata-artifacts", artifacts)
+        add_volume(pod, "kata-artifacts", **host_path(artifacts, "DirectoryOrCreate"))
+        annotations = daemon_set["spec"]["template"]["metadata"].setdefault("annotations", {})
+        annotations[_KATA_HASH] = kata_config_hash(config)
     mount_runtime(pod, main, context, drop_in=False)
 
 

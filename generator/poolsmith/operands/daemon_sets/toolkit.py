@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.daemon_sets.component import set_component, set_own_env
+from poolsmith.operands.daemon_sets.component import own_variables, set_component
 from poolsmith.operands.daemon_sets.runtime_files import mount_runtime
 from poolsmith.operands.daemon_sets.validation import set_validation_containers
 from poolsmith.operands.kube import Container, containers_of, move_host_path, must_find, pod_of, set_env
@@ -22,15 +22,11 @@ def container_toolkit(daemon_set: dict[str, Any], context: Context) -> None:
     main = must_find(containers_of(pod), _MAIN)
     set_validation_containers(pod, context)
     set_component(pod, main, "toolkit", "CONTAINER_TOOLKIT_IMAGE", context, arguments=False)
-    last = context.behaviour["ownVariablesWin"]
-    if not last:
-        set_own_env(main, "toolkit", context)
-    _set_cdi(main, context)
-    _move_install_folder(pod, main, context.spec.text("toolkit", "installDir"))
-    if context.runtime == "crio":
-        move_host_path(pod, "crio-hooks", _CRIO_HOOKS)
-    if last:
-        set_own_env(main, "toolkit", context)
+    with own_variables(main, "toolkit", context):
+        _set_cdi(main, context)
+        _move_install_folder(pod, main, context.spec.text("toolkit", "installDir"))
+        if context.runtime == "crio":
+            move_host_path(pod, "crio-hooks", _CRIO_HOOKS)
     mount_runtime(pod, main, context)
 
 

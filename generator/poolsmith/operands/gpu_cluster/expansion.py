@@ -17,7 +17,7 @@ from poolsmith.operands.gpu_cluster.exporter import exporter
 from poolsmith.operands.gpu_cluster.pod_settings import selector_breaks
 from poolsmith.operands.gpu_cluster.request import GpuClusterRequest
 from poolsmith.operands.gpu_cluster.settings import Settings
-from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.operands.kube import NotModelled, OperatorError, owner_reference
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:
@@ -125,11 +125,8 @@ def _expand(request: GpuClusterRequest, drivers: Sequence[dict[str, Any]]) -> Gp
 def _owned(item: dict[str, Any], settings: Settings, state: str) -> dict[str, Any]:
     """Every object belongs to the resource and carries the name of its state."""
     metadata = item["metadata"]
-    owner = {"apiVersion": settings.resource["apiVersion"], "kind": KIND, "name": settings.name}
-    uid = settings.resource["metadata"].get("uid")
-    owner |= ({"uid": uid} if uid else {}) | {"controller": True, "blockOwnerDeletion": True}
     metadata["labels"] = {**metadata.get("labels", {}), STATE_LABEL: state}
-    metadata["ownerReferences"] = [owner]
+    metadata["ownerReferences"] = [owner_reference(settings.resource)]
     return item
 
 

@@ -8,24 +8,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from poolsmith.operands.kube import NotModelled
+from poolsmith.operands.kube import SAFE_LETTERS, NotModelled, fnv32a
 
 if TYPE_CHECKING:
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
     from poolsmith.operands.nvidia_driver.node_pools import DriverPool
 
-_SAFE = "bcdfghjklmnpqrstvwxz2456789"
 _LABEL_LENGTH = 63
 _NAME_LENGTH = 253
-_OFFSET, _PRIME, _BITS = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
 
 def hash_of(text: str) -> str:
     """FNV-1a of 32 bits, its decimal digits written with the letters that form no words."""
-    value = _OFFSET
-    for byte in text.encode():
-        value = (value ^ byte) * _PRIME & _BITS
-    return "".join(_SAFE[ord(digit) % len(_SAFE)] for digit in str(value))
+    return "".join(SAFE_LETTERS[ord(digit) % len(SAFE_LETTERS)] for digit in str(fnv32a(text.encode())))
 
 
 def daemon_set_name(driver: NvidiaDriver, pool: DriverPool) -> str:

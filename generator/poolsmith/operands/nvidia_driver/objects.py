@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import whole
+from poolsmith.operands.kube import owner_reference
 from poolsmith.operands.nvidia_driver.daemon_set import COMPONENT, daemon_set
 from poolsmith.operands.nvidia_driver.images import images_of
 from poolsmith.operands.nvidia_driver.names import account_name
@@ -65,16 +66,6 @@ def _host_root(request: DriverRequest) -> str:
 
 def _owned(item: KubernetesObject, resource: Mapping[str, Any]) -> KubernetesObject:
     """With the reference by which Kubernetes removes it together with its resource, and the operator's label."""
-    metadata = resource["metadata"]
     item["metadata"]["labels"] = item["metadata"].get("labels", {}) | _STATE
-    item["metadata"]["ownerReferences"] = [
-        {
-            "apiVersion": resource["apiVersion"],
-            "kind": resource["kind"],
-            "name": metadata["name"],
-            **({"uid": metadata["uid"]} if "uid" in metadata else {}),
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-    ]
+    item["metadata"]["ownerReferences"] = [owner_reference(resource)]
     return item

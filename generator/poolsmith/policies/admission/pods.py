@@ -14,6 +14,7 @@ from poolsmith.catalog.versions import minor_key
 from poolsmith.ledger.claims.fields import TOKEN_PATH
 from poolsmith.ledger.pods.app_armor import ANNOTATION, profile_of_annotation
 from poolsmith.ledger.pods.pod import Pod
+from poolsmith.operands.kube import SAFE_LETTERS
 from poolsmith.policies.admission.pod_defaults import fill_pod
 from poolsmith.sources.nested import copied
 from poolsmith.sources.pod_template import mapping, mappings, pod_template_of, word
@@ -25,7 +26,6 @@ SOME_NODE = "node"
 """Stands for the name of the node that a pod of a DaemonSet is made for."""
 
 TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 - the prefix of a volume's name
-_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX = "zzzzz"
 _NO_UID = "00000000-0000-0000-0000-000000000000"
 _TOKEN_SECONDS = 3607
@@ -301,4 +301,4 @@ def _named(objects: Iterable[Mapping[str, Any]], name: str, namespace: str | Non
 
 def _hash(template: Mapping[str, Any]) -> str:
     digest = blake2b(repr(template).encode("utf-8", "surrogatepass"), digest_size=10).digest()
-    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest)
+    return "".join(SAFE_LETTERS[byte % len(SAFE_LETTERS)] for byte in digest)
