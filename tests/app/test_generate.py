@@ -247,9 +247,12 @@ def test_a_mistake_in_the_middle_of_a_profile_is_never_a_bug(generated):
 
     for path in sorted((generated / "profiles").rglob("*.yaml")):
         text = path.read_bytes()
+        folder = path.relative_to(generated / "profiles").parts[0]
+        clusters = () if folder.startswith("_") else (folder,)
         for length in range(0, len(text), 149):
             path.write_bytes(text[:length])
-            assert compare(generated).outcome.checked["clusters"] == 8
+            assert compare(generated, clusters=clusters).outcome.checked["clusters"] == (len(clusters) or 8)
+        assert compare(generated).outcome.checked["clusters"] == 8
         path.write_bytes(text)
 
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-SMALL, LARGE = (30, 2, 5), (100, 10, 20)
+SMALL, LARGE = (12, 2, 4), (100, 10, 20)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ KUBERNETES = "1.34"
 """What reads the pods: it knows more fields than the lowest does."""
 CLUSTERS = Path(__file__).resolve().parents[3] / "output/clusters"
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-EACH = 4 if DEEP else 31
+EACH = 4 if DEEP else 61
 """Every how many-th mutation of a pod is tried; pods begin at different ones. The engine keeps memory for each."""
 SOMEBODY = User(name="system:serviceaccount:kube-system:daemon-set-controller", groups=("system:authenticated",))
 _SCRIPT = re.compile(r"<script ([0-9]+) chars>")
