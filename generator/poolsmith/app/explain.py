@@ -262,11 +262,8 @@ def _steps(origin: Origin, run: ClusterRun, depth: int = 0) -> list[OriginStep]:
 
 
 def _profile_step(origin: FromProfile, run: ClusterRun, depth: int) -> OriginStep:
-    files = {file.path: file for item in run.loaded.pools for file in item.layers.files}
-    if run.loaded.file is not None:
-        files[run.loaded.file.path] = run.loaded.file
     field = ".".join(split(origin.pointer))
-    file = files.get(origin.path)
+    file = run.loaded.files.get(origin.path)
     if file is None:
         return OriginStep(depth, f"{origin.path}: {field}", origin.path, None, origin.pointer)
     location = file.locate(origin.pointer)

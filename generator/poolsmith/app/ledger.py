@@ -256,8 +256,7 @@ def _with_operator(predicted: list[_Predicted]) -> list[_Predicted]:
 
 def _starts(run: PlannedCluster, found: Iterable[LineOrigins]) -> dict[FromProfile, int]:
     """Where the lines of profiles stand in their files today."""
-    own = [run.loaded.file] if run.loaded.file is not None else []
-    files = {file.path: file for file in (*own, *(file for pool in run.loaded.pools for file in pool.layers.files))}
+    files = run.loaded.files
     starts = {}
     for line in {item for origins in found for item in origins if isinstance(item, FromProfile)}:
         start = files[line.path].locate(line.pointer).span.start if line.path in files else None

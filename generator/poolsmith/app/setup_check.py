@@ -23,14 +23,12 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Location
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.ledger.prediction import Prediction
-    from poolsmith.plan.origin import Origin
+    from poolsmith.plan.origin import FromProfile, Origin
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
     from poolsmith.rules.setup.given_nodes import GivenNodes
     from poolsmith.rules.setup.view import Place
-    from poolsmith.sources.source_file import SourceFile
 
 OPERATOR_GROUP = "nvidia.com"
-_STACK = "/spec/stack"
 _ADVICE = {
     "nodes": "nodes are not known; give --nodes FILE or --cluster NAME",
     "values": "there are no Helm values of the gpu-operator",
@@ -73,20 +71,20 @@ class _Places:
     """From what is generated back to the profile lines that bring it about."""
 
     def __init__(self, prediction: Prediction, run: ClusterRun) -> None:
-        assert run.loaded.file is not None
         self._plan = prediction.plan
-        self._run = run
-        self._cluster: SourceFile = run.loaded.file
+        self._tree = run.tree
+        self._files = run.loaded.files
 
     def of_value(self, pointer: str, note: str | None = None) -> Location:
         path = tuple(pointer.split("/")[1:])
         setting = self._plan.setting(*path)
-        return self._of(setting.origin if setting is not None else None, note)
+        line = self._line(setting.origin if setting is not None else None)
+        return self._files[line.path].locate(line.pointer, note)
 
     def objects(self) -> Iterator[SetupObject]:
-        assert self._run.tree is not None
+        assert self._tree is not None
         drivers = {item.name: item.origin for item in self._plan.driver_objects}
-        for path, data in self._run.tree.objects():
+        for path, data in self._tree.objects():
             if isinstance(data, dict):
                 origin = (
                     drivers.get(value_at(data, ("metadata", "name"))) if data.get("kind") == "NVIDIADriver" else None
@@ -95,28 +93,14 @@ class _Places:
 
     def _place(self, origin: Origin | None, path: str) -> Place:
         def place(_pointer: str, note: str | None = None) -> Location:
-            return self._of(origin, note) if origin is not None else self._of_file(path, note)
+            line = self._plan.line_of_file(path) if origin is None else self._line(origin)
+            return self._files[line.path].locate(line.pointer, note)
 
         return place
 
-    def _of_file(self, path: str, note: str | None) -> Location:
-        """An object of a pool's folder belongs to the pool, any other to the cluster."""
-        parts = path.split("/")
-        if parts[0] == "pools":
-            for pool in self._run.loaded.pools:
-                if pool.pool.name in parts[1:2]:
-                    return pool.layers.locate("/metadata/name", note)
-        return self._cluster.locate(_STACK, note)
-
-    def _of(self, origin: Origin | None, note: str | None) -> Location:
-        for line in profile_inputs(origin) if origin is not None else ():
-            for pool in self._run.loaded.pools:
-                for file in pool.layers.files:
-                    if file.path == line.path:
-                        return file.locate(line.pointer, note)
-            if line.path == self._cluster.path:
-                return self._cluster.locate(line.pointer, note)
-        return self._cluster.locate(_STACK, note)
+    def _line(self, origin: Origin | None) -> FromProfile:
+        lines = profile_inputs(origin) if origin is not None else ()
+        return next((line for line in lines if line.path in self._files), self._plan.stack_line)
 
 
 @dataclass(slots=True)

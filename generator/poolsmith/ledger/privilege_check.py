@@ -29,8 +29,6 @@ def judge_privileges(view: PrivilegeView) -> tuple[Diagnostic, ...]:
 
 def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeView:
     origins = prediction.origins
-    own = [loaded.file] if loaded.file is not None else []
-    files = [*own, *(file for pool in loaded.pools for file in pool.layers.files)]
 
     def reasons(workload: SeenWorkload, pool: str) -> LineOrigins:
         key = f"{workload.namespace}/{workload.workload}"
@@ -39,7 +37,7 @@ def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeVi
     return PrivilegeView(
         plan=prediction.plan,
         workloads=tuple(_seen(prediction)),
-        files={file.path: file for file in files},
+        files=loaded.files,
         reasons=reasons,
     )
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from poolsmith.sources.source_file import SourceFile
 
 VALUES = "/spec/stack/values"
-_STACK = "/spec/stack"
 FEW = 4
 """So many names and places does a finding show."""
 
@@ -86,11 +85,6 @@ class PrivilegeView:
     def cluster(self) -> str:
         return self.plan.name
 
-    @property
-    def stack_line(self) -> FromProfile:
-        """Where defaults of the chart come from."""
-        return FromProfile(self.plan.cluster.path, _STACK)
-
     def pools_of(self, workload: SeenWorkload) -> tuple[PoolPlan, ...]:
         """The pools that it is tied to; none where it may run anywhere, or runs nowhere."""
         return tuple(pool for pool in self.plan.pools if pool.name in workload.pools)
@@ -111,14 +105,14 @@ class PrivilegeView:
     def nearest_line(self, workload: SeenWorkload) -> FromProfile:
         """The first line of a profile that brings a workload about; the stack's where only defaults of a chart do."""
         lines = self.profile_lines(self.reasons(workload, workload.pools[0]))
-        return lines[0] if lines else self.stack_line
+        return lines[0] if lines else self.plan.stack_line
 
     def line_of(self, key: str, origins: LineOrigins) -> FromProfile:
         """The same of any workload: one that holds nothing is not in the view, and has only its own `origins`."""
         workload = next((item for item in self.workloads if item.key == key), None)
         if workload is not None:
             return self.nearest_line(workload)
-        return (*self.profile_lines(origins), self.stack_line)[0]
+        return (*self.profile_lines(origins), self.plan.stack_line)[0]
 
     def value_line(self, path: ValuePath) -> FromProfile | None:
         """Where stack.values sets a value; None where it doesn't."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.drivers.version import branch_of
+from poolsmith.plan.origin import FromProfile
 from poolsmith.profiles.cluster import Cluster, DriverMode
 
 if TYPE_CHECKING:
@@ -258,6 +259,18 @@ class ClusterPlan:
     @property
     def name(self) -> str:
         return self.cluster.metadata.name
+
+    @property
+    def stack_line(self) -> FromProfile:
+        """Where defaults of the chart come from."""
+        return FromProfile(self.cluster.path, "/spec/stack")
+
+    def line_of_file(self, path: str) -> FromProfile:
+        """What a generated file goes back to: a pool's own to the pool's profile, each other to the cluster's."""
+        folder, _, below = path.partition("/")
+        name = below.partition("/")[0] if folder == "pools" else ""
+        pool = next((item for item in self.pools if item.name == name), None)
+        return FromProfile(pool.profile.path, "/metadata/name") if pool is not None else self.stack_line
 
     def setting(self, *path: str) -> ValueSetting | None:
         return next((setting for setting in self.values if setting.path == path), None)

@@ -12,7 +12,6 @@ from poolsmith.diagnostics.codes.policy import DEPENDS_ON_DEFAULTING, POLICY_SAW
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.diagnostics.printable import one_line, shorten
-from poolsmith.plan.origin import FromProfile
 from poolsmith.policies.admission.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ _RULES: tuple[tuple[str, RuleInfo, str], ...] = (
 _POLICY = "ValidatingAdmissionPolicy"
 _LONGEST = 400
 _FEW = 4
-_POOLS = "pools/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,16 +215,8 @@ class _Places:
 
     def _line(self, about: JudgedObject) -> Location:
         if about.path is not None:
-            return self._view.locate(self._line_of_file(about.path))
+            return self._view.locate(self._view.plan.line_of_file(about.path))
         return self._view.locate(self._view.line_of(about.key, self._prediction.origins.of_workload(about.key)))
-
-    def _line_of_file(self, path: str) -> FromProfile:
-        """A pool's own files belong to its profile, all others to the cluster's."""
-        name = path.removeprefix(_POOLS).partition("/")[0] if path.startswith(_POOLS) else ""
-        pool = next((item for item in self._view.plan.pools if item.name == name), None)
-        if pool is None or pool.profile.path not in self._view.files:
-            return self._view.stack_line
-        return FromProfile(pool.profile.path, "/metadata/name")
 
     def _policy(self, result: Result) -> tuple[Location, ...]:
         policy = self._policies.get(result.policy)

@@ -43,6 +43,12 @@ class LoadedCluster:
     inputs: dict[str, str]
     used_bases: frozenset[str] = frozenset()
 
+    @property
+    def files(self) -> dict[str, SourceFile]:
+        """Every file that the profiles stand in, bases included, by path."""
+        of_pools = (file for pool in self.pools for file in pool.layers.files)
+        return {file.path: file for file in (*of_pools, *([self.file] if self.file is not None else ()))}
+
 
 def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases) -> LoadedCluster:
     """Read and check a cluster's profiles. A mistake in one file does not hide those in another."""

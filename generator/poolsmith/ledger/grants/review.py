@@ -53,7 +53,7 @@ class UngrantedView:
         times: Counter[FromProfile] = Counter()
         for line in _some(lines):
             found = self.privileges.profile_lines(self.origins_of(line))
-            origin = found[0] if found else self.privileges.stack_line
+            origin = found[0] if found else self.privileges.plan.stack_line
             times[origin] += 1
             first.setdefault(origin, line)
         return tuple((origin, first[origin]) for origin, _ in times.most_common())

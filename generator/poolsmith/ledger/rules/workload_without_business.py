@@ -64,7 +64,7 @@ def _finding(
     undo = {path: line for path in business.unset if (line := view.value_line(path)) is not None}
     if business.switch is not None and not busy and (line := view.value_line(business.switch)) is not None:
         undo[business.switch] = line
-    lines = [*_undone(undo), *_lines(view, workload, idle)] or [(view.stack_line, "")]
+    lines = [*_undone(undo), *_lines(view, workload, idle)] or [(view.plan.stack_line, "")]
     where, profile = ("pools", "their profiles") if len(idle) > 1 else ("pool", "its profile")
     return view.finding(
         message=f"{workload.shown} runs with {workload.reach} on {where} {listed([pool.name for pool in idle], FEW)} "
