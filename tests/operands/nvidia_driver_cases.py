@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from poolsmith.catalog.node_labels import DRIVER_OWNER
 from poolsmith.catalog.operands import read_operands
 from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.context import Context
 from poolsmith.operands.expansion import Node
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.node_labels import DRIVER_OWNER
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
 
 NFD = "feature.node.kubernetes.io/"

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 
 from operands import oracle, scenarios, verdicts
+from poolsmith.catalog.node_labels import DRIVER_OWNER
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operands import read_operands
 from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.context import Context
 from poolsmith.operands.expansion import Expansion
-from poolsmith.operands.node_labels import DRIVER_OWNER
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
 
 KIND = "NVIDIADriver"

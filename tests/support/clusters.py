@@ -115,7 +115,7 @@ def resolve(tmp_path, catalog):
         resolved = resolve_cluster(loaded, catalog)
         errors = []
         if resolved.plan is not None:
-            errors = predicted_errors(Predictions(catalog).of(resolved.plan, loaded), loaded, catalog)
+            errors = predicted_errors(Predictions(catalog).of(resolved.plan, loaded), loaded)
         return Outcome(resolved.plan, (*resolved.diagnostics, *errors), loaded)
 
     return run

@@ -20,7 +20,6 @@ from poolsmith.rules.prediction.pool_supply import pool_supply
 
 if TYPE_CHECKING:
     from poolsmith.app.project import Project
-    from poolsmith.catalog import Catalog
     from poolsmith.ledger.prediction import Prediction
     from poolsmith.operands.manifest import Manifest, ManifestTree
     from poolsmith.plan.plan import ClusterPlan
@@ -68,7 +67,7 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
         plan = resolved.plan
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
-        diagnostics.extend(predicted_errors(prediction, loaded, project.catalog))
+        diagnostics.extend(predicted_errors(prediction, loaded))
         diagnostics.extend(idle_driver_values(prediction, loaded, project.predictions))
         diagnostics.extend(judge_driver_images(project.driver_images[0], prediction, loaded))
         prediction = _with_running(project, loaded, prediction, diagnostics)
@@ -116,9 +115,9 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     )
 
 
-def predicted_errors(prediction: Prediction, loaded: LoadedCluster, catalog: Catalog) -> list[Diagnostic]:
+def predicted_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     """What the chart or the operator would refuse of the plan, and pools that would not get what they need."""
-    return _operator_errors(prediction, loaded) or pool_supply(prediction, loaded, catalog)
+    return _operator_errors(prediction, loaded) or pool_supply(prediction, loaded)
 
 
 def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:

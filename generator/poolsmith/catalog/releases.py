@@ -37,25 +37,12 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeLabels:
-    """Label keys of the contract between profiles, provisioners and the operator."""
-
-    workload: str
-    mig_config: str
-    device_plugin_config: str
-    deploy_driver: str
-    deploy_toolkit: str
-    deploy_device_plugin: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Releases:
     """All releases, oldest first."""
 
     chart_name: str
     chart_repository: str
     lines: tuple[str, ...]
-    labels: NodeLabels
     by_tag: dict[str, Release]
 
     def near(self, tag: str) -> Release | None:
@@ -67,20 +54,11 @@ class Releases:
 
 
 def releases_from(data: dict[str, Any]) -> Releases:
-    labels = data["nodeLabels"]
     tags = sorted(data["releases"], key=version_key)
     return Releases(
         chart_name=data["chart"]["name"],
         chart_repository=data["chart"]["repository"],
         lines=tuple(data["lines"]),
-        labels=NodeLabels(
-            workload=labels["workload"],
-            mig_config=labels["migConfig"],
-            device_plugin_config=labels["devicePluginConfig"],
-            deploy_driver=labels["deployDriver"],
-            deploy_toolkit=labels["deployToolkit"],
-            deploy_device_plugin=labels["deployDevicePlugin"],
-        ),
         by_tag={tag: _release(tag, data["releases"][tag]) for tag in tags},
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import GPU_PRESENT
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import NotModelled
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from poolsmith.catalog.operands import OperandEntry
     from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.expansion import KubernetesObject, Node
-
-GPU_PRESENT = "nvidia.com/gpu.present"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

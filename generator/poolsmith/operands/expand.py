@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT
 from poolsmith.catalog.operands import OperandEntry, read_operands
 from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.conditions import not_ready
 from poolsmith.operands.container_runtime import detect_runtime
-from poolsmith.operands.context import GPU_PRESENT, Context
+from poolsmith.operands.context import Context
 from poolsmith.operands.expansion import ClusterState, Expansion, Node, ResourceCondition, in_order
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.node_labels import DRIVER_OWNER, UPGRADE_ANNOTATION, labels_after, upgrades_driver
+from poolsmith.operands.node_labels import UPGRADE_ANNOTATION, labels_after, upgrades_driver
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
 from poolsmith.operands.policy_expansion import early_failure, expand_policy, refusal
 from poolsmith.sources.nested import value_at

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
+from poolsmith.catalog.node_labels import OS_ID
 from poolsmith.operands.chart.operator_part import ChartParts, stored
 from poolsmith.operands.chart.workloads.render import ChartWorkloads, ReleasePlace, over_defaults, render
 from poolsmith.operands.child_pods import children, unknown_children
@@ -17,7 +18,6 @@ from poolsmith.operands.daemon_sets.host_system import UNKNOWN_OPERATOR_HOST
 from poolsmith.operands.expand import expand
 from poolsmith.operands.expansion import ClusterState
 from poolsmith.operands.installation import Installation, Made, Maker, in_made_order
-from poolsmith.operands.node_system import OS_ID
 from poolsmith.operands.toolkit_overlay import overlay_objects
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import values_tree

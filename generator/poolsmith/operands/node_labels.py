@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.context import GPU_PRESENT
+from poolsmith.catalog.node_labels import (
+    DEPLOY,
+    DEPLOY_MIG_MANAGER,
+    DEPLOY_OPERANDS,
+    FEATURE,
+    GPU_PRESENT,
+    MIG_CONFIG,
+    WORKLOAD,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,17 +23,9 @@ if TYPE_CHECKING:
     from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.expansion import Node
 
-PREFIX = "nvidia.com/gpu.deploy."
-OPERANDS = PREFIX + "operands"
-MIG_MANAGER = PREFIX + "mig-manager"
-WORKLOAD = "nvidia.com/gpu.workload.config"
-MIG_CONFIG = "nvidia.com/mig.config"
 UPGRADE_ANNOTATION = "nvidia.com/gpu-driver-upgrade-enabled"
-DRIVER_OWNER = "nvidia.com/gpu-operator.driver.owner"
 _DISABLED = "all-disabled"
-_GPU_FEATURES = tuple(
-    f"feature.node.kubernetes.io/{name}.present" for name in ("pci-10de", "pci-0302_10de", "pci-0300_10de")
-)
+_GPU_FEATURES = tuple(f"{FEATURE}{name}.present" for name in ("pci-10de", "pci-0302_10de", "pci-0300_10de"))
 _MIG_PRODUCTS = ("h100", "a100", "a30")
 
 
@@ -55,8 +55,8 @@ def labels_after(node: Node, policy: ClusterPolicySpec, behaviour: Mapping[str, 
     """All labels of a node once the operator settled, but for the owner of its driver."""
     labels = dict(node.labels)
     states: Mapping[str, list[str]] = behaviour["nodeLabels"]
-    everything = {PREFIX + name for names in states.values() for name in names}
-    everything |= {PREFIX + name for name in behaviour["kataLabels"]} | {MIG_MANAGER}
+    everything = {DEPLOY + name for names in states.values() for name in names}
+    everything |= {DEPLOY + name for name in behaviour["kataLabels"]} | {DEPLOY_MIG_MANAGER}
     if labels.get(GPU_PRESENT) != "true" and has_gpu(labels):
         labels[GPU_PRESENT] = "true"
     elif labels.get(GPU_PRESENT) == "true" and not has_gpu(labels):
@@ -65,7 +65,7 @@ def labels_after(node: Node, policy: ClusterPolicySpec, behaviour: Mapping[str, 
     if labels.get(GPU_PRESENT) != "true":
         sweeps = behaviour["sweepsNodesWithoutGpu"]
         return {key: value for key, value in labels.items() if not sweeps or key not in everything}
-    if labels.get(OPERANDS) == "false":
+    if labels.get(DEPLOY_OPERANDS) == "false":
         labels = {key: value for key, value in labels.items() if key not in everything}
     else:
         labels = _with_states(labels, workload_of(labels, policy, states), policy, behaviour, everything)
@@ -78,11 +78,11 @@ def labels_after(node: Node, policy: ClusterPolicySpec, behaviour: Mapping[str, 
 def _with_states(
     labels: dict[str, str], workload: str, policy: ClusterPolicySpec, behaviour: Mapping[str, Any], everything: set[str]
 ) -> dict[str, str]:
-    wanted = {PREFIX + name for name in behaviour["nodeLabels"][workload]}
+    wanted = {DEPLOY + name for name in behaviour["nodeLabels"][workload]}
     if workload == "vm-passthrough" and policy.sandbox_mode == "kata" and behaviour["kataLabels"]:
-        kubevirt, kata = (PREFIX + name for name in behaviour["kataLabels"])
+        kubevirt, kata = (DEPLOY + name for name in behaviour["kataLabels"])
         wanted = wanted - {kubevirt} | {kata}
-    mig_manager = MIG_MANAGER if workload == "container" else ""
+    mig_manager = DEPLOY_MIG_MANAGER if workload == "container" else ""
     kept = {key: value for key, value in labels.items() if key not in everything or key in wanted or key == mig_manager}
     if mig_manager and is_mig_capable(labels):
         wanted.add(mig_manager)

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import KERNEL, OS_ID, OS_VERSION
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.operands.kube import OperatorError
 
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context
     from poolsmith.operands.expansion import Node
-
-OS_ID = "feature.node.kubernetes.io/system-os_release.ID"
-OS_VERSION = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
-OS_MAJOR = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
-OS_TREE = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
-KERNEL = "feature.node.kubernetes.io/kernel-version.full"
 
 
 def cluster_os_tag(context: Context) -> str:

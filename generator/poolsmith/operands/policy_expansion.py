@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import OS_ID, OS_TREE, OS_VERSION
 from poolsmith.operands.conditions import not_ready, ready
 from poolsmith.operands.container_runtime import is_ambiguous
 from poolsmith.operands.daemon_sets.driver import kernels
 from poolsmith.operands.expansion import Expansion, ResourceCondition, in_order
 from poolsmith.operands.kube import OperatorError, owner_reference
-from poolsmith.operands.node_system import OS_ID, OS_TREE, OS_VERSION, cluster_os_tag
+from poolsmith.operands.node_system import cluster_os_tag
 from poolsmith.operands.states import Created, create_all
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import KERNEL, OS_ID, OS_MAJOR, OS_MINOR, OS_VERSION, PCI_MELLANOX, PCI_NVIDIA
 from poolsmith.operands.expansion import Node
-from poolsmith.operands.node_system import KERNEL, OS_ID, OS_MAJOR, OS_VERSION
 from poolsmith.profiles.node_pool import Nic, Workload
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ UNKNOWN_KERNEL = "not-declared"
 UNKNOWN_VERSION = "not-declared"
 """In the place of the version of the hypervisor's driver, which only guests see."""
 _VGPU_HOST_DRIVER = "nvidia.com/vgpu.host-driver-version"
-_GPU = "feature.node.kubernetes.io/pci-10de.present"
-_MELLANOX = "feature.node.kubernetes.io/pci-15b3.present"
-_OS_MINOR = f"{OS_VERSION}.minor"
 
 
 def pool_nodes(plan: ClusterPlan, gpus: Gpus) -> tuple[Node, ...]:
@@ -33,7 +30,7 @@ def _node(pool: PoolPlan, gpu: GpuEntry | None) -> Node:
         "kubernetes.io/arch": spec.arch.value,
         "kubernetes.io/hostname": pool.name,
         "kubernetes.io/os": "linux",
-        _GPU: "true",
+        PCI_NVIDIA: "true",
         KERNEL: spec.kernel.release or UNKNOWN_KERNEL,
         OS_ID: spec.os.id,
         OS_VERSION: spec.os.version,
@@ -41,9 +38,9 @@ def _node(pool: PoolPlan, gpu: GpuEntry | None) -> Node:
     major, dot, rest = spec.os.version.partition(".")
     labels[OS_MAJOR] = major
     if dot:
-        labels[_OS_MINOR] = rest.partition(".")[0]
+        labels[OS_MINOR] = rest.partition(".")[0]
     if spec.nic is Nic.MELLANOX:
-        labels[_MELLANOX] = "true"
+        labels[PCI_MELLANOX] = "true"
     if spec.workload is Workload.CONTAINER:
         labels |= _discovered(pool, gpu)
     labels |= {label.key: label.value for label in pool.labels}

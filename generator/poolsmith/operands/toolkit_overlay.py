@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import DEPLOY, GPU_PRESENT
 from poolsmith.catalog.operands import read_operands
 from poolsmith.operands.cluster_policy import ClusterPolicySpec
-from poolsmith.operands.context import GPU_PRESENT, Context
+from poolsmith.operands.context import Context
 from poolsmith.operands.kube import NotModelled, OperatorError, pod_of
-from poolsmith.operands.node_labels import PREFIX
 from poolsmith.operands.states import create_state
 from poolsmith.plan.scheduling import missing_tolerations
 from poolsmith.plan.toolkit_overlay import NAME
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.expansion import KubernetesObject, Node
     from poolsmith.plan.toolkit_overlay import ToolkitOverlay
 
-WITH_THE_DRIVER = f"{PREFIX}operator-validator"
+WITH_THE_DRIVER = f"{DEPLOY}operator-validator"
 _STATE = "state-container-toolkit"
 _POLICY = "ClusterPolicy"
 _RUNTIMES = {"cri-o": "crio"}

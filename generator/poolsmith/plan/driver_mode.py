@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import DEPLOY_DRIVER
 from poolsmith.catalog.operator_behaviour import behaviour_at, name_of_kernel
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import DRIVER_VERSION_UNSTATED
@@ -79,7 +80,7 @@ def _no_driver(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         )
     origins = tuple(pool.driver.origin for pool in plan.pools if pool.driver is not None)
     because = "no pool has a driver that the operator installs"
-    plan = map_pools(plan, lambda pool: _without_label(pool, facts.catalog.releases.labels.deploy_driver))
+    plan = map_pools(plan, lambda pool: _without_label(pool, DEPLOY_DRIVER))
     return with_values(plan, ValueSetting(("driver", "enabled"), False, Derived("driver_mode", because, origins)))
 
 

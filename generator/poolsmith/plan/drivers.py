@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, DEPLOY_DRIVER
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
@@ -219,16 +220,15 @@ def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | No
 
 def _opt_outs(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Facts) -> list[LabelSetting]:
     """Labels that keep the operator's parts off nodes whose system has them."""
-    contract = facts.catalog.releases.labels
     entry = facts.catalog.operating_systems.get(pool.profile.spec.os.id)
     labels = []
     if source is DriverSource.PREINSTALLED:
         because = Derived("drivers", "the operator leaves nodes with this label without a driver pod", (origin,))
-        labels.append(LabelSetting(contract.deploy_driver, "pre-installed", "provisioner", because))
+        labels.append(LabelSetting(DEPLOY_DRIVER, "pre-installed", "provisioner", because))
     if entry is not None and entry.device_plugin == "os":
         why = f"{entry.id} runs a device plugin itself, and two of them would advertise the same GPUs"
         because = Derived("drivers", why, (facts.at_pool(pool, "/spec/os/id"),))
-        labels.append(LabelSetting(contract.deploy_device_plugin, "false", "provisioner", because))
+        labels.append(LabelSetting(DEPLOY_DEVICE_PLUGIN, "false", "provisioner", because))
         _refuse_sharing(pool, facts)
     if facts.distribution is not None:
         at = facts.at_cluster("/spec/kubernetes/distribution")

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import MIG_CONFIG
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.suggest import did_you_mean
@@ -68,8 +69,7 @@ def _partition(pool: PoolPlan, facts: Facts) -> PoolPlan:
     else:
         _check_known(pool, mig, facts)
         several = _UNIFORM.match(mig.layout) is None and mig.layout not in _WITHOUT_DEVICES
-    key = facts.catalog.releases.labels.mig_config
-    label = LabelSetting(key, mig.layout, "provisioner", facts.at_pool(pool, LAYOUT))
+    label = LabelSetting(MIG_CONFIG, mig.layout, "provisioner", facts.at_pool(pool, LAYOUT))
     return replace(pool, labels=(*pool.labels, label), mig_strategy="mixed" if several else "single")
 
 

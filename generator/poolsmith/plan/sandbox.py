@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import WORKLOAD
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.plan.coco import cc_runtime
@@ -17,7 +18,7 @@ from poolsmith.profiles.node_pool import Workload
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
 
-WORKLOAD = "/spec/workload"
+_WORKLOAD = "/spec/workload"
 _NOT_YET = {
     Workload.VM_VGPU: "vGPU hosts need a vGPU manager image of your own, and are not generated yet",
     Workload.KATA_CONFIDENTIAL: "confidential Kata pools are not generated yet",
@@ -31,18 +32,18 @@ def plan_sandboxes(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         return plan
     for pool in sandboxed:
         if (reason := _NOT_YET.get(pool.profile.spec.workload)) is not None:
-            facts.report_pool(codes.NOT_GENERATED_YET, pool, WORKLOAD, reason, help="leave the pool out for now")
+            facts.report_pool(codes.NOT_GENERATED_YET, pool, _WORKLOAD, reason, help="leave the pool out for now")
     kata = [pool for pool in sandboxed if pool.profile.spec.workload is Workload.KATA]
     passthrough = [pool for pool in sandboxed if pool.profile.spec.workload is Workload.VM_PASSTHROUGH]
     if kata and passthrough:
         facts.report_pool(
             gpu_use.SANDBOX_CONTRADICTION,
             passthrough[0],
-            WORKLOAD,
+            _WORKLOAD,
             f"pool `{passthrough[0].name}` passes GPUs to virtual machines, pool `{kata[0].name}` to Kata; "
             "both carry one workload label, and would get each other's components",
             help="move one of the pools to a cluster of its own",
-            related=((kata[0], WORKLOAD, "the Kata pool"),),
+            related=((kata[0], _WORKLOAD, "the Kata pool"),),
         )
         return plan
     if kata and not _era_generated(kata, facts):
@@ -68,7 +69,7 @@ def _era_generated(kata: list[PoolPlan], facts: Facts) -> bool:
     facts.report_pool(
         rule,
         kata[0],
-        WORKLOAD,
+        _WORKLOAD,
         f"Kata with {release.tag}: {era['says']}" + ("" if rule is gpu_use.SANDBOX_ERA else "; not generated yet"),
         help="pin one of " + ", ".join(known) + " for Kata pools",
     )
@@ -87,7 +88,7 @@ def _check_host(pool: PoolPlan, facts: Facts) -> None:
         facts.report_pool(
             gpu_use.HOST_FACTS_UNDECLARED,
             pool,
-            WORKLOAD,
+            _WORKLOAD,
             f"nothing says that {', '.join(missing)} is set on the hosts of pool `{pool.name}`",
             help="declare the kernel argument, or acknowledge it: "
             + ", ".join(f"`acknowledge: [{{fact: {fact}}}]`" for fact in missing[:1]),
@@ -95,7 +96,7 @@ def _check_host(pool: PoolPlan, facts: Facts) -> None:
 
 
 def _switch_on(plan: ClusterPlan, sandboxed: list[PoolPlan], facts: Facts) -> ClusterPlan:
-    asked = tuple(facts.at_pool(pool, WORKLOAD) for pool in sandboxed)
+    asked = tuple(facts.at_pool(pool, _WORKLOAD) for pool in sandboxed)
     because = "a pool runs sandboxed workloads; without it the workload label does nothing"
     settings = [ValueSetting(("sandboxWorkloads", "enabled"), True, Derived("sandbox", because, asked))]
     if facts.need_release().cc_manager_default:
@@ -107,7 +108,7 @@ def _switch_on(plan: ClusterPlan, sandboxed: list[PoolPlan], facts: Facts) -> Cl
         facts.report_pool(
             gpu_use.AUTO_UPGRADE_OFF,
             sandboxed[0],
-            WORKLOAD,
+            _WORKLOAD,
             f"because of pool `{sandboxed[0].name}` the operator upgrades no drivers in this cluster, "
             f"also not on pool `{managed[0].name}`",
             help="delete driver pods by hand after a driver change, or move the pool to a cluster of its own",
@@ -118,8 +119,7 @@ def _switch_on(plan: ClusterPlan, sandboxed: list[PoolPlan], facts: Facts) -> Cl
 
 def _pass_through(pool: PoolPlan, facts: Facts) -> PoolPlan:
     resource = _resource(pool, facts)
-    key = facts.catalog.releases.labels.workload
-    label = LabelSetting(key, "vm-passthrough", "provisioner", facts.at_pool(pool, WORKLOAD))
+    label = LabelSetting(WORKLOAD, "vm-passthrough", "provisioner", facts.at_pool(pool, _WORKLOAD))
     return replace(pool, labels=(*pool.labels, label), passthrough_resource=resource)
 
 
@@ -187,7 +187,7 @@ def _kata(plan: ClusterPlan, kata: list[PoolPlan], facts: Facts) -> ClusterPlan:
             "the runtime class of Kata can't be the operator's own",
             help="choose another name, like kata-qemu-nvidia-gpu",
         )
-    asked = tuple(facts.at_pool(pool, WORKLOAD) for pool in kata)
+    asked = tuple(facts.at_pool(pool, _WORKLOAD) for pool in kata)
     source = FromCatalog("sandbox/coco-operator", era["source"])
     registry = plan.cluster.spec.registry
     pulled = [facts.at_cluster(MIRRORS)] if registry.mirrors else []
@@ -222,7 +222,7 @@ def _coco_unit(facts: Facts, origin: Origin) -> UnitPlan:
         objects=(
             KubernetesObject(
                 file="ccruntime.yaml",
-                body=cc_runtime(coco, {facts.catalog.releases.labels.workload: "vm-passthrough"}),
+                body=cc_runtime(coco, {WORKLOAD: "vm-passthrough"}),
                 origin=Derived("sandbox", "restricted to the nodes of the Kata pools", (origin,)),
             ),
         ),

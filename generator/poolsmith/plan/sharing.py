@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import DEVICE_PLUGIN_CONFIG
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.plan.facts import map_pools, with_values
 from poolsmith.plan.mig import config_map
@@ -64,8 +65,7 @@ def _share(pool: PoolPlan, facts: Facts) -> PoolPlan:
         )
     if not _check(pool, facts):
         return pool
-    key = facts.catalog.releases.labels.device_plugin_config
-    label = LabelSetting(key, pool.name, "provisioner", facts.at_pool(pool, SHARING))
+    label = LabelSetting(DEVICE_PLUGIN_CONFIG, pool.name, "provisioner", facts.at_pool(pool, SHARING))
     return replace(pool, device_plugin_config=emit(_config(pool)), labels=(*pool.labels, label))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DEPLOY_TOOLKIT
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.plan.device_injection import uses_cdi
 from poolsmith.plan.facts import map_pools, with_values
@@ -42,8 +43,7 @@ def choose_toolkits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             related=((ours, SOURCE, "the operator's toolkit"),),
         )
         return plan
-    key = facts.catalog.releases.labels.deploy_toolkit
-    return map_pools(plan, lambda pool: _opt_out(pool, key, operators, facts))
+    return map_pools(plan, lambda pool: _opt_out(pool, DEPLOY_TOOLKIT, operators, facts))
 
 
 def _opt_out(pool: PoolPlan, key: str, operators: str, facts: Facts) -> PoolPlan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import KERNEL, OS_ID, OS_VERSION
 from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.drivers.image_tag import built_for
 from poolsmith.operands.daemon_sets.component import set_own_env, use_host_network
@@ -37,7 +38,7 @@ from poolsmith.operands.kube import (
     set_env,
     set_resources,
 )
-from poolsmith.operands.node_system import KERNEL, OS_ID, OS_VERSION, driver_os_tag
+from poolsmith.operands.node_system import driver_os_tag
 
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import OS_ID
 from poolsmith.operands.kube import NotModelled, OperatorError
-from poolsmith.operands.node_system import OS_ID
 
 if TYPE_CHECKING:
     from poolsmith.operands.context import Context

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.gpu_clusters import gpu_cluster_releases, read_gpu_cluster
-from poolsmith.operands.context import GPU_PRESENT
-from poolsmith.operands.node_labels import PREFIX, has_gpu
+from poolsmith.catalog.node_labels import DEPLOY, GPU_PRESENT
+from poolsmith.operands.node_labels import has_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ def gpu_cluster_labels(
     entry = read_gpu_cluster(release or gpu_cluster_releases()[-1])
     if entry is None:
         return dict(node_labels)
-    names = {group: [PREFIX + name for name in found] for group, found in entry.behaviour["nodeLabels"].items()}
+    names = {group: [DEPLOY + name for name in found] for group, found in entry.behaviour["nodeLabels"].items()}
     labels = dict(node_labels)
     if has_gpu(labels):
         labels[GPU_PRESENT] = "true"

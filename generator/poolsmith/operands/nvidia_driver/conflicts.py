@@ -10,10 +10,10 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DRIVER_OWNER
 from poolsmith.drivers.features import BESIDE_COMPILED, needs_open_modules
 from poolsmith.drivers.kernel_modules import OPEN, chosen_by
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.node_labels import DRIVER_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

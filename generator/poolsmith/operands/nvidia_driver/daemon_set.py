@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import KERNEL
 from poolsmith.catalog.operands import whole
 from poolsmith.operands.kube import NotModelled, move_host_path, pod_of
-from poolsmith.operands.node_system import KERNEL
 from poolsmith.operands.nvidia_driver.containers import set_containers
 from poolsmith.operands.nvidia_driver.names import account_name, daemon_set_name, plain
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from poolsmith.operands.context import GPU_PRESENT
+from poolsmith.catalog.node_labels import GPU_PRESENT
 from poolsmith.operands.resource_spec import ResourceSpec
 
 KIND = "NVIDIADriver"

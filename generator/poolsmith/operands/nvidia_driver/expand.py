@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import OS_ID
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.operands.conditions import not_ready, ready
 from poolsmith.operands.expansion import KubernetesObject, ResourceCondition, in_order, object_order
 from poolsmith.operands.kube import NotModelled, OperatorError
-from poolsmith.operands.node_system import OS_ID
 from poolsmith.operands.nvidia_driver.conflicts import Conflicts, SeveralDefaultsError, check, check_selector
 from poolsmith.operands.nvidia_driver.driver_resource import KIND, NvidiaDriver, in_name_order
 from poolsmith.operands.nvidia_driver.node_pools import node_pools

@@ -8,12 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, KERNEL, OS_ID, OS_MAJOR, OS_VERSION
 from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
-from poolsmith.operands.context import GPU_PRESENT
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.node_labels import DRIVER_OWNER
-from poolsmith.operands.node_system import KERNEL, OS_ID, OS_MAJOR, OS_VERSION
 from poolsmith.operands.nvidia_driver.conflicts import matches
 
 if TYPE_CHECKING:

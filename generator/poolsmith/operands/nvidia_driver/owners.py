@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.context import GPU_PRESENT
+from poolsmith.catalog.node_labels import GPU_PRESENT
 from poolsmith.operands.nvidia_driver.conflicts import check_selector, defaults, owner_among
 from poolsmith.operands.nvidia_driver.driver_resource import in_name_order
 

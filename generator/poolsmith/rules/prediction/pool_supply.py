@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import POOL_NOT_SUPPLIED
 from poolsmith.plan.user_values import VALUES
@@ -16,7 +17,6 @@ from poolsmith.sources import pointer as pointers
 from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
 
 if TYPE_CHECKING:
-    from poolsmith.catalog import Catalog
     from poolsmith.ledger.prediction import Prediction
     from poolsmith.plan.plan import PoolPlan
     from poolsmith.profiles.load_cluster import LoadedCluster
@@ -49,17 +49,16 @@ _ON_THE_HOST = ("driver", "toolkit")
 """Without these no container reaches a GPU; who advertises GPUs may also be something of the user's own."""
 
 
-def pool_supply(prediction: Prediction, loaded: LoadedCluster, catalog: Catalog) -> list[Diagnostic]:
+def pool_supply(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     """Pools that would get less or more than they need. What is not modelled is not held against anybody."""
     landing = _landing(prediction)
-    left_out = catalog.releases.labels.deploy_device_plugin
     found = []
     for component, called in _CALLED.items():
         unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR)
         modelled = not any(text.startswith(unknown) for text in prediction.unknown)
         for pool in prediction.plan.pools:
             running = landing[component, pool.name]
-            wanted = _wanted(component, pool, left_out)
+            wanted = _wanted(component, pool)
             if len(running) > wanted or (len(running) < wanted and modelled):
                 found.append(_finding(prediction, loaded, pool, component, called, running))
                 break
@@ -80,8 +79,8 @@ def _landing(prediction: Prediction) -> defaultdict[tuple[str, str], list[str]]:
     return landing
 
 
-def _wanted(component: str, pool: PoolPlan, left_out: str) -> int:
-    """How many. `left_out` is the label that keeps the operator's device plugin off nodes that have their own."""
+def _wanted(component: str, pool: PoolPlan) -> int:
+    """How many. The operator's device plugin runs on no node that a label keeps it off."""
     runs_containers = pool.profile.spec.workload is Workload.CONTAINER
     match component:
         case "driver":
@@ -90,7 +89,8 @@ def _wanted(component: str, pool: PoolPlan, left_out: str) -> int:
             return int(pool.toolkit in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY))
         case "devicePlugin":
             return int(
-                runs_containers and not any(label.key == left_out and label.value == "false" for label in pool.labels)
+                runs_containers
+                and not any(label.key == DEPLOY_DEVICE_PLUGIN and label.value == "false" for label in pool.labels)
             )
     return int(not runs_containers)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import MIG_CONFIG
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.drivers.gpu_support import begins_with, ended_with, is_coherent
@@ -104,8 +105,7 @@ def _coherent(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) 
         return  # profiles are told at their own lines
     if not is_coherent(entry, driver.version, images):
         return
-    label = view.catalog.releases.labels.mig_config
-    partitioned = [node for node in nodes if node.labels.get(label, _MIG_OFF) != _MIG_OFF]
+    partitioned = [node for node in nodes if node.labels.get(MIG_CONFIG, _MIG_OFF) != _MIG_OFF]
     for feature, concerned, location in (
         ("GPUDirect Storage", nodes if driver.storage else [], driver.at_storage()),
         ("MIG", partitioned, driver.at("version")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DEPLOY_DRIVER, DEPLOY_TOOLKIT
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.driver_setup import ENABLED, driver_setup
@@ -46,13 +47,12 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 
 
 def _second_driver(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
-    label = view.catalog.releases.labels.deploy_driver
     for found in node_drivers(view):
         for kind, nodes in _alike(found.nodes, setup.brings_own).items():
             yield Finding(
                 message=f"{_whose(kind, nodes)}, and {found.driver.shown} installs another on {named(nodes)}",
                 place=found.driver.at("" if found.driver.item is not None else "enabled"),
-                help=f"label the nodes `{label}: pre-installed`"
+                help=f"label the nodes `{DEPLOY_DRIVER}: pre-installed`"
                 + ("" if found.driver.item is not None else ", or set `driver.enabled: false` when all are like that"),
                 related=places(nodes, "/spec/os" if kind == "os" else "/spec/driver/source", "has a driver already"),
             )
@@ -73,22 +73,23 @@ def _no_driver(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location
         yield Finding(
             message=f"a label keeps the driver off {named(kept_off)}, and their image holds none",
             place=kept_off[0].location,
-            help=f"remove the label `{view.catalog.releases.labels.deploy_driver}`",
+            help=f"remove the label `{DEPLOY_DRIVER}`",
         )
 
 
 def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
-    enabled, label = view.flag("toolkit.enabled"), view.catalog.releases.labels.deploy_toolkit
+    enabled = view.flag("toolkit.enabled")
     nodes = [node for node in setup.nodes if not setup.is_sandboxed(node)]
     if enabled:
-        taking = [node for node in nodes if node.labels.get(label) != "false"]
+        taking = [node for node in nodes if node.labels.get(DEPLOY_TOOLKIT) != "false"]
         for kind, found in _alike(tuple(taking), lambda node: _own_toolkit(view, node)).items():
             sure = kind == "preinstalled"
             whose = "their image holds a toolkit" if sure else f"{found[0].os_id} brings its toolkit"
             yield Finding(
                 message=f"{whose}, and the operator installs another on {named(found)}",
                 place=view.value_location("toolkit.enabled"),
-                help=f'label the nodes `{label}: "false"`, or set `toolkit.enabled: false` when all are like that',
+                help=f'label the nodes `{DEPLOY_TOOLKIT}: "false"`, or set `toolkit.enabled: false` when all are like '
+                "that",
                 related=places(found, "/spec/toolkit" if sure else "/spec/os", "has a toolkit already"),
                 severity=None if sure else Severity.WARNING,
             )

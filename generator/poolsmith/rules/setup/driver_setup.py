@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import DEPLOY_DRIVER, GPU_PRESENT, WORKLOAD
 from poolsmith.drivers.published_images import carries_driver
-from poolsmith.rules.setup.node_selectors import GPU_PRESENT, DriverSelector, Serving, serve
+from poolsmith.rules.setup.node_selectors import DriverSelector, Serving, serve
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.sources.nested import value_at
 
@@ -28,7 +29,6 @@ ENABLED = "driver.nvidiaDriverCRD.enabled"
 DEFAULT = "driver.nvidiaDriverCRD.deployDefaultCR"
 OWNER = "owner"
 MOST_OBJECTS = 5_000
-WORKLOAD = "nvidia.com/gpu.workload.config"
 _OUTSIDE = ("preinstalled", "os")
 _OF_GUESTS = ("vm-passthrough", "vm-vgpu")
 _WORKLOADS = ("container", *_OF_GUESTS)
@@ -125,8 +125,7 @@ class DriverSetup:
 
     def takes_driver(self, node: SetupNode) -> bool:
         """Whether the operator starts a driver pod on the node, once something describes one for it."""
-        deploy = self._view.catalog.releases.labels.deploy_driver
-        if node.labels.get(deploy, "true") not in ("true", "") or not takes_operands(node):
+        if node.labels.get(DEPLOY_DRIVER, "true") not in ("true", "") or not takes_operands(node):
             return False
         return not self.is_sandboxed(node)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DEPLOY_TOOLKIT
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.toolkit_nodes import toolkit_nodes
@@ -58,12 +59,12 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             help="give all GPU nodes of the cluster one runtime, or keep the toolkit off one kind of them",
         )
         return
-    label = view.catalog.releases.labels.deploy_toolkit
     for nodes in others:
         yield Finding(
             message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {nodes[0].runtime}, {named(taken)} containerd; the "
             "operator's toolkit configures containerd on all of them",
             place=nodes[0].place("/spec/runtime/name"),
             related=places(taken, "/spec/runtime/name", "containerd here"),
-            help=f"label these nodes `{label}=false` before their GPUs are found, and give them a toolkit of their own",
+            help=f"label these nodes `{DEPLOY_TOOLKIT}=false` before their GPUs are found, and give them a toolkit of "
+            "their own",
         )

@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-GPU_PRESENT = "nvidia.com/gpu.present"
-DRIVER_OWNER = "nvidia.com/gpu-operator.driver.owner"
-
 
 def are_compatible(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     """Whether some node can match both."""

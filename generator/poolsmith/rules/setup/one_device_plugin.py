@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.repository.declared_charts import first_document, installed_charts
 from poolsmith.rules.setup.driver_setup import driver_setup
-from poolsmith.rules.setup.node_selectors import GPU_PRESENT, matches
+from poolsmith.rules.setup.node_selectors import matches
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.rules.setup.wording import FEW, named, verb
 from poolsmith.sources.nested import value_at
@@ -108,5 +109,4 @@ def _is_served(node: SetupNode, view: SetupView) -> bool:
     """Whether the operator's device plugin runs there."""
     if driver_setup(view).is_sandboxed(node):
         return False
-    label = view.catalog.releases.labels.deploy_device_plugin
-    return node.labels.get(label, "true") == "true" and takes_operands(node)
+    return node.labels.get(DEPLOY_DEVICE_PLUGIN, "true") == "true" and takes_operands(node)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DEPLOY_OPERANDS
+
 if TYPE_CHECKING:
     from poolsmith.rules.setup.view import SetupNode
 
-OPERANDS = "nvidia.com/gpu.deploy.operands"
 OFF = "false"
 
 
 def takes_operands(node: SetupNode) -> bool:
     """Whether the operator deploys anything there."""
-    return node.labels.get(OPERANDS) != OFF
+    return node.labels.get(DEPLOY_OPERANDS) != OFF

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import FEATURE, PCI_MELLANOX
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.rules.setup.node_drivers import node_drivers
@@ -30,8 +31,7 @@ RULE = RuleInfo(
 )
 NEEDS = ("nodes", "release")
 _ENABLED, _HOST = "rdma.enabled", "rdma.useHostMofed"
-_ADAPTER = "feature.node.kubernetes.io/pci-15b3.present"
-_FEATURES = "feature.node.kubernetes.io/pci-"
+_FEATURES = FEATURE + "pci-"
 _NETWORK_GROUP = "mellanox.com"
 
 
@@ -69,6 +69,6 @@ def _has_none(node: SetupNode) -> bool | None:
     """True where the profile says that there is no adapter, False where only labels do; None where there may be one."""
     if node.nic is not None:
         return True if node.nic == "none" else None
-    if node.labels.get(_ADAPTER) == "true" or not any(key.startswith(_FEATURES) for key in node.labels):
+    if node.labels.get(PCI_MELLANOX) == "true" or not any(key.startswith(_FEATURES) for key in node.labels):
         return None
     return False

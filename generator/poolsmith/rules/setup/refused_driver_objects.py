@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DRIVER_OWNER
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
@@ -19,7 +20,7 @@ from poolsmith.rules.setup.driver_setup import (
     driver_setup,
     shown_selector,
 )
-from poolsmith.rules.setup.node_selectors import DRIVER_OWNER, compatible_pairs
+from poolsmith.rules.setup.node_selectors import compatible_pairs
 from poolsmith.rules.setup.refused_features import refused_features
 from poolsmith.rules.setup.wording import FEW
 

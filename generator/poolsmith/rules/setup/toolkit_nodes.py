@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import DEPLOY_TOOLKIT, WORKLOAD
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.rules.setup.operand_nodes import OFF, takes_operands
 
@@ -21,11 +22,10 @@ def toolkit_nodes(view: SetupView) -> list[SetupNode]:
 
 
 def _gets_it(node: SetupNode, view: SetupView) -> bool:
-    labels = view.catalog.releases.labels
-    if node.labels.get(labels.deploy_toolkit) == OFF or not takes_operands(node):
+    if node.labels.get(DEPLOY_TOOLKIT) == OFF or not takes_operands(node):
         return False
     if node.toolkit not in (None, "operator"):
         return False
     if node.workload is None and view.flag("sandboxWorkloads.enabled") is None:
-        return node.labels.get(labels.workload, _IN_CONTAINERS) == _IN_CONTAINERS  # nobody says that it is not read
+        return node.labels.get(WORKLOAD, _IN_CONTAINERS) == _IN_CONTAINERS  # nobody says that it is not read
     return not driver_setup(view).is_sandboxed(node)

@@ -1,0 +1,32 @@
+"""Labels by which provisioners, feature discovery and the operator tell each other about nodes.
+
+Source: NVIDIA/gpu-operator@v26.7.0:controllers/state_manager.go, internal/consts; node-feature-discovery's own names.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+GPU_PRESENT: Final = "nvidia.com/gpu.present"
+WORKLOAD: Final = "nvidia.com/gpu.workload.config"
+MIG_CONFIG: Final = "nvidia.com/mig.config"
+DEVICE_PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
+DRIVER_OWNER: Final = "nvidia.com/gpu-operator.driver.owner"
+
+DEPLOY: Final = "nvidia.com/gpu.deploy."
+"""Before the name of an operand: whether it runs on the node."""
+DEPLOY_OPERANDS: Final = DEPLOY + "operands"
+DEPLOY_DRIVER: Final = DEPLOY + "driver"
+DEPLOY_TOOLKIT: Final = DEPLOY + "container-toolkit"
+DEPLOY_DEVICE_PLUGIN: Final = DEPLOY + "device-plugin"
+DEPLOY_MIG_MANAGER: Final = DEPLOY + "mig-manager"
+
+FEATURE: Final = "feature.node.kubernetes.io/"
+PCI_NVIDIA: Final = FEATURE + "pci-10de.present"
+PCI_MELLANOX: Final = FEATURE + "pci-15b3.present"
+KERNEL: Final = FEATURE + "kernel-version.full"
+OS_ID: Final = FEATURE + "system-os_release.ID"
+OS_VERSION: Final = FEATURE + "system-os_release.VERSION_ID"
+OS_MAJOR: Final = OS_VERSION + ".major"
+OS_MINOR: Final = OS_VERSION + ".minor"
+OS_TREE: Final = FEATURE + "system-os_release.OSTREE_VERSION"
