@@ -143,7 +143,7 @@ class TestDetails:
         text = "\n".join(answer)
 
         assert "DaemonSet/nvidia-mig-manager in gpu-operator on h100-rhel" in text
-        assert "brought by profiles/prod-eu/h100-rhel.yaml:18: spec.gpu.product" in text
+        assert "caused by profiles/prod-eu/h100-rhel.yaml:18: spec.gpu.product" in text
         assert "chart default migManager.enabled: true" in text
         assert 'host-path:/:rw:host-to-container  from chart default hostPaths.rootFS: "/"' in text
 

@@ -10,12 +10,14 @@ import click
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.terminal import write
 
-_FORMAT = click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", help="Form.")
+_FORMAT = click.option(
+    "--format", "output_format", type=click.Choice(("text", "json")), default="text", help="Output format."
+)
 
 
 @click.group("catalog")
 def command() -> None:
-    """What is known of the gpu-operator's releases."""
+    """What poolsmith knows about the gpu-operator's releases."""
 
 
 @command.command("list")
@@ -38,7 +40,7 @@ def list_releases(output_format: str) -> int:
 @click.argument("release")
 @_FORMAT
 def show(release: str, output_format: str) -> int:
-    """Show what comes and goes with a RELEASE, and what its chart declares to no effect."""
+    """Show the keys that a RELEASE adds and removes, and those that have no effect."""
     from poolsmith.app.catalog_verbs import catalog_release, release_json
 
     item = catalog_release(release)

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--kubernetes", metavar="MINOR", help="Schemas of this Kubernetes for PATHS. Default: the newest known.")
+@click.option(
+    "--kubernetes", metavar="MINOR", help="Kubernetes version of the schemas for PATHS. Default: the newest known."
+)
 @click.option(
     "--release",
     metavar="TAG",
-    help="This gpu-operator release for PATHS: schemas, and Helm values that do not say theirs.",
+    help="gpu-operator release for PATHS: for schemas, and for Helm values that name no release.",
 )
 @click.option(
     "--kubeconform",
@@ -34,12 +36,12 @@ if TYPE_CHECKING:
     flag_value="",
     default=None,
     metavar="[PATH]",
-    help="Ask kubeconform too: the one on PATH, or --kubeconform=PATH.",
+    help="Also ask kubeconform: the one on PATH, or --kubeconform=PATH.",
 )
 @click.option(
     "--pod-security",
     metavar="LEVEL[:VERSION]",
-    help="Judge the pods in PATHS by the Pod Security Standards: baseline or restricted, at latest or a minor as 1.34.",
+    help="Check the pods in PATHS against the Pod Security Standards: baseline or restricted, of a minor such as 1.34.",
 )
 @click.option(
     "--nodes",
@@ -51,14 +53,14 @@ if TYPE_CHECKING:
 @click.option(
     "--policies-from",
     metavar="REV",
-    help="Judge by policies/ of this git revision, so that a pull request can't grant itself what it needs.",
+    help="Use policies/ of this git revision, so that a pull request can't grant itself what it needs.",
 )
-@click.option("--strict", is_flag=True, help="What could not be evaluated is an error.")
+@click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @click.option(
     "--today",
     type=click.DateTime(("%Y-%m-%d",)),
     metavar="DAY",
-    help="The day on which grants and waivers are judged, as 2027-06-30. Default: today, in UTC.",
+    help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
 )
 @options.cache
 @options.rehash

@@ -20,7 +20,7 @@ _FILE = click.Path(path_type=Path)
 
 
 @click.command("expand")
-@click.option("--release", required=True, metavar="TAG", help="Release of the gpu-operator, as v26.3.3.")
+@click.option("--release", required=True, metavar="TAG", help="Release of the gpu-operator, such as v26.3.3.")
 @click.option(
     "-f", "--values", multiple=True, type=_FILE, help="Values file of the chart; repeatable, later ones on top."
 )
@@ -39,13 +39,13 @@ _FILE = click.Path(path_type=Path)
     help="Nodes: `kubectl get nodes -o yaml`, or a list of {name, labels, runtime}; repeatable.",
 )
 @click.option("--namespace", default="gpu-operator", show_default=True, help="Namespace of the operator.")
-@click.option("--objects", multiple=True, type=_FILE, help="What exists besides, as ConfigMaps; repeatable.")
+@click.option("--objects", multiple=True, type=_FILE, help="Other existing objects, such as ConfigMaps; repeatable.")
 @options.api_versions
 @click.option(
     "--os-release", type=_FILE, help="/etc/os-release of the node that runs the operator; matters up to v25.10."
 )
 @click.option("--service-monitor-crd", is_flag=True, help="The cluster has the ServiceMonitor definition.")
-@click.option("--strict", is_flag=True, help="What is unknown is an error.")
+@click.option("--strict", is_flag=True, help="Report as an error what is unknown.")
 @options.object_format
 def command(
     release: str,

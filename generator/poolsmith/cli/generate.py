@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("generate")
-@click.option("--check", is_flag=True, help="Write nothing; fail when the output is out of date.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if the output is out of date.")
 @options.cache
 @options.rehash
 @options.report_flags

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @click.command("grants")
 @options.root
 @options.clusters
-@click.option("--write", "writes", is_flag=True, help="Write them to policies/privileges/, in files of their own.")
+@click.option("--write", "writes", is_flag=True, help="Write them to policies/privileges/, as new files.")
 def command(root: Path, clusters: tuple[str, ...], writes: bool) -> int:
-    """Print the smallest grants for what the clusters hold and nobody has granted yet.
+    """Print the smallest grants for all privileges that nobody has granted yet.
 
     Who reviews them fills in reason, owner and the last day; until then `poolsmith check` reports them. Files that
     exist are never changed.

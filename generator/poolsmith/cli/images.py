@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     type=click.Choice(("text", "json", "yaml")),
     default="text",
     show_default=True,
-    help="text: one image a line; json and yaml: with the workloads and pools that need it.",
+    help="text: one image a line; json and yaml: with the workloads and pools that need the image.",
 )
 def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
     """Print every image that the nodes will pull, for mirrors and scanners."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--engine", type=click.Choice(("argocd", "flux")), default="argocd", show_default=True)
 @options.root
 def command(cluster: str, engine: str, root: Path) -> int:
-    """Write the first profiles: a CLUSTER with one pool. Existing profiles are left alone."""
+    """Write the first profiles: a CLUSTER with one pool. Existing profiles are not changed."""
     from poolsmith.app.initialize import initialize
 
     result = initialize(root, cluster, engine=engine)

@@ -23,40 +23,45 @@ if TYPE_CHECKING:
 @options.root
 @options.clusters
 @click.option("--pool", "pools", multiple=True, metavar="NAME", help="Only this pool, in detail; repeatable.")
-@click.option("--against", metavar="NAME", help="What the one --pool has more and less than this pool.")
+@click.option("--against", metavar="NAME", help="Which privileges --pool has and this pool has not, and the reverse.")
 @click.option(
     "--workload",
     "workloads",
     multiple=True,
     metavar="NAME",
-    help="Only this workload, as nvidia-mig-manager or DaemonSet/nvidia-mig-manager; repeatable.",
+    help="Only this workload, such as nvidia-mig-manager or DaemonSet/nvidia-mig-manager; repeatable.",
 )
-@click.option("--reach", metavar="REACH", help="Only what reaches at least that far, as node-root.")
+@click.option("--reach", metavar="REACH", help="Only privileges that reach at least that far, such as node-root.")
 @click.option(
     "--holds",
     metavar="PRIVILEGE",
-    help="Only what includes this privilege, as host-path:/:rw:none or rbac:core/nodes:patch@cluster.",
+    help="Only who has this privilege or a wider one, such as host-path:/:rw:none or rbac:core/nodes:patch@cluster.",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="PATH=VALUE",
-    help="What would be gained and lost with this value of the operator's chart; repeatable.",
+    help="Which privileges this value of the operator's chart adds and removes; repeatable.",
 )
 @click.option(
     "--release-diff",
     nargs=2,
     metavar="FROM TO",
-    help="What a default installation gains and loses between two releases; needs no project. With --set, for both.",
+    help="Which privileges a release adds and removes in a default installation, or with --set; needs no project.",
 )
 @click.option(
     "--since",
     metavar="REV",
-    help="What is gained and lost since this git revision, and which driver pods are replaced.",
+    help="Which privileges were added and removed since this git revision, and which driver pods are replaced.",
 )
 @click.option(
-    "--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
+    "--format",
+    "output_format",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Output format.",
 )
 def command(
     root: Path,
@@ -71,7 +76,7 @@ def command(
     since: str | None,
     output_format: str,
 ) -> int:
-    """Print who may do what to the nodes and to the cluster, and which line of a profile brings it about.
+    """Print who may do what to the nodes and to the cluster, and which profile line causes it.
 
     A table of workloads and pools, worst first; with --reach or --holds, who holds it; with --pool or --workload,
     each privilege.

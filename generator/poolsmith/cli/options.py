@@ -21,7 +21,7 @@ root = click.option(
     type=click.Path(path_type=Path),
     default=Path(),
     show_default="the current folder",
-    help="Folder that holds profiles/ and output/.",
+    help="Folder that contains profiles/ and output/.",
 )
 clusters = click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only this cluster; repeatable.")
 jobs = click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Processes for many clusters.")
@@ -37,30 +37,30 @@ cache = click.option(
     "--cache/--no-cache",
     "cache",
     default=None,
-    help="Remember results in the user's cache folder. Default: yes, but not where CI is set.",
+    help="Remember results in your cache folder. Default: yes, but no if CI is set.",
 )
 rehash = click.option(
-    "--rehash", is_flag=True, help="Read every file again for remembered results, whatever size and times say."
+    "--rehash", is_flag=True, help="Read every file again, instead of comparing size and times with remembered results."
 )
 fail_on = click.option(
     "--fail-on",
     type=click.Choice(("error", "warning", "note")),
     default="error",
     show_default=True,
-    help="Exit with 1 when a finding is at least this bad.",
+    help="Exit with 1 if a finding is at least this severe.",
 )
 api_versions = click.option(
     "--api-versions",
     multiple=True,
     metavar="API",
     callback=lambda _context, _option, words: frozenset(api for word in words for api in word.split(",")),
-    help="API that the cluster serves, as resource.k8s.io/v1/DeviceClass; repeatable.",
+    help="API that the cluster serves, such as resource.k8s.io/v1/DeviceClass; repeatable.",
 )
 chart_set = click.option(
-    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="One value more, as Helm reads it."
+    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="One more value, as Helm reads it."
 )
 object_format = click.option(
-    "--format", "output_format", type=click.Choice(("yaml", "json")), default="yaml", show_default=True, help="Form."
+    "--format", "output_format", type=click.Choice(("yaml", "json")), default="yaml", show_default=True, help="Output format."
 )
 
 

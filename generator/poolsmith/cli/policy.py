@@ -38,14 +38,17 @@ def command() -> None:
     help="Default: what the objects say, CREATE for a new one alone.",
 )
 @click.option("--kubernetes", default=None, metavar="MINOR", help="Version of the API server. Default: 1.34.")
-@click.option("--user", default=None, metavar="NAME", help="Who sends the request; else that is unknown.")
+@click.option("--user", default=None, metavar="NAME", help="Who sends the request. Default: unknown.")
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="A group of that user; repeatable.")
-@click.option("--subresource", default="", metavar="NAME", help="As `exec` or `scale`.")
+@click.option("--subresource", default="", metavar="NAME", help="Such as `exec` or `scale`.")
+@click.option("--resource", "plural", default="", metavar="PLURAL", help="The resource, if the kind does not tell it.")
 @click.option(
-    "--resource", "plural", default="", metavar="PLURAL", help="The resource, where the kind does not tell it."
-)
-@click.option(
-    "--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
+    "--format",
+    "output_format",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Output format.",
 )
 def evaluate(
     policies: tuple[Path, ...],
@@ -61,7 +64,7 @@ def evaluate(
     plural: str,
     output_format: str,
 ) -> int:
-    """What policies say of objects, each as one request to the API server.
+    """Evaluate policies on objects, each object as one request to the API server.
 
     Exit code 0: allowed; 1: denied, not decided, or something is wrong in a file.
     """
@@ -104,7 +107,7 @@ def evaluate(
     type=click.Choice(("text", "json", "junit", "github")),
     default="text",
     show_default=True,
-    help="Form.",
+    help="Output format.",
 )
 @options.fail_on
 @options.root

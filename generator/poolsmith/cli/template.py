@@ -12,7 +12,7 @@ from poolsmith.cli.terminal import tell, tell_text, write
 
 
 @click.command("template")
-@click.option("--release", required=True, metavar="TAG", help="Release of the gpu-operator chart, as v26.3.3.")
+@click.option("--release", required=True, metavar="TAG", help="Release of the gpu-operator chart, such as v26.3.3.")
 @click.option(
     "--namespace",
     default="gpu-operator",

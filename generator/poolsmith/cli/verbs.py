@@ -16,15 +16,15 @@ VERBS = {
     "expand": ("expand", "Print what the operator creates at run time, without a cluster."),
     "ledger": (
         "ledger",
-        "Print who may do what to the nodes and to the cluster, and which line of a profile brings it about.",
+        "Print who may do what to the nodes and to the cluster, and which profile line causes it.",
     ),
     "images": ("images", "Print every image that the nodes will pull, for mirrors and scanners."),
-    "grants": ("grants", "Print the smallest grants for what the clusters hold and nobody has granted yet."),
+    "grants": ("grants", "Print the smallest grants for all privileges that nobody has granted yet."),
     "policy": ("policy", "Evaluate and test ValidatingAdmissionPolicies, without a cluster."),
     "explain": ("explain", "Explain a rule, a pool or a generated value."),
     "rules": ("rules", "List every rule: code, name, default severity."),
     "schema": ("schema", "Print the JSON Schema of a KIND."),
-    "catalog": ("catalog", "What is known of the gpu-operator's releases."),
+    "catalog": ("catalog", "What poolsmith knows about the gpu-operator's releases."),
 }
 """By its name: a verb's module, and the first sentence of its help."""
 

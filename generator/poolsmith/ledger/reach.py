@@ -1,6 +1,6 @@
 """How far a privilege reaches, by one published table.
 
-A privilege is judged by what it can add up to together with others of the same pod, not by what a well-behaved image
+A privilege is rated by the worst a compromised pod could do with all its privileges, not by what a well-behaved image
 does with it. What the table does not know counts as the worst of its kind.
 """
 
@@ -49,10 +49,10 @@ _MEANINGS = {
     Reach.CLUSTER_WRITE: "changes objects of the API that decide what runs, and as whom",
     Reach.SECRETS: "reads credentials",
     Reach.NODE_READ: "reads the node",
-    Reach.NETWORK: "stands in the network of the node, or connects to other pods",
-    Reach.OBJECT_WRITE: "changes objects of the API that record, and decide nothing",
+    Reach.NETWORK: "uses the network of the node, or connects to other pods",
+    Reach.OBJECT_WRITE: "changes objects of the API that only record something",
     Reach.CLUSTER_READ: "reads objects of the API",
-    Reach.NONE: "stays in the container; at most a barrier less",
+    Reach.NONE: "stays in the container; at most one barrier is missing",
 }
 
 
@@ -147,25 +147,25 @@ def _rbac(group: str, resource: str, verbs: _Words, reach: Reach, because: str) 
 _OF_THE_POD = (
     _plain("privileged", Reach.NODE_ROOT, "all devices, all capabilities, no confinement"),
     _plain("host-path", Reach.NODE_ROOT, "the root of the node's file system", "/", "rw"),
-    _plain("host-path", Reach.NODE_WRITE, "files of the node; behind a socket or a binary often root", "", "rw"),
+    _plain("host-path", Reach.NODE_WRITE, "files of the node; through a socket or a binary often root", "", "rw"),
     _plain("host-path", Reach.NODE_READ, "files of the node", "", "ro"),
-    _plain("proc-mount", Reach.NODE_ROOT, "settings of the kernel that start programs on the node", "unmasked"),
-    _plain("host-pid", Reach.NODE_WRITE, "sees and ends processes of the node"),
+    _plain("proc-mount", Reach.NODE_ROOT, "kernel settings that start programs on the node", "unmasked"),
+    _plain("host-pid", Reach.NODE_WRITE, "sees and kills processes of the node"),
     _plain("host-ipc", Reach.NODE_WRITE, "shares memory with processes of the node"),
     _plain("host-network", Reach.NETWORK, "the node's addresses and its local services"),
     _plain("host-port", Reach.NETWORK, "a port of the node", ""),
-    _plain("allow-escalation", Reach.NONE, "a barrier less: programs may give more rights than their caller has"),
-    _plain("run-as-root", Reach.NONE, "a barrier less: root, within what else is allowed"),
-    _plain("seccomp", Reach.NONE, "a barrier less: each system call", ""),
-    _plain("apparmor", Reach.NONE, "a barrier less: no profile", ""),
-    _plain("selinux", Reach.NONE, "a barrier less: another type than containers have", ""),
+    _plain("allow-escalation", Reach.NONE, "one barrier is missing: a program may give its caller more rights"),
+    _plain("run-as-root", Reach.NONE, "one barrier is missing: root, but only with the container's other rights"),
+    _plain("seccomp", Reach.NONE, "one barrier is missing: every system call is allowed", ""),
+    _plain("apparmor", Reach.NONE, "one barrier is missing: no profile", ""),
+    _plain("selinux", Reach.NONE, "one barrier is missing: another type than containers have", ""),
     _plain(
         "sysctl",
         Reach.NONE,
         "a setting of the pod's own namespaces",
         "kernel.shm* kernel.msg* kernel.sem net.* fs.mqueue.*",
     ),
-    _plain("sysctl", Reach.NODE_WRITE, "a setting of the node's kernel", ""),
+    _plain("sysctl", Reach.NODE_WRITE, "a kernel setting of the node", ""),
 )
 
 _CAPABILITIES = (
@@ -191,56 +191,70 @@ _CAPABILITIES = (
     _plain(
         "capability",
         Reach.NONE,
-        "what runtimes give to each container",
+        "what runtimes give to every container",
         "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID "
         "SYS_CHROOT",
     ),
     _plain(
         "capability",
         Reach.NONE,
-        "more of the node's time and memory than its share, or files and memory that the container holds anyway",
+        "more than its share of the node's time and memory, or files and memory that the container has anyway",
         "IPC_LOCK IPC_OWNER LEASE LINUX_IMMUTABLE SYS_NICE SYS_RESOURCE SYS_PACCT SYS_TTY_CONFIG WAKE_ALARM "
         "BLOCK_SUSPEND",
     ),
-    _plain("capability", Reach.NODE_ROOT, "not known, so the worst", ""),
+    _plain("capability", Reach.NODE_ROOT, "unknown, so the worst", ""),
 )
 
 _OF_THE_API = (
     _rbac(NON_RESOURCE, "", frozenset(), Reach.CLUSTER_READ, "metrics, health and logs of the API server"),
-    _rbac("", "", _words("escalate bind impersonate"), Reach.CLUSTER_WRITE, "rights of others, or more than one has"),
+    _rbac(
+        "",
+        "",
+        _words("escalate bind impersonate"),
+        Reach.CLUSTER_WRITE,
+        "rights of others, or more rights than its own",
+    ),
     _rbac("rbac.authorization.k8s.io", "", _WRITE, Reach.CLUSTER_WRITE, "gives rights to any account"),
     _rbac(
-        "core", "nodes/proxy", frozenset(), Reach.CLUSTER_WRITE, "commands in each pod of the node; reading is enough"
+        "core",
+        "nodes/proxy",
+        frozenset(),
+        Reach.CLUSTER_WRITE,
+        "runs runs commands in each pod of the node; reading is enough",
     ),
     _rbac(
-        "core", "pods/exec pods/attach", frozenset(), Reach.CLUSTER_WRITE, "commands in other pods; reading is enough"
+        "core",
+        "pods/exec pods/attach",
+        frozenset(),
+        Reach.CLUSTER_WRITE,
+        "runs runs commands in other pods; reading is enough",
     ),
     _rbac("core", "pods/portforward pods/proxy services/proxy", frozenset(), Reach.NETWORK, "connects to other pods"),
     _rbac("core", "nodes/log", _READ, Reach.NODE_READ, "log files of the node"),
     _rbac("core", "secrets", _READ, Reach.SECRETS, "credentials"),
     _rbac("core", "serviceaccounts/token", _WRITE, Reach.CLUSTER_WRITE, "credentials of other accounts"),
-    _rbac("core", "nodes nodes/status", _WRITE, Reach.CLUSTER_WRITE, "what is scheduled where, by labels and taints"),
+    _rbac("core", "nodes nodes/status", _WRITE, Reach.CLUSTER_WRITE, "decides where pods run, by labels and taints"),
     _rbac(
         "authentication.k8s.io authorization.k8s.io",
         "tokenreviews subjectaccessreviews localsubjectaccessreviews selfsubjectaccessreviews selfsubjectrulesreviews "
         "selfsubjectreviews",
         _words("create"),
         Reach.CLUSTER_READ,
-        "questions to the API server",
+        "asks the API server about rights and tokens",
     ),
-    _rbac("core events.k8s.io", "events", _WRITE, Reach.OBJECT_WRITE, "notes"),
-    _rbac("coordination.k8s.io", "leases", _WRITE, Reach.OBJECT_WRITE, "who leads"),
-    _rbac("", "*/status */finalizers", _WRITE, Reach.OBJECT_WRITE, "what was done, not what is wanted"),
+    _rbac("core events.k8s.io", "events", _WRITE, Reach.OBJECT_WRITE, "writes events"),
+    _rbac("coordination.k8s.io", "leases", _WRITE, Reach.OBJECT_WRITE, "decides which replica leads"),
+    _rbac("", "*/status */finalizers", _WRITE, Reach.OBJECT_WRITE, "records records what was done, not what is wanted"),
     _rbac(
         "security.openshift.io policy",
         "securitycontextconstraints podsecuritypolicies",
         _words("use"),
         Reach.NONE,
-        "lets its own pods be admitted; what they ask for stands in lines of its own",
+        "lets its own pods be admitted; their privileges have lines of their own",
     ),
     _rbac("", "", _READ, Reach.CLUSTER_READ, "objects of the API"),
-    _rbac("", "", _WRITE, Reach.CLUSTER_WRITE, "pods, workloads, configuration, or what some controller acts on"),
-    _rbac("", "", _OTHER_VERBS, Reach.CLUSTER_WRITE, "a verb that is not known, so the worst"),
+    _rbac("", "", _WRITE, Reach.CLUSTER_WRITE, "pods, workloads, configuration, or objects that a controller acts on"),
+    _rbac("", "", _OTHER_VERBS, Reach.CLUSTER_WRITE, "a verb that is unknown, so the worst"),
 )
 
 _TABLE = _OF_THE_POD + _CAPABILITIES + _OF_THE_API

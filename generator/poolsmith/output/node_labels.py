@@ -27,7 +27,7 @@ def render_node_labels(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manif
             header=(
                 *header,
                 "",
-                "What whoever makes the nodes must set, before the operator finds their GPUs.",
+                "Whoever creates the nodes must set this, before the operator finds their GPUs.",
             ),
             applied=False,
         )

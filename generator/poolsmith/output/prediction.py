@@ -33,11 +33,11 @@ _MOST_TEXTS = 4096
 _REMEMBERED = 32
 """Installations whose texts are kept; a fleet of many clusters that differ must not grow without bound."""
 _LEDGER_LINES = (
-    "What each workload may do to a pool's nodes and to the cluster, and what brings it about.",
+    "What each workload may do to a pool's nodes and to the cluster, and what causes it.",
     "Files without a folder are in the folder of these profiles.",
 )
 _IMAGES_LINE = "Every image that the nodes will pull, for mirrors and scanners."
-_WORKLOADS_LINE = "What charts, operator and operands will create; to read and to compare with, never applied."
+_WORKLOADS_LINE = "What charts, operator and operands will create: to read and to compare with, never applied."
 
 
 def prediction_manifests(cluster: str, predicted: Predicted, header: tuple[str, ...]) -> list[Manifest]:

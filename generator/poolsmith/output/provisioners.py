@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Labels = dict[str, str]
 Taints = tuple["Taint", ...]
-_NOT_PUT_BACK = "AKS puts back what --node-taints says; taints to be removed go into the agent pool's template:"
+_NOT_PUT_BACK = "AKS restores taints of --node-taints; put temporary taints into the agent pool's template:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,16 +88,16 @@ def readme_text(
     yield "\n"
     yield "A node belongs to a pool by the label "
     yield escape(code(spec.pool_label))
-    yield ". What else its provisioner must set stands in\n"
-    yield "`expected/node-labels/`, with snippets to paste. Set labels before the operator finds the GPUs.\n"
+    yield ". `expected/node-labels/` has everything else that the\n"
+    yield "provisioner must set, with snippets to paste. Set labels before the operator finds the GPUs.\n"
     if plan.toolkit_overlays:
         yield "\n"
         yield "## Container runtimes\n"
         yield "\n"
-        yield "The operator works with "
+        yield "The operator configures "
         yield escape(operator_runtime)
-        yield " on all nodes. These pools have another runtime, or other paths, and a toolkit of\n"
-        yield "their own, which NVIDIA does not support:\n"
+        yield " on all nodes. These pools have another runtime, or other paths, and so a toolkit\n"
+        yield "of their own. NVIDIA does not support this:\n"
         yield "\n"
         yield "| pool | runtime | toolkit | made from |\n"
         yield "| --- | --- | --- | --- |\n"
@@ -114,12 +114,11 @@ def readme_text(
             yield escape(code("pools/" + str(item.pool) + "/toolkit/"))
             yield " |\n"
         yield "\n"
-        yield "Their nodes opt out of the operator's toolkit by a label. On the first installation it has to be there before the operator\n"
-        yield "sees a GPU: set it when nodes are made, or install Node Feature Discovery first, label the nodes, and deliver the operator after\n"
-        yield "that. Where the label comes late, the operator's toolkit has run there and left a configuration of "
+        yield "Their nodes opt out of the operator's toolkit by a label. On the first installation the label must be there before the\n"
+        yield "operator sees a GPU: set it when nodes are created, or install Node Feature Discovery first, label the nodes, and deliver\n"
+        yield "the operator after that. If the label comes late, the operator's toolkit has already run there and left a configuration of\n"
         yield escape(operator_runtime)
-        yield " behind,\n"
-        yield "which nobody but you removes.\n"
+        yield " behind; you must remove it yourself.\n"
     yield "\n"
     yield "## What will run, and how far it reaches\n"
     yield "\n"
@@ -128,8 +127,8 @@ def readme_text(
     yield escape(summary)
     yield "\n"
     yield "\n"
-    yield "Each privilege with what brings it about stands in `privileges.yaml`, the predicted objects in `expected/workloads.yaml`,\n"
-    yield "every image in `images.yaml`.\n"
+    yield "`privileges.yaml` has each privilege and what causes it, `expected/workloads.yaml` the predicted objects, `images.yaml`\n"
+    yield "every image.\n"
     for item in predicted.unknown:
         yield "\n"
         yield "Not known: "
@@ -137,7 +136,7 @@ def readme_text(
         yield ".\n"
     if plan.singletons:
         yield "\n"
-        yield "## What the cluster has once\n"
+        yield "## What the cluster has only once\n"
         yield "\n"
         yield "| what | value | pools that ask for it | why |\n"
         yield "| --- | --- | --- | --- |\n"
@@ -189,13 +188,13 @@ def readme_text(
     if argocd:
         yield "Point one Argo CD Application at "
         yield escape(code(str(spec.delivery.path) + "/clusters/" + str(plan.name) + "/delivery"))
-        yield "; it holds the others.\n"
+        yield "; it creates the others.\n"
     else:
         yield "Point one Flux Kustomization at "
         yield escape(code("./" + str(spec.delivery.path) + "/clusters/" + str(plan.name) + "/delivery"))
-        yield "; it holds sources and the others.\n"
+        yield "; it creates sources and the others.\n"
     if [item for item in plan.pools if item.smoke.image]:
-        yield "To prove a pool: `kubectl create -f smoke/<pool>.yaml`, then look at the job's log.\n"
+        yield "To test a pool: `kubectl create -f smoke/<pool>.yaml`, then look at the job's log.\n"
     for pool in plan.pools:
         if not pool.smoke.image:
             yield "Pool "

@@ -18,7 +18,7 @@ def render_smoke_tests(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manif
         if pool.smoke.image is None:
             continue
         path = f"smoke/{pool.name}.yaml"
-        lines = (*header, "", f"Run on purpose: kubectl create -f {path}")
+        lines = (*header, "", f"Not applied; run it with: kubectl create -f {path}")
         manifests.append(Manifest(path=path, documents=(_job(plan, pool),), header=lines, applied=False))
     return manifests
 

@@ -38,7 +38,7 @@ def render_toolkits(
         return []
     by_pool = [[_without_pool(_base_names(body, item), item) for body in objects[item.pool]] for item in overlays]
     base = [common(alike) for alike in zip(*by_pool, strict=True)]
-    lines = (*header, "", "What toolkits of pools' own have in common; not applied by itself.")
+    lines = (*header, "", "What the pools' own toolkits have in common; not applied by itself.")
     manifests = [
         Manifest(path=f"{FOLDER}/{_FILES[item['kind']]}.yaml", documents=(item,), header=lines) for item in base
     ]

@@ -75,7 +75,7 @@ def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str], starts: Star
     legend = "  ".join(f"{number}\xa0{pool}" for pool, number in numbers.items())
     out = [line.replace("\xa0", " ") for line in wrap(f"pools: {legend}", _WIDTH, subsequent_indent="       ")] + [""]
     header = "".join(f"{number} " for number in numbers.values()).ljust(marks_width)
-    out.append(f"{'REACH':{_REACH_WIDTH}}{header} {'WORKLOAD':{name_width}}BROUGHT BY\n")
+    out.append(f"{'REACH':{_REACH_WIDTH}}{header} {'WORKLOAD':{name_width}}CAUSED BY\n")
     for item in workloads:
         marks = _marks(item.pools, numbers).ljust(marks_width)
         out.append(
@@ -85,7 +85,7 @@ def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str], starts: Star
 
 
 def ledger_answer(lines: Sequence[LedgerLine], starts: Starts) -> str:
-    """One line for each holder of a privilege: where it runs, and the first thing that brings it about."""
+    """One line for each holder of a privilege: where it runs, and the first thing that causes it."""
     texts = OriginLines(starts)
     rows = [
         (
@@ -99,7 +99,7 @@ def ledger_answer(lines: Sequence[LedgerLine], starts: Starts) -> str:
         for container, held in groupby(_on_first_pool(item), lambda line: line.container)
         for text, reach, _ in _rows((line.privilege, line.reach, ()) for line in held)
     ]
-    header = ("REACH", "WHO", "PRIVILEGE", "BROUGHT BY", "ON")
+    header = ("REACH", "WHO", "PRIVILEGE", "CAUSED BY", "ON")
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     return printable_lines(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -108,14 +108,14 @@ def ledger_answer(lines: Sequence[LedgerLine], starts: Starts) -> str:
 
 
 def ledger_details(lines: Sequence[LedgerLine], starts: Starts) -> str:
-    """Each workload with what it holds, and what brings it about."""
+    """Each workload with what it holds, and what causes it."""
     texts = OriginLines(starts)
     out: list[str] = []
     for item in _workloads(lines):
         out.append(f"{item.reach!s:{_REACH_WIDTH}}{item.name}{_in(item.namespace)} on {_where(item.pools)}\n")
         origins = item.origins
         out.extend(
-            f"{'':{_REACH_WIDTH}}{'brought by ' if not index else '           '}{origin}\n"
+            f"{'':{_REACH_WIDTH}}{'caused by ' if not index else '          '}{origin}\n"
             for index, origin in enumerate(texts.of(origins))
         )
         out.extend(_held(item, origins, texts))
@@ -226,7 +226,7 @@ def _first(item: _Workload, texts: OriginLines) -> str:
 
 
 def _more(line: LedgerLine, item: _Workload, origins: LineOrigins) -> LineOrigins:
-    """What brings about this privilege alone, on any of the pools."""
+    """What causes this privilege alone, on any of the pools."""
     same = (other for other in item.lines if (other.container, other.privilege) == (line.container, line.privilege))
     return tuple(dict.fromkeys(origin for other in same for origin in other.origins if origin not in origins))
 
