@@ -60,7 +60,12 @@ chart_set = click.option(
     "--set", "settings", multiple=True, metavar="PATH=VALUE", help="One more value, as Helm reads it."
 )
 object_format = click.option(
-    "--format", "output_format", type=click.Choice(("yaml", "json")), default="yaml", show_default=True, help="Output format."
+    "--format",
+    "output_format",
+    type=click.Choice(("yaml", "json")),
+    default="yaml",
+    show_default=True,
+    help="Output format.",
 )
 
 

@@ -28,8 +28,7 @@ class EnforcementSpec:
     """Where pods are held to the grants, and how. Without it: Warn and Audit, everywhere."""
 
     clusters: tuple[str, ...] = spec(
-        "Names of clusters that the actions are for; `*` stands for any letters, `?` for one. Other clusters warn "
-        "and audit.",
+        "Names of clusters for the actions; `*` stands for any letters, `?` for one. Other clusters warn and audit.",
         default=("*",),
         pattern=NAME_GLOB,
         form="the name of a cluster, or a pattern with `*` and `?`",
@@ -37,14 +36,14 @@ class EnforcementSpec:
         unique=True,
     )
     actions: tuple[EnforcementAction, ...] = spec(
-        "What the API server does with a pod that wants more than was granted. Deny and Warn exclude each other.",
+        "What the API server does with a pod that asks for more than was granted. Deny and Warn exclude each other.",
         default=DEFAULT_ACTIONS,
         examples=(["Deny", "Audit"],),
         unique=True,
     )
     scripts: tuple[str, ...] = spec(
-        "Texts of scripts that operands run inline and whose text the catalog does not have; a container of which "
-        "only the length of its script is known is refused until its text stands here.",
+        "Texts of inline scripts of operands that the catalog does not have. A container whose script is known only by "
+        "its length is refused until the text is here.",
         default=(),
         unique=True,
     )

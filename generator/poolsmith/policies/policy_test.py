@@ -42,7 +42,7 @@ class CaseUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What has to come out."""
+    """The expected result."""
 
     verdict: Expected = spec("What the policy says.")
     message: str = spec("Part of the message of a validation that fails.", pattern=PROSE, default="")
@@ -53,19 +53,19 @@ class PolicyCase:
     """One request, and what a policy has to say of it."""
 
     name: str = spec("What the case shows, in a few words.", pattern=TEXT)
-    policy: str = spec(
-        "Name of the policy; it may be left out where the file tests a single one.", pattern=_NAME, default=""
-    )
+    policy: str = spec("Name of the policy; optional if the file tests only one.", pattern=_NAME, default="")
     object: dict[str, Any] = spec("The object as it is sent.", default={})
-    object_file: str = spec("A file with the object, in place of `object`.", pattern=_FILE, default="")
+    object_file: str = spec("A file with the object, instead of `object`.", pattern=_FILE, default="")
     old_object: dict[str, Any] = spec("The object as it was, for UPDATE and DELETE.", default={})
-    params: tuple[dict[str, Any], ...] = spec("Parameter objects, over those beside the policy.", default=())
-    namespace_object: dict[str, Any] = spec("The namespace that the object lies in.", default={})
+    params: tuple[dict[str, Any], ...] = spec(
+        "Parameter objects, in addition to those beside the policy; the same name replaces one.", default=()
+    )
+    namespace_object: dict[str, Any] = spec("The object's namespace.", default={})
     operation: CaseOperation | None = spec("Default: what the objects say.", default=None)
-    subresource: str = spec("As `exec` or `scale`.", pattern=r"[a-z]{0,60}", default="")
+    subresource: str = spec("Such as `exec` or `scale`.", pattern=r"[a-z]{0,60}", default="")
     kubernetes: str = spec("Version of the API server.", pattern=_MINOR, default="", examples=("1.34",))
-    user: CaseUser | None = spec("Who sends the request; else that is unknown.", default=None)
-    expect: Expectation = spec("What has to come out.")
+    user: CaseUser | None = spec("Who sends the request. Default: unknown.", default=None)
+    expect: Expectation = spec("The expected result.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class PolicyTestSpec:
     """The cases of a file."""
 
     policies: tuple[str, ...] = spec(
-        "Files with policies, bindings and parameters, from this file's folder. Default: all that lie in it.",
+        "Files with policies, bindings and parameters, from this file's folder. Default: all of its files.",
         pattern=_FILE,
         default=(),
     )

@@ -20,13 +20,13 @@ SETTINGS = "RuleSettings"
 class RuleSetting:
     """What differs from the rule's defaults."""
 
-    enabled: bool = spec("Whether the rule is asked at all.", default=True)
-    severity: Severity | None = spec("How bad its findings are.", default=None)
+    enabled: bool = spec("Whether the rule runs.", default=True)
+    severity: Severity | None = spec("The severity of its findings.", default=None)
     reason: str = spec(
-        "Why; it must be given where a rule is turned off or made less severe.", pattern=PROSE, default=""
+        "The reason; required if the rule is turned off or its severity is lowered.", pattern=PROSE, default=""
     )
     parameters: dict[str, int] = spec(
-        "Numbers that the rule takes.", default={}, keys=r"[a-zA-Z]{1,40}", minimum=0, maximum=100_000
+        "Parameters of the rule.", default={}, keys=r"[a-zA-Z]{1,40}", minimum=0, maximum=100_000
     )
 
 

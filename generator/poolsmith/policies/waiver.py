@@ -23,9 +23,9 @@ class Waiver:
         examples=("prod-eu/gpu-operator/DaemonSet/nvidia-dcgm-exporter",),
     )
     reason: str = spec("Why the finding is accepted.", pattern=PROSE, default="")
-    owner: str = spec("The team that answers for it.", pattern=PROSE, default="", examples=("gpu-platform",))
+    owner: str = spec("The team that is responsible.", pattern=PROSE, default="", examples=("gpu-platform",))
     expires: str = spec(
-        "The last day on which it holds.", pattern=DATE, form="a day such as 2027-06-30", examples=("2027-06-30",)
+        "The last day on which it is valid.", pattern=DATE, form="a day such as 2027-06-30", examples=("2027-06-30",)
     )
 
 

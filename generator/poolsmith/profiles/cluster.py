@@ -40,7 +40,7 @@ class Acknowledgement:
         form="a kebab-case word",
         examples=("iommu", "acs", "nouveau-off", "mixed-runtimes"),
     )
-    by: str | None = spec("Who says so.", default=None, pattern=TEXT, form="one line of text")
+    by: str | None = spec("Who acknowledges it.", default=None, pattern=TEXT, form="one line of text")
     date: str | None = spec(
         "When, as year-month-day.", default=None, pattern=r"\d{4}-\d{2}-\d{2}", form="a date like 2026-11-20"
     )
@@ -57,7 +57,7 @@ class Kubernetes:
         examples=("1.33",),
     )
     distribution: str = spec(
-        "How Kubernetes is installed; container runtime paths and node provisioning follow from it.",
+        "How Kubernetes is installed. The paths of the container runtime and the way to provision nodes depend on it.",
         pattern=DNS_LABEL,
         form="a name like kubeadm or k3s",
         examples=("kubeadm", "rke2", "k3s", "eks"),
@@ -81,14 +81,14 @@ class Stack:
         default=StackKind.OPERATOR,
     )
     release: str = spec(
-        "Release tag: of the gpu-operator chart, or of the device plugin.",
+        "Release tag of the gpu-operator chart, or of the device plugin.",
         pattern=r"v\d+\.\d+\.\d+",
         form="a release tag like v26.3.3",
         examples=("v26.3.3",),
     )
     upgrading_from: str | None = spec(
-        "Release tag that runs in the cluster until this one has rolled out: the admission policy of the grants takes "
-        "pods of both. Remove it afterwards.",
+        "Release tag that the cluster still runs while this one rolls out. Until then the admission policy of the "
+        "grants accepts pods of both. Remove it afterwards.",
         default=None,
         pattern=r"v\d+\.\d+\.\d+",
         form="a release tag like v26.3.3",
@@ -101,12 +101,12 @@ class Stack:
         form="a DNS label",
     )
     driver_mode: DriverMode = spec(
-        "Who describes drivers: one ClusterPolicy for all pools, or one NVIDIADriver object per pool. "
-        "Explicit, because changing it replaces every driver pod.",
+        "Who describes drivers: one ClusterPolicy for all pools, or one NVIDIADriver object for each pool. "
+        "You must choose it, because changing it replaces every driver pod.",
         default=DriverMode.CLUSTER_POLICY,
     )
     values: dict[str, Any] = spec(
-        "Extra Helm values for the gpu-operator chart, on top of what the pools ask for.", default={}
+        "Extra Helm values for the gpu-operator chart, beside what the pools need.", default={}
     )
     dcgm_exporter: DcgmExporterStack | None = spec("dcgm-exporter, for a stack without an operator.", default=None)
 
@@ -116,7 +116,7 @@ class Nfd:
     """Node Feature Discovery."""
 
     provider: NfdProvider = spec(
-        "`operator`: installed by the gpu-operator chart. `external`: already in the cluster, never a second one.",
+        "`operator`: the gpu-operator chart installs it. `external`: the cluster has it already.",
         default=NfdProvider.OPERATOR,
     )
 
@@ -159,7 +159,7 @@ class Delivery:
 
     engine: Engine = spec("The GitOps engine.")
     repo_url: str = spec(
-        "Repository that holds output/.",
+        "Repository that contains output/.",
         name="repoURL",
         pattern=r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}",
         form="an https, ssh or oci address",
@@ -172,7 +172,7 @@ class Delivery:
         form="refs/heads/<branch>, refs/tags/<tag> or a full commit id",
     )
     path: str = spec(
-        "Where output/ lies in that repository.",
+        "Path of output/ in that repository.",
         default="output",
         pattern=RELATIVE_PATH,
         form="a relative path without `..`",
@@ -201,7 +201,7 @@ class Registry:
     """Where images are pulled from."""
 
     mirrors: dict[str, str] = spec(
-        "Registry host to its mirror: the host is replaced, the rest of the reference kept.",
+        "Registry host to its mirror: the mirror replaces the host, the rest of the reference stays.",
         default={},
         keys=r"[a-z0-9][a-z0-9.-]*(:[0-9]+)?",
         pattern=REGISTRY,
@@ -237,7 +237,7 @@ class ClusterSpec:
     kubernetes: Kubernetes = spec("The cluster's Kubernetes.")
     stack: Stack = spec("What manages the GPUs.")
     pool_label: str = spec(
-        "Node label key that tells pools apart; a pool is this key with the pool's label value.",
+        "Key of the node label that tells pools apart: the nodes of a pool have this key with the pool's label value.",
         default="poolsmith.dev/pool",
         pattern=PREFIXED_NAME,
         form="a label key with a prefix, like example.com/gpu-pool",
@@ -247,7 +247,9 @@ class ClusterSpec:
     delivery: Delivery = spec("How the output reaches the cluster.")
     registry: Registry = spec("Registry mirrors and pull secrets.", default=Registry())
     smoke_test: SmokeTest = spec("The smoke-test job.", default=SmokeTest())
-    acknowledge: tuple[Acknowledgement, ...] = spec("Facts and risks that somebody vouches for.", default=())
+    acknowledge: tuple[Acknowledgement, ...] = spec(
+        "Facts and risks that somebody has accepted responsibility for.", default=()
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,7 @@ class UpgradePolicy:
         pattern=r"\d{1,4}|\d{1,3}%",
         form='a number or percentage, quoted, like "25%"',
     )
-    wait_for_completion: WaitForCompletion | None = spec("Waiting for workloads, before all else.", default=None)
+    wait_for_completion: WaitForCompletion | None = spec("Wait for workloads first.", default=None)
     pod_deletion: PodDeletion = spec("Deleting pods that use GPUs.", default=PodDeletion())
     drain: Drain = spec("Draining of the node.", default=Drain())
 
@@ -100,8 +100,8 @@ class Driver:
     """The pool's one source of the NVIDIA driver."""
 
     source: DriverSource | None = spec(
-        "`container`: compiled in the driver container. `precompiled`: an image per kernel. "
-        "`preinstalled`: the operating system image has it.",
+        "`container`: compiled in the driver container. `precompiled`: an image for each kernel. "
+        "`preinstalled`: the operating system image contains it.",
         default=None,
     )
     version: str | None = spec(
@@ -123,11 +123,11 @@ class Driver:
         "Open or proprietary kernel modules. Default: the release's.", default=None
     )
     rdma: bool = spec("Load nvidia-peermem for GPUDirect RDMA.", default=False)
-    use_host_mofed: bool = spec("The host carries the Mellanox drivers itself.", default=False)
+    use_host_mofed: bool = spec("The host itself has the Mellanox drivers.", default=False)
     gds: bool = spec("GPUDirect Storage.", default=False)
     gdrcopy: bool = spec("GDRCopy.", default=False)
     install_dir: str | None = spec(
-        "Where a pre-installed driver lies on the host, if not in the root file system.",
+        "Folder of a pre-installed driver on the host, if it is not in the root file system.",
         default=None,
         pattern=ABSOLUTE_PATH,
         form="an absolute path without `..`",

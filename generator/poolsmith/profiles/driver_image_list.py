@@ -16,13 +16,13 @@ class KnownImages:
     """The tags that are known of one repository."""
 
     repository: str = spec(
-        "Repository with the image's name and without a tag, as the nodes pull it: after mirrors.",
+        "Repository with the image's name and without a tag, as the nodes pull it: with the mirror's host.",
         pattern=_REPOSITORY,
         form="a repository like nvcr.io/nvidia/driver",
         examples=("nvcr.io/nvidia/driver",),
     )
     tags: tuple[str, ...] = spec(
-        "Tags that are there.",
+        "Tags that exist.",
         pattern=r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}",
         form="a tag like 580.126.20-ubuntu22.04",
         examples=(["580.126.20-ubuntu22.04", "580-5.15.0-105-generic-ubuntu22.04"],),

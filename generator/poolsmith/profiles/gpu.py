@@ -15,7 +15,7 @@ class MigDevices:
     devices: Any = spec("`all`, or a list of GPU indices.", default="all", examples=("all", [0, 1]))
     mig_enabled: bool = spec("Whether MIG is on for these GPUs.", default=True)
     mig_devices: dict[str, int] = spec(
-        "MIG profile to how many of it.",
+        "How many of each MIG profile.",
         default={},
         keys=r"\d+g\.\d+gb([+-][a-z.]+)?",
         minimum=1,
@@ -34,7 +34,7 @@ class Mig:
         form="a layout name",
         examples=("all-1g.10gb", "all-balanced"),
     )
-    devices: tuple[MigDevices, ...] = spec("A layout of one's own, under the name `layout`.", default=())
+    devices: tuple[MigDevices, ...] = spec("Your own layout, with the name in `layout`.", default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +55,14 @@ class Gpu:
         form="an architecture like hopper",
     )
     pci_device_id: str | None = spec(
-        "PCI device id without the vendor, where the product has several.",
+        "PCI device id without the vendor, if the product has several.",
         default=None,
         pattern=r"[0-9a-f]{4}",
         form='four lower-case hexadecimal digits, quoted, like "2236"',
         examples=("2236",),
     )
     passthrough_resource: str | None = spec(
-        "Extended resource of one passed-through GPU, where the catalog does not know it.",
+        "Extended resource of one passed-through GPU, if the catalog does not know it.",
         default=None,
         pattern=r"nvidia\.com/[A-Za-z0-9][A-Za-z0-9_.-]{0,61}",
         form="a resource below nvidia.com/",

@@ -102,17 +102,15 @@ class Nodes:
         examples=(["gpu-a[001-016]"],),
         unique=True,
     )
-    taints: tuple[Taint, ...] = spec("Taints of the nodes, for as long as they live.", default=())
+    taints: tuple[Taint, ...] = spec("Permanent taints of the nodes.", default=())
     startup_taints: tuple[Taint, ...] = spec(
-        "Taints that new nodes have until something of yours removes them, once their GPUs can be used. What prepares "
-        "the nodes tolerates them; workloads must not.",
+        "Taints of new nodes that you remove when their GPUs can be used. What prepares the nodes tolerates them; "
+        "workloads must not.",
         default=(),
         examples=([{"key": "readiness.k8s.io/nvidia-gpu-not-ready", "effect": "NoSchedule"}],),
     )
     autoscaled: bool = spec("Whether an autoscaler adds and removes the nodes.", default=False)
-    count: int | None = spec(
-        "How many nodes; for reports, decides nothing.", default=None, minimum=0, maximum=1_000_000
-    )
+    count: int | None = spec("How many nodes; for reports only.", default=None, minimum=0, maximum=1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +123,7 @@ class OperatingSystem:
     )
     image_tag: str | None = spec(
         "Declares an operating system that the catalog does not know: the suffix of the driver image's tag, which the "
-        "operator makes of the node's ID and VERSION_ID.",
+        "operator builds from the node's ID and VERSION_ID.",
         default=None,
         pattern=r"[a-z][a-z0-9.]{0,40}",
         form="a suffix like ubuntu22.04",
@@ -174,8 +172,8 @@ class Runtime:
         form="an absolute path without `..`",
     )
     config_version: int | None = spec(
-        "The `version` in containerd's configuration file. Where it is lower than containerd knows, the toolkit is "
-        "told to read the file, from v25.10.1 on.",
+        "The `version` in containerd's configuration file. If it is lower than the newest version that "
+        "containerd knows, the toolkit is told to read the file, from v25.10.1 on.",
         default=None,
         minimum=1,
         maximum=9,
@@ -200,7 +198,7 @@ class Toolkit:
     """The pool's one source of the NVIDIA Container Toolkit."""
 
     source: ToolkitSource = spec(
-        "`auto` follows from operating system and workload. Explicit and contradicted is an error.",
+        "`auto`: derived from operating system and workload. A choice that contradicts them is an error.",
         default=ToolkitSource.AUTO,
     )
     version: str | None = spec(
@@ -261,7 +259,7 @@ class PoolSpec:
     sandbox: Sandbox = spec("Details of sandboxed workloads.", default=Sandbox())
     nic: Nic = spec("Network adapters that the driver works with.", default=Nic.NONE)
     secure_boot: bool = spec("Whether the nodes boot with Secure Boot.", default=False)
-    acknowledge: tuple[Acknowledgement, ...] = spec("Host facts that no file can prove.", default=())
+    acknowledge: tuple[Acknowledgement, ...] = spec("Facts about the hosts that no file shows.", default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

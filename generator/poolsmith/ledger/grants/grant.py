@@ -38,21 +38,21 @@ class GrantSpec:
         unique=True,
     )
     pools: tuple[str, ...] = spec(
-        "Names of pools, with `*` and `?`. Only `*` alone takes in workloads that are tied to no pool.",
+        "Names of pools, with `*` and `?`. Only `*` alone also matches workloads that are tied to no pool.",
         pattern=POOL_GLOB,
         form="the name of a pool, or a pattern with `*` and `?`",
         examples=(["*"], ["a100-*"]),
         unique=True,
     )
     workload: str = spec(
-        "Name of the workload, or Kind/name, with `*` and `?`, which stand for no `/`.",
+        "Name of the workload, or Kind/name, with `*` and `?`, which do not match `/`.",
         pattern=WORKLOAD_GLOB,
         form="the name of a workload or Kind/name, or a pattern with `*` and `?`",
         examples=("nvidia-driver-daemonset", "DaemonSet/nvidia-gpu-driver-*"),
     )
     containers: tuple[str, ...] = spec(
-        "Exact names of containers, init containers included. Default: each container of the workload. What the pod "
-        "holds as a whole is granted whatever stands here.",
+        "Exact names of containers, init containers included. Default: every container of the workload. "
+        "Privileges of the pod as a whole do not depend on this field.",
         default=(),
         pattern=DNS_LABEL,
         form="the name of a container; patterns are not taken here",
@@ -60,8 +60,8 @@ class GrantSpec:
         unique=True,
     )
     images: tuple[str, ...] = spec(
-        "Exact repositories of the containers' images, without tag and digest. Default: any image. What the pod holds "
-        "as a whole is granted whatever stands here.",
+        "Exact repositories of the containers' images, without tag and digest. Default: any image. "
+        "Privileges of the pod as a whole do not depend on this field.",
         default=(),
         pattern=REPOSITORY,
         form="the repository of an image, without tag and digest; patterns are not taken here",
@@ -69,8 +69,8 @@ class GrantSpec:
         unique=True,
     )
     privileges: tuple[str, ...] = spec(
-        "Exact privileges, as `poolsmith ledger` and privileges.yaml name them; verbs on one resource may stand "
-        "together, with commas.",
+        "Exact privileges, as `poolsmith ledger` and privileges.yaml name them; verbs on one resource may be "
+        "joined with commas.",
         examples=(["privileged", "host-path:/run/nvidia:rw:bidirectional", "rbac:core/nodes:get,list@cluster"],),
         unique=True,
     )
@@ -82,14 +82,14 @@ class GrantSpec:
         examples=("Loads the kernel modules of the driver.",),
     )
     owner: str = spec(
-        "The team that answers for it.",
+        "The team that is responsible.",
         default="",
         pattern=PROSE,
         form="text of at most 1,000 characters",
         examples=("gpu-platform",),
     )
     expires: str = spec(
-        "The last day on which it holds, as year-month-day.",
+        "The last day on which it is valid, as year-month-day.",
         default="",
         pattern=DATE_TEXT,
         form="a day such as 2027-06-30",
