@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Skipped
     from poolsmith.ledger.grants.use import GrantUse
+    from poolsmith.ledger.prediction import Prediction
+    from poolsmith.ledger.view import PrivilegeView
     from poolsmith.policies.admission_check import AdmissionFindings
     from poolsmith.policies.admission_findings import Sight
 
@@ -39,25 +43,33 @@ class Judgement:
 
 
 def judge_cluster(project: Project, run: ClusterRun) -> Judgement:
-    """Privileges and their grants, Pod Security and the users' policies on what the cluster will run."""
+    """Privileges and their grants, Pod Security and the users' policies on what the cluster will run.
+
+    The policies are evaluated by another process, while the rest is judged here.
+    """
     if run.prediction is None or run.tree is None:
         return Judgement()
-    view = privilege_view(run.prediction, run.loaded)
-    pods = judge_predicted_pod_security(run.prediction, view)
-    use, ungranted = project.grant_judge.judge(run.prediction, run.loaded, view)
+    with ExitStack() as closing:
+        asked = None
+        if project.judging_policies.files.admission:
+            asked = closing.enter_context(contextlib.closing(project.admission_reviews.ask(run.prediction, run.tree)))
+        view = privilege_view(run.prediction, run.loaded)
+        judgement = _without_admission(project, run, run.prediction, view)
+        return judgement if asked is None else _with_admission(judgement, asked.findings(view))
+
+
+def _without_admission(project: Project, run: ClusterRun, prediction: Prediction, view: PrivilegeView) -> Judgement:
+    pods = judge_predicted_pod_security(prediction, view)
+    use, ungranted = project.grant_judge.judge(prediction, run.loaded, view)
     setup = judge_setup(project, run)
-    judgement = Judgement(
+    return Judgement(
         diagnostics=(*judge_privileges(view), *setup.diagnostics, *ungranted, *pods.diagnostics),
         checked={"predicted workloads": pods.judged},
         skipped=pods.skipped,
         not_evaluated=pods.not_evaluated + len(setup.lacking),
-        unknown=run.prediction.unknown,
+        unknown=prediction.unknown,
         grant_use=use,
     )
-    if project.judging_policies.files.admission:
-        admission = project.admission_reviews.judge(run.prediction, run.tree, view)
-        judgement = _with_admission(judgement, admission)
-    return judgement
 
 
 def _with_admission(judgement: Judgement, found: AdmissionFindings) -> Judgement:

@@ -5,6 +5,7 @@ A workload is judged as itself and as the pod that it comes to. Clusters that ha
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +25,7 @@ from poolsmith.policies.admission.resources import Resources
 from poolsmith.policies.admission_file import FIRST_SERVED
 from poolsmith.policies.admission_findings import JudgedObject, ObjectEvaluation, Sight, findings_of, unseen
 from poolsmith.policies.run.budget import Budget
-from poolsmith.policies.run.run import run_policies
+from poolsmith.policies.run.run import PolicyJob, PolicyRun
 from poolsmith.policies.run.static import static_findings
 from poolsmith.sources.digest import tree_digest
 from poolsmith.sources.pod_template import mapping, word
@@ -73,25 +74,52 @@ class AdmissionReviews:
         self._by_minor: dict[str, _Policies] = {}
 
     def judge(self, prediction: Prediction, tree: ManifestTree, view: PrivilegeView) -> AdmissionFindings:
-        """One cluster: its rendered and predicted objects.
+        """One cluster: its rendered and predicted objects."""
+        with contextlib.closing(self.ask(prediction, tree)) as asked:
+            return asked.findings(view)
+
+    def ask(self, prediction: Prediction, tree: ManifestTree) -> AskedPolicies:
+        """Begin to judge one cluster; another process works on it until the findings are wanted.
 
         A cluster that is too old for policies is judged as the oldest that has them.
         """
         texts = tuple((file.path, file.text) for file in self._files)
         if not texts:
-            return AdmissionFindings()
+            return AskedPolicies(prediction, None)
         minor = max(minor_key(prediction.plan.cluster.spec.kubernetes.version), FIRST_SERVED)
         kubernetes = ".".join(map(str, minor))
         try:
             CelEnvironment.of(kubernetes)
         except UnknownKubernetes as error:
-            skipped = Skipped(f"policies of cluster {view.cluster}", str(error))
-            return AdmissionFindings(skipped=(skipped,), not_evaluated=len(texts))
+            return AskedPolicies(prediction, None, unknown=str(error), files=len(texts))
         policies = self._by_minor.get(kubernetes)
         if policies is None:
             policies = self._by_minor[kubernetes] = _Policies(texts, kubernetes, self._budget)
-        judged = policies.judge(prediction, tree)
-        found = findings_of(judged, policies.set, policies.run, prediction, view)
+        return AskedPolicies(prediction, policies.ask(prediction, tree))
+
+
+class AskedPolicies:
+    """One cluster whose verdicts are being found. It has to be closed."""
+
+    def __init__(self, prediction: Prediction, asked: _Asked | None, *, unknown: str = "", files: int = 0) -> None:
+        self._prediction = prediction
+        self._asked = asked
+        self._unknown = unknown
+        self._files = files
+
+    def close(self) -> None:
+        if self._asked is not None:
+            self._asked.close()
+
+    def findings(self, view: PrivilegeView) -> AdmissionFindings:
+        if self._asked is None and not self._unknown:
+            return AdmissionFindings()
+        if self._asked is None:
+            skipped = Skipped(f"policies of cluster {view.cluster}", self._unknown)
+            return AdmissionFindings(skipped=(skipped,), not_evaluated=self._files)
+        judged = self._asked.judged()
+        policies = self._asked.policies
+        found = findings_of(judged, policies.set, policies.run, self._prediction, view)
         return AdmissionFindings(
             diagnostics=(*policies.static, *found.diagnostics),
             skipped=found.skipped,
@@ -110,19 +138,23 @@ class _Policies:
         placed = (placed_objects(path, text) for path, text in texts)
         objects = [item for found in placed if not isinstance(found, Diagnostic) for item in found]
         self.kubernetes = kubernetes
-        self.set, problems = read_policies(objects, kubernetes)
+        self.set, self._problems = read_policies(objects, kubernetes)
         self.resources = Resources(kubernetes, (item.body for item in self.set.definitions))
-        self._budget = budget
-        with self._budget.limits() as limits:
-            self.run = run_policies(self.set, (), self.resources, imply_bindings=False, limits=limits)
-        self.static = (*problems, *static_findings(self.set, self.run, kubernetes))
-        self._stopped: dict[str, str] = {}
-        self._known: OrderedDict[bytes, Evaluation] = OrderedDict()
+        self.budget = budget
+        self.run = PolicyRun()
+        self.is_compiled = False
+        self.stopped: dict[str, str] = {}
+        self.known: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._predicted: OrderedDict[tuple[str, bytes], list[ObjectEvaluation]] = OrderedDict()
 
     @property
     def was_stopped(self) -> bool:
-        return bool(self.run.stopped or self._stopped)
+        return bool(self.run.stopped or self.stopped)
+
+    @cached_property
+    def static(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the policies as such, once they have been compiled."""
+        return (*self._problems, *static_findings(self.set, self.run, self.kubernetes))
 
     @cached_property
     def sound(self) -> PolicySet:
@@ -130,45 +162,92 @@ class _Policies:
         refused = {name for name, issues in self.run.issues.items() if issues} | self.run.stopped.keys()
         return replace(self.set, policies=tuple(item for item in self.set.policies if item.name not in refused))
 
-    def judge(self, prediction: Prediction, tree: ManifestTree) -> list[ObjectEvaluation]:
+    def ask(self, prediction: Prediction, tree: ManifestTree) -> _Asked:
         namespaces = _namespaces(prediction, tree)
         alike = prediction.shared.given.key, tree_digest(namespaces)
-        known = self._predicted.get(alike)
-        predicted = () if known is not None else tuple(_predicted(prediction, self.resources, namespaces))
-        rendered = tuple(_rendered(prediction, tree, self.resources, namespaces))
-        self._ask((*predicted, *rendered))
-        if known is None:
-            known = [self._judged(item) for item in predicted]
-            self._predicted[alike] = known
+        is_new = alike not in self._predicted
+        predicted = tuple(_predicted(prediction, self.resources, namespaces)) if is_new else ()
+        return _Asked(self, alike, predicted, tuple(_rendered(prediction, tree, self.resources, namespaces)))
+
+    def job(self, requests: tuple[AdmissionRequest, ...]) -> PolicyJob:
+        """The first one compiles the policies, too."""
+        first = not self.is_compiled
+        return PolicyJob(
+            self.set if first else self.sound,
+            requests,
+            self.resources,
+            imply_bindings=False,
+            static=first,
+            sound_only=first,
+            stopped=self.stopped,
+            limits=self.budget.begin(),
+        )
+
+    def take(self, run: PolicyRun) -> None:
+        if self.is_compiled:
+            self.stopped |= run.stopped
+            return
+        compiled = run.issues.keys()
+        self.stopped |= {name: why for name, why in run.stopped.items() if name in compiled}
+        stopped = {name: why for name, why in run.stopped.items() if name not in compiled}
+        self.run = replace(run, evaluations=(), stopped=stopped)
+        self.is_compiled = True
+
+    def of_alike(self, alike: tuple[str, bytes], predicted: tuple[_Candidate, ...]) -> list[ObjectEvaluation]:
+        """Verdicts on predicted objects, which clusters that are installed alike share."""
+        if alike not in self._predicted:
+            self._predicted[alike] = [self.judged(item) for item in predicted]
             while len(self._predicted) > _REMEMBERED_CLUSTERS:
                 self._predicted.popitem(last=False)
-        judged = [*known, *map(self._judged, rendered)]
-        while len(self._known) > _REMEMBERED_OBJECTS:
-            self._known.popitem(last=False)
-        return judged
+        return self._predicted[alike]
 
-    def _judged(self, item: _Candidate) -> ObjectEvaluation:
-        evaluation = self._known[item.key]
+    def judged(self, item: _Candidate) -> ObjectEvaluation:
+        evaluation = self.known[item.key]
         body = None if item.about.is_pod else item.request.object
         met = evaluation.met if body is not None else ()
         fields = {name: absent_defaults(self.run.reads.get(name, ()), body or {}) for name in met}
         return ObjectEvaluation(item.about, evaluation, {name: found for name, found in fields.items() if found})
 
-    def _ask(self, candidates: Sequence[_Candidate]) -> None:
-        new = {item.key: item.request for item in candidates if item.key not in self._known}
-        if new:
-            with self._budget.limits() as limits:
-                run = run_policies(
-                    self.sound,
-                    tuple(new.values()),
-                    self.resources,
-                    imply_bindings=False,
-                    static=False,
-                    stopped=self._stopped,
-                    limits=limits,
-                )
-            self._stopped |= run.stopped
-            self._known.update(zip(new, run.evaluations, strict=True))
+    def forget_oldest(self) -> None:
+        while len(self.known) > _REMEMBERED_OBJECTS:
+            self.known.popitem(last=False)
+
+
+class _Asked:
+    """Requests of one cluster; those without a known verdict are with another process."""
+
+    def __init__(
+        self,
+        policies: _Policies,
+        alike: tuple[str, bytes],
+        predicted: tuple[_Candidate, ...],
+        rendered: tuple[_Candidate, ...],
+    ) -> None:
+        self.policies = policies
+        self._alike = alike
+        self._predicted = predicted
+        self._rendered = rendered
+        self._new = {item.key: item.request for item in (*predicted, *rendered) if item.key not in policies.known}
+        self._job: PolicyJob | None = None
+        if self._new or not policies.is_compiled:
+            self._job = policies.job(tuple(self._new.values()))
+
+    def close(self) -> None:
+        if self._job is not None:
+            self._job.close()
+            self.policies.budget.end()
+            self._job = None
+
+    def judged(self) -> list[ObjectEvaluation]:
+        policies = self.policies
+        if self._job is not None:
+            run = self._job.finish()
+            self.close()
+            policies.take(run)
+            policies.known.update(zip(self._new, run.evaluations, strict=True))
+        judged = [*policies.of_alike(self._alike, self._predicted), *map(policies.judged, self._rendered)]
+        policies.forget_oldest()
+        return judged
 
 
 @dataclass(frozen=True, slots=True)

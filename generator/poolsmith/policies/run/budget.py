@@ -23,13 +23,21 @@ class Budget:
     def __init__(self, seconds: float = LIMITS.whole, each: float = 1.0) -> None:
         self._left = seconds
         self._each = each
+        self._start = 0.0
 
     @contextlib.contextmanager
     def limits(self) -> Iterator[Limits]:
         """The limits of one use. What it takes is gone for the next."""
-        self._left += self._each
-        start = time.monotonic()
         try:
-            yield replace(LIMITS, left=max(0.0, min(LIMITS.whole, self._left)))
+            yield self.begin()
         finally:
-            self._left -= time.monotonic() - start
+            self.end()
+
+    def begin(self) -> Limits:
+        """The same for a use that goes on meanwhile; it has to come to its end."""
+        self._left += self._each
+        self._start = time.monotonic()
+        return replace(LIMITS, left=max(0.0, min(LIMITS.whole, self._left)))
+
+    def end(self) -> None:
+        self._left -= time.monotonic() - self._start

@@ -23,7 +23,7 @@ _POLL = 0.2
 _WHY = {GAVE_UP: "gave up", NO_MEMORY: "ran out of memory", TOO_DEEP: "found something nested too deeply"}
 LIMITS = Limits()
 
-__all__ = ["LIMITS", "Limits", "Part", "Stopped", "run_stoppable", "too_late"]
+__all__ = ["LIMITS", "Limits", "Part", "Stopped", "Supervisor", "run_stoppable", "too_late"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,17 @@ class Stopped:
 
 def run_stoppable(parts: Sequence[Part], limits: Limits = LIMITS) -> list[Any]:
     """The result of each part in order, or Stopped. The first exception of a part's own is one of the reasons."""
-    return _Supervisor(parts, limits).results()
+    with contextlib.closing(Supervisor(parts, limits)) as supervisor:
+        return supervisor.results()
 
 
 def too_late(limits: Limits) -> str:
     return f"all policies together took more than {limits.whole:g} seconds"
 
 
-class _Supervisor:
+class Supervisor:
+    """Starts the work at once, and looks after it when its results are wanted: meanwhile others can do theirs."""
+
     def __init__(self, parts: Sequence[Part], limits: Limits) -> None:
         self.parts = parts
         self.limits = limits
@@ -52,8 +55,16 @@ class _Supervisor:
         self.said: dict[str, int] = {}
         self.suspect: int | None = None
         self.until = time.monotonic() + (limits.whole if limits.left is None else limits.left)
+        self._started = Child(parts, list(range(len(parts))), limits) if parts else None
+
+    def close(self) -> None:
+        """Whoever wants no results ends what works on them."""
+        if self._started is not None:
+            self._started.close()
+            self._started = None
 
     def results(self) -> list[Any]:
+        """Of each part in order, or Stopped."""
         while todo := self._todo():
             if time.monotonic() >= self.until:
                 late = Stopped(too_late(self.limits))
@@ -73,7 +84,8 @@ class _Supervisor:
         return sorted(open_, key=lambda index: index != self.suspect)
 
     def _run_child(self, todo: list[int]) -> None:
-        with contextlib.closing(Child(self.parts, todo, self.limits)) as child:
+        started, self._started = self._started, None
+        with contextlib.closing(started or Child(self.parts, todo, self.limits)) as child:
             self._follow(child)
 
     def _follow(self, child: Child) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.cel.engine import engine
+from poolsmith.cel.errors import NotEvaluated
 from poolsmith.policies.admission.compiled import CompiledPolicy, Issue, compile_policy
 from poolsmith.policies.admission.evaluate import Surroundings, evaluate
 from poolsmith.policies.admission.matching import Answer, Match, matches
 from poolsmith.policies.admission.reads import fields_read
 from poolsmith.policies.admission.subject import Subject
 from poolsmith.policies.admission.verdict import AuditAnnotation, Evaluation, NotMatched, Result, Verdict
-from poolsmith.policies.run.process import LIMITS, Limits, Part, Stopped, run_stoppable, too_late
+from poolsmith.policies.run.process import LIMITS, Limits, Part, Stopped, Supervisor, too_late
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from poolsmith.policies.admission.defaulting import Path
     from poolsmith.policies.admission.policy import PolicySet
@@ -55,33 +58,90 @@ def run_policies(
     Results of a policy that had to be stopped are one `notEvaluated` per request; `stopped` were so before, and are not
     tried again. Without `static` there are no `issues`, and no process is started where there is nothing to ask.
     """
-    names = [policy.name for policy in policies.policies]
-    if limits.is_used_up:
-        return _nothing(names, len(requests), too_late(limits))
-    work = _Work(policies, requests, resources, imply_bindings=imply_bindings)
-    before = stopped or {}
-    jobs = [
-        (index, start)
-        for start in range(0, len(requests), CHUNK)
-        for index, name in enumerate(names)
-        if name not in before and work.wanted(index, start)
-    ]
-    tried = [index for index, name in enumerate(names) if static and name not in before]
-    parts = [Part(names[index], work.compiling(index)) for index in tried]
-    parts += [Part(names[index], work.evaluating(index, start)) for index, start in jobs]
-    found = run_stoppable(parts, limits)
-    late = {part.blame: item.why for part, item in zip(parts, found, strict=True) if isinstance(item, Stopped)}
-    answers = _Answers(work, {**before, **late})
-    for job, item in zip(jobs, found[len(tried) :], strict=True):
-        answers.take(*job, item)
-    facts = {names[index]: item for index, item in zip(tried, found, strict=False) if not isinstance(item, Stopped)}
-    return PolicyRun(
-        evaluations=answers.evaluations(),
-        issues={name: tuple(Issue(**issue) for issue in item["issues"]) for name, item in facts.items()},
-        undecidable={name: tuple(item["undecidable"]) for name, item in facts.items()},
-        reads={name: tuple(map(tuple, item["reads"])) for name, item in facts.items()},
-        stopped={**before, **late},
+    job = PolicyJob(
+        policies, requests, resources, imply_bindings=imply_bindings, static=static, stopped=stopped, limits=limits
     )
+    with contextlib.closing(job):
+        return job.finish()
+
+
+class PolicyJob:
+    """As `run_policies`; it begins when it is made, and is waited for in `finish`. It has to be closed.
+
+    With `sound_only`, policies that the API server would refuse, or that can't even be compiled, take no part in
+    `evaluations`.
+    """
+
+    def __init__(
+        self,
+        policies: PolicySet,
+        requests: Sequence[AdmissionRequest],
+        resources: Resources,
+        *,
+        imply_bindings: bool = True,
+        static: bool = True,
+        sound_only: bool = False,
+        stopped: Mapping[str, str] | None = None,
+        limits: Limits = LIMITS,
+    ) -> None:
+        self._names = [policy.name for policy in policies.policies]
+        self._requests = len(requests)
+        self._before = stopped or {}
+        self._limits = limits
+        self._sound_only = sound_only
+        self._supervisor: Supervisor | None = None
+        if limits.is_used_up:
+            return
+        self._work = _Work(policies, requests, resources, imply_bindings=imply_bindings, sound_only=sound_only)
+        self._jobs = [
+            (index, start)
+            for start in range(0, len(requests), CHUNK)
+            for index, name in enumerate(self._names)
+            if name not in self._before and self._work.wanted(index, start)
+        ]
+        self._tried = [index for index, name in enumerate(self._names) if static and name not in self._before]
+        self._parts = [Part(self._names[index], self._work.compiling(index)) for index in self._tried]
+        self._parts += [Part(self._names[index], self._work.evaluating(index, start)) for index, start in self._jobs]
+        if self._parts:
+            _load_engine()
+        self._supervisor = Supervisor(self._parts, limits)
+
+    def close(self) -> None:
+        if self._supervisor is not None:
+            self._supervisor.close()
+
+    def finish(self) -> PolicyRun:
+        if self._supervisor is None:
+            return self._too_late()
+        names, tried = self._names, self._tried
+        found = self._supervisor.results()
+        ends = zip(self._parts, found, strict=True)
+        late = {part.blame: item.why for part, item in ends if isinstance(item, Stopped)}
+        answers = _Answers(self._work, {**self._before, **late})
+        for job, item in zip(self._jobs, found[len(tried) :], strict=True):
+            answers.take(*job, item)
+        facts = {names[index]: item for index, item in zip(tried, found, strict=False) if not isinstance(item, Stopped)}
+        issues = {name: tuple(Issue(**issue) for issue in item["issues"]) for name, item in facts.items()}
+        unfit = {name for name in names if issues.get(name) or (name in late and name not in facts)}
+        return PolicyRun(
+            evaluations=answers.evaluations(unfit if self._sound_only else set()),
+            issues=issues,
+            undecidable={name: tuple(item["undecidable"]) for name, item in facts.items()},
+            reads={name: tuple(map(tuple, item["reads"])) for name, item in facts.items()},
+            stopped={**self._before, **late},
+        )
+
+    def _too_late(self) -> PolicyRun:
+        why = too_late(self._limits)
+        if not self._sound_only:
+            return _nothing(self._names, self._requests, why)
+        return PolicyRun(evaluations=(Evaluation(),) * self._requests, stopped=dict.fromkeys(self._names, why))
+
+
+def _load_engine() -> None:
+    """Before the fork, so that no child has to do it again; it is given nothing here."""
+    with contextlib.suppress(NotEvaluated):
+        engine()
 
 
 def _nothing(names: list[str], requests: int, why: str) -> PolicyRun:
@@ -99,18 +159,18 @@ class _Answers:
         self._found: dict[tuple[int, int], Evaluation] = {}
 
     def take(self, index: int, start: int, item: Any) -> None:
-        if isinstance(item, Stopped):
+        if isinstance(item, Stopped) or item is None:
             return
         policy = self._work.policies.policies[index].name
         unlike = [_decoded(policy, one) for one in item["unlike"]]
         for place, answer in zip(self._work.wanted(index, start), item["answers"], strict=True):
             self._found[index, place] = unlike[answer]
 
-    def evaluations(self) -> tuple[Evaluation, ...]:
+    def evaluations(self, without: Collection[str]) -> tuple[Evaluation, ...]:
         policies = self._work.policies.policies
+        taken = [index for index, policy in enumerate(policies) if policy.name not in without]
         return tuple(
-            _together([self._of(index, place) for index in range(len(policies))])
-            for place in range(len(self._work.requests))
+            _together([self._of(index, place) for index in taken]) for place in range(len(self._work.requests))
         )
 
     def _of(self, index: int, place: int) -> Evaluation:
@@ -132,8 +192,10 @@ class _Work:
         requests: Sequence[AdmissionRequest],
         resources: Resources,
         *,
-        imply_bindings: bool = True,
+        imply_bindings: bool,
+        sound_only: bool,
     ) -> None:
+        self.sound_only = sound_only
         self.policies = policies
         self.requests = requests
         self.around = Surroundings(policies, resources, imply_bindings=imply_bindings)
@@ -171,6 +233,8 @@ class _Work:
     def evaluating(self, index: int, start: int) -> Callable[[Callable[[], None]], Any]:
         def run(tick: Callable[[], None]) -> Any:
             compiled = self._policy(index)
+            if self.sound_only and compiled.issues:
+                return None
             answers: list[int] = []
             unlike: dict[int, tuple[int, Evaluation]] = {}
             for place in self.wanted(index, start):
