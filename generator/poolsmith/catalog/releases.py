@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import line_of, version_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,7 @@ class Releases:
         """The release itself, else the recorded one of its line: patches change none of these facts."""
         if tag in self.by_tag:
             return self.by_tag[tag]
-        line = ".".join(tag.removeprefix("v").split(".")[:2])
-        return next((release for release in self.by_tag.values() if release.line == line), None)
+        return next((release for release in self.by_tag.values() if release.line == line_of(tag)), None)
 
 
 def releases_from(data: dict[str, Any]) -> Releases:

@@ -27,15 +27,17 @@ def at_least(version: str, minimum: str) -> bool:
 
 
 def is_older(version: str, minimum: str) -> bool:
-    """Whether a version is older for certain: where it says less than the minimum, the rest may be anything."""
+    """Whether a version, or all of a branch that it names, comes before the minimum.
+
+    Where it says less than the minimum, the rest may be anything: then it is not older for certain.
+    """
     given = version_key(version)
     return given < version_key(minimum)[: len(given)]
 
 
-def precedes(version: str, first: str) -> bool:
-    """Whether a version, or all of a branch that it names, comes before the first one."""
-    key = version_key(version)
-    return key < version_key(first)[: len(key)]
+def line_of(version: str) -> str:
+    """Major and minor as text: `25.10` of `v25.10.1`."""
+    return ".".join(version.removeprefix("v").split(".")[:2])
 
 
 def minor_key(version: str) -> tuple[int, ...]:

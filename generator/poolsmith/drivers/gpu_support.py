@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.versions import precedes, version_key
+from poolsmith.catalog.versions import is_older, version_key
 
 if TYPE_CHECKING:
     from poolsmith.catalog.driver_images import DriverImages
@@ -19,7 +19,7 @@ def ended_with(architecture: Architecture, branch: int | None) -> int | None:
 
 def begins_with(first: str | None, version: str, branch: int | None) -> str | None:
     """The first version that knows a GPU, where the driver's is an earlier one."""
-    return first if first is not None and branch is not None and precedes(version, first) else None
+    return first if first is not None and branch is not None and is_older(version, first) else None
 
 
 def is_coherent(gpu: GpuEntry, version: str, images: DriverImages) -> bool:

@@ -7,6 +7,7 @@ from posixpath import dirname, normpath
 
 from poolsmith.catalog import store
 from poolsmith.catalog.platforms import Distribution, RuntimePaths, distributions_from
+from poolsmith.catalog.versions import line_of
 
 CONTAINERD = "containerd"
 
@@ -50,11 +51,6 @@ def sockets_of(distribution: str) -> frozenset[str]:
     """Where it has containerd's socket, in any release's line."""
     rules = distributions()[distribution].rules.get(CONTAINERD, ())
     return frozenset(paths.socket for _, paths in rules if paths.socket is not None)
-
-
-def line_of(release: str) -> str:
-    """`25.10` of `v25.10.1`."""
-    return ".".join(release.removeprefix("v").split(".")[:2])
 
 
 def _host(path: str) -> str:

@@ -10,7 +10,7 @@ import re
 from typing import Any, TypeAlias
 
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions.values import CIDR, IP, marked, text
+from poolsmith.cel.functions.values import CIDR, IP, marked, parses, text
 from poolsmith.cel.printed_text import quoted
 
 _BITS = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
@@ -50,11 +50,7 @@ def _network(found: tuple[Address, int]) -> Network:
 
 
 def is_ip(value: Any) -> bool:
-    try:
-        _address(text(value))
-    except ValueError:
-        return False
-    return True
+    return parses(_address, text(value))
 
 
 def ip(value: Any) -> dict[int, str]:
@@ -101,11 +97,7 @@ def is_global_unicast(value: Any) -> bool:
 
 
 def is_cidr(value: Any) -> bool:
-    try:
-        _prefix(text(value))
-    except ValueError:
-        return False
-    return True
+    return parses(_prefix, text(value))
 
 
 def cidr(value: Any) -> dict[int, str]:

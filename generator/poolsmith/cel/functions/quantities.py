@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions.values import INT64, QUANTITY, marked, text, whole
+from poolsmith.cel.functions.values import INT64, QUANTITY, marked, parses, text, whole
 
 _QUANTITY = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eEinumkKMGTP]*)(?:[+-]?[0-9]*))", re.ASCII)
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -78,11 +78,7 @@ def quantity(value: Any) -> dict[Any, Any]:
 
 
 def is_quantity(value: Any) -> bool:
-    try:
-        parsed(text(value))
-    except ValueError:
-        return False
-    return True
+    return parses(parsed, text(value))
 
 
 def _as_int64(value: Any) -> int | None:

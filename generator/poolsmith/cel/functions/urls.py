@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions.values import URL, marked, text
+from poolsmith.cel.functions.values import URL, marked, parses, text
 from poolsmith.cel.printed_text import quoted
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
@@ -82,11 +82,7 @@ def _path(path: str, shown: str) -> str:
 
 
 def is_url(value: Any) -> bool:
-    try:
-        parsed(text(value))
-    except ValueError:
-        return False
-    return True
+    return parses(parsed, text(value))
 
 
 def url(value: Any) -> dict[Any, Any]:

@@ -6,9 +6,12 @@ Opaque values are maps with a mark: a key that is a whole number, as no JSON obj
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.cel.errors import CelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 INT64 = 2**63
 MOST_ITEMS, LONGEST_TEXT = 10_000, 1 << 22
@@ -38,6 +41,15 @@ class TooLargeError(Exception):
 
 def no_overload() -> CelError:
     return CelError(NO_OVERLOAD)
+
+
+def parses(read: Callable[[str], Any], value: str) -> bool:
+    """Whether a reader takes a text."""
+    try:
+        read(value)
+    except ValueError:
+        return False
+    return True
 
 
 def marked(value: Any, mark: int) -> dict[Any, Any]:

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions.values import SEMVER, marked, text, truth
+from poolsmith.cel.functions.values import SEMVER, marked, parses, text, truth
 
 _VERSION = re.compile(
     r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?", re.ASCII
@@ -72,11 +72,7 @@ def semver(value: Any, normalise: Any = False) -> dict[Any, Any]:
 
 def is_semver(value: Any, normalise: Any = False) -> bool:
     given, loosely = text(value), truth(normalise)
-    try:
-        parsed(normalised(given) if loosely else given)
-    except ValueError:
-        return False
-    return True
+    return parses(lambda word: parsed(normalised(word) if loosely else word), given)
 
 
 def number(value: Any, place: int) -> int:

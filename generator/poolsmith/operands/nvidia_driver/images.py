@@ -15,6 +15,7 @@ from poolsmith.drivers.image_tag import DIGEST, built_for
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import NotModelled, OperatorError
 from poolsmith.sources.nested import value_at
+from poolsmith.sources.pod_template import mappings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,15 +118,11 @@ def _installed_image(request: DriverRequest) -> str:
 
 
 def _variable_of(operator: dict[str, Any]) -> str:
-    for container in _mappings(value_at(operator, _CONTAINERS)):
-        for variable in _mappings(container.get("env")):
+    for container in mappings(value_at(operator, _CONTAINERS)):
+        for variable in mappings(container.get("env")):
             if variable.get("name") == _MANAGER and variable.get("value"):
                 return str(variable["value"])
     raise NotModelled(f"an operator without {_MANAGER}")
-
-
-def _mappings(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 _LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"

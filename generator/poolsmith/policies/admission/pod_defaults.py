@@ -6,12 +6,9 @@ Fields of the wrong type are left alone: the API server takes no such object.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from poolsmith.sources.pod_template import CONTAINER_FIELDS, mapping, word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from poolsmith.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, word
 
 _POD = {
     "restartPolicy": "Always",
@@ -35,13 +32,13 @@ def fill_pod(pod: dict[str, Any]) -> None:
         pod["securityContext"] = {}
     on_host = pod.get("hostNetwork") is True
     for field in CONTAINER_FIELDS:
-        for container in _mappings(pod.get(field)):
+        for container in mappings(pod.get(field)):
             fill_container(container)
             if field != "ephemeralContainers":
                 _fill_requests(container)
                 if on_host:
                     _open_on_host(container)
-    for volume in _mappings(pod.get("volumes")):
+    for volume in mappings(pod.get("volumes")):
         _fill_volume(volume)
 
 
@@ -51,9 +48,9 @@ def fill_container(container: dict[str, Any]) -> None:
         container["imagePullPolicy"] = "Always" if _is_latest(word(container.get("image"))) else "IfNotPresent"
     if container.get("resources") is None:
         container["resources"] = {}
-    for port in _mappings(container.get("ports")):
+    for port in mappings(container.get("ports")):
         _fill(port, {"protocol": "TCP"})
-    for variable in _mappings(container.get("env")):
+    for variable in mappings(container.get("env")):
         _fill_field_reference(mapping(variable.get("valueFrom")).get("fieldRef"))
     for name in _PROBES:
         probe = container.get(name)
@@ -97,7 +94,7 @@ def _fill_requests(container: dict[str, Any]) -> None:
 
 def _open_on_host(container: dict[str, Any]) -> None:
     """In the host's network a port of the container is one of the host."""
-    for port in _mappings(container.get("ports")):
+    for port in mappings(container.get("ports")):
         if not port.get("hostPort") and isinstance(port.get("containerPort"), int):
             port["hostPort"] = port["containerPort"]
 
@@ -112,13 +109,13 @@ def _fill_volume(volume: dict[str, Any]) -> None:
     path = volume.get("hostPath")
     if isinstance(path, dict) and path.get("type") is None:
         path["type"] = ""
-    for item in _mappings(mapping(volume.get("downwardAPI")).get("items")):
+    for item in mappings(mapping(volume.get("downwardAPI")).get("items")):
         _fill_field_reference(item.get("fieldRef"))
-    for part in _mappings(mapping(volume.get("projected")).get("sources")):
+    for part in mappings(mapping(volume.get("projected")).get("sources")):
         token = part.get("serviceAccountToken")
         if isinstance(token, dict):
             _fill(token, {"expirationSeconds": _TOKEN_SECONDS})
-        for item in _mappings(mapping(part.get("downwardAPI")).get("items")):
+        for item in mappings(mapping(part.get("downwardAPI")).get("items")):
             _fill_field_reference(item.get("fieldRef"))
     template = mapping(mapping(volume.get("ephemeral")).get("volumeClaimTemplate")).get("spec")
     if isinstance(template, dict):
@@ -134,7 +131,3 @@ def _is_latest(image: str) -> bool:
     name, _, digest = image.partition("@")
     _, _, tag = name.rpartition("/")[2].partition(":")
     return tag == "latest" or (not tag and not digest)
-
-
-def _mappings(value: Any) -> Iterator[dict[str, Any]]:
-    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())

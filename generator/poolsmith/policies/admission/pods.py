@@ -204,7 +204,7 @@ def _mount_token(spec: dict[str, Any]) -> None:
             if any(item.get("mountPath") == TOKEN_PATH for item in mappings(mounts)):
                 continue
             mount = {"name": name, "readOnly": True, "mountPath": TOKEN_PATH}
-            container["volumeMounts"] = [*(mounts if isinstance(mounts, list) else ()), mount]  # type: ignore[index]
+            container["volumeMounts"] = [*(mounts if isinstance(mounts, list) else ()), mount]
             mounted = True
     if mounted and found is None:
         volumes = spec.get("volumes")

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.versions import line_of
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.diagnostics.codes.privilege import POD_SECURITY
 from poolsmith.diagnostics.outcome import Skipped
@@ -164,7 +165,7 @@ def _by_check(violations: tuple[PodSecurityViolation, ...]) -> Iterator[str]:
 
 def enforced_standards(plan: ClusterPlan, objects: tuple[Mapping[str, Any], ...]) -> dict[str, PodSecurityStandard]:
     """What namespaces enforce, by their names: those of the plan, of pinned sources, and those among the objects."""
-    own = _readable(".".join(plan.cluster.spec.kubernetes.version.split(".")[:2]), LATEST)
+    own = _readable(line_of(plan.cluster.spec.kubernetes.version), LATEST)
     found: dict[str, PodSecurityStandard] = {}
     for body in objects:
         if body.get("kind") == "Namespace":
