@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import sys
@@ -28,6 +27,8 @@ def exchange(left: Path, right: Path) -> bool:
         return False
     if call(os.fsencode(left), os.fsencode(right)) == 0:
         return True
+    import ctypes  # only a run that replaces a folder needs it
+
     number = ctypes.get_errno()
     if number in _UNSUPPORTED:
         return False
@@ -36,6 +37,8 @@ def exchange(left: Path, right: Path) -> bool:
 
 @cache
 def _system_call() -> Callable[[bytes, bytes], int] | None:
+    import ctypes  # as above
+
     library = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None
     for name, folder, flag in (
         ("renameat2", _AT_FDCWD_LINUX, _RENAME_EXCHANGE),

@@ -8,7 +8,6 @@ identity). A run that was killed leaves a `.poolsmith-*` folder behind; `recover
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -169,6 +168,8 @@ def _carry(source: Path, destination: Path) -> None:
     except FileExistsError:  # a generated file or folder is in the way
         raise
     except OSError:
+        import shutil  # it loads four compression libraries
+
         shutil.copy2(source, destination, follow_symlinks=False)
 
 
@@ -224,6 +225,8 @@ def _remove(path: Path) -> None:
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
     else:
+        import shutil  # as above
+
         shutil.rmtree(path, ignore_errors=True)
 
 
