@@ -44,6 +44,8 @@ INVALID: Any = object()
 """What a reader returns after it has reported why there is no value."""
 
 Reader = Callable[[Any, str, Sink], Any]
+_compiled = cache(re.compile)
+"""A run reads few of all fields, so a pattern is compiled when its first value comes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -166,14 +168,14 @@ def field_places(specs: tuple[type, ...]) -> dict[str, tuple[str, ...]]:
 
 
 def _string_reader(shape: Shape) -> Reader:
-    pattern = re.compile(shape.pattern) if shape.pattern else None
+    pattern = shape.pattern
     form = shape.form or "text of another form"
 
     def read(value: Any, pointer: str, sink: Sink) -> Any:
         if not isinstance(value, str):
             _report_not_a_string(value, pointer, sink)
             return INVALID
-        if pattern is not None and pattern.fullmatch(value) is None:
+        if pattern is not None and _compiled(pattern).fullmatch(value) is None:
             message = f"{_what(pointer)} is `{shorten(value)}`, not {form}"
             sink.report(codes.INVALID_NAME, pointer, message, f"write {form}")
             return INVALID
@@ -277,7 +279,7 @@ def _report_duplicates(items: list[Any], pointer: str, sink: Sink) -> None:
 
 
 def _map_reader(item_reader: Reader, shape: Shape) -> Reader:
-    keys = re.compile(shape.keys) if shape.keys else None
+    keys = shape.keys
 
     def read(value: Any, pointer: str, sink: Sink) -> Any:
         if not isinstance(value, dict):
@@ -286,7 +288,7 @@ def _map_reader(item_reader: Reader, shape: Shape) -> Reader:
         result = {}
         for key, item in value.items():
             below = f"{pointer}/{escape(key)}"
-            if keys is not None and keys.fullmatch(key) is None:
+            if keys is not None and _compiled(keys).fullmatch(key) is None:
                 message = f"{_what(pointer)} can't have the key `{shorten(key)}`"
                 sink.report(codes.INVALID_NAME, below, message)
                 result[key] = INVALID
