@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.project import CLUSTERS, open_project
-from poolsmith.app.rule_book import find_rule, rule_book
 from poolsmith.diagnostics import UsageError, sorted_unique
+from poolsmith.diagnostics.known_rules import known_rules
 from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.origin import FromCatalog, FromProfile
@@ -70,10 +70,15 @@ def explain(root: Path, what: str) -> Explanation:
 
     A file below output/ explains all of its values. Raises UsageError, NoInputError.
     """
-    if (rule := find_rule(what)) is not None:
-        return Explanation(text=format_rule(rule))
+    rules = known_rules()
+    if what.upper() in rules or what.lower() in rules:
+        from poolsmith.app.rule_book import find_rule  # all rules, which a pool or a value can do without
+
+        if (rule := find_rule(what)) is not None:
+            return Explanation(text=format_rule(rule))
     if _RULE_CODE.fullmatch(what):
-        raise UsageError(f"there is no rule `{what}`; {did_you_mean(what.upper(), [r.code for r in rule_book()])}")
+        codes = dict.fromkeys(rule.code for rule in rules.values())
+        raise UsageError(f"there is no rule `{what}`; {did_you_mean(what.upper(), codes)}")
     project = open_project(root)
     name, separator, rest = _target(what)
     clusters = {files.name: files for files in project.fleet.clusters}
