@@ -8,7 +8,7 @@ from poolsmith.catalog.node_labels import GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
-from poolsmith.drivers.published_images import carries_driver
+from poolsmith.drivers.carried import carries_driver
 from poolsmith.operands.node_labels import has_gpu
 from poolsmith.operands.pool_nodes import pool_nodes
 from poolsmith.plan.plan import ClusterPlan, LabelSetting, PoolPlan

@@ -5,7 +5,10 @@ Source: NVIDIA/gpu-operator@v26.7.0:controllers/state_manager.go, internal/const
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 GPU_PRESENT: Final = "nvidia.com/gpu.present"
 WORKLOAD: Final = "nvidia.com/gpu.workload.config"
@@ -30,3 +33,8 @@ OS_VERSION: Final = FEATURE + "system-os_release.VERSION_ID"
 OS_MAJOR: Final = OS_VERSION + ".major"
 OS_MINOR: Final = OS_VERSION + ".minor"
 OS_TREE: Final = FEATURE + "system-os_release.OSTREE_VERSION"
+
+
+def matches(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
+    """Whether a node with these labels is one that a nodeSelector selects."""
+    return all(labels.get(key) == value for key, value in selector.items())

@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from poolsmith.catalog.driver_images import DriverImages, PrecompiledRow
-    from poolsmith.catalog.platforms import OperatingSystemEntry
     from poolsmith.catalog.releases import Release
 
 _KERNEL = re.compile(r"(?P<minor>\d+\.\d+)\.\d+-\d+-(?P<flavour>[a-z][a-z0-9-]*)\Z")
-
-
-def carries_driver(system: OperatingSystemEntry | None) -> bool:
-    """Whether every image of a system for GPU nodes has a driver, so that no driver container runs there."""
-    return system is not None and system.driver == "os"
 
 
 def has_precompiled(release: Release, arch: str) -> bool:

@@ -10,8 +10,8 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
 from poolsmith.diagnostics.severity import Severity
+from poolsmith.drivers.carried import DECLARED, UNKNOWN, carries_driver, driver_folder
 from poolsmith.drivers.image_tag import os_tag
-from poolsmith.drivers.published_images import carries_driver
 from poolsmith.drivers.version import branch_of, is_branch, is_full, is_version
 from poolsmith.plan.driver_features import check_features
 from poolsmith.plan.driver_modules import check_modules
@@ -31,7 +31,6 @@ SOURCE = "/spec/driver/source"
 VERSION = "/spec/driver/version"
 INSTALL_DIR = "/spec/driver/installDir"
 MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
-_NOT_IN_ROOT = ("declared", "unknown")
 
 
 def choose_drivers(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -191,10 +190,10 @@ def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | No
     spec = pool.profile.spec
     given = spec.driver.install_dir
     entry = facts.catalog.operating_systems.get(spec.os.id)
-    known = entry.driver_folder if entry is not None else None
+    known = driver_folder(entry)
     if source is not DriverSource.PREINSTALLED or known is None:
         return given
-    if known not in _NOT_IN_ROOT:
+    if known not in (DECLARED, UNKNOWN):
         if given not in (None, known):
             facts.report_pool(
                 DRIVER_FOLDER,
@@ -210,10 +209,10 @@ def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | No
             pool,
             SOURCE if spec.driver.source else "/spec/os/id",
             f"where {spec.os.id} {spec.os.version} has its driver "
-            + ("depends on its version and flavour" if known == "declared" else "is unknown")
+            + ("depends on its version and flavour" if known == DECLARED else "is unknown")
             + "; the operator looks in the root file system",
             help="declare it: `driver: {source: preinstalled, installDir: ...}`",
-            severity=Severity.ERROR if known == "declared" else Severity.WARNING,
+            severity=Severity.ERROR if known == DECLARED else Severity.WARNING,
         )
     return given
 

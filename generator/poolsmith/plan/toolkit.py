@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import DEPLOY_TOOLKIT
 from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.drivers.carried import carries_toolkit
 from poolsmith.plan.device_injection import uses_cdi
 from poolsmith.plan.facts import map_pools, with_values
 from poolsmith.plan.mixed_runtimes import RUNTIME, operator_runtime
@@ -76,7 +77,7 @@ def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
             )
         return "none"
     entry = facts.catalog.operating_systems.get(spec.os.id)
-    brought = entry is not None and entry.toolkit == "os"
+    brought = carries_toolkit(entry)
     if brought and source in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY):
         facts.report_pool(
             codes.TOOLKIT_CONTRADICTION,

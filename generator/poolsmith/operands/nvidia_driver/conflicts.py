@@ -10,7 +10,7 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.node_labels import DRIVER_OWNER
+from poolsmith.catalog.node_labels import DRIVER_OWNER, matches
 from poolsmith.drivers.features import BESIDE_COMPILED, needs_open_modules
 from poolsmith.drivers.kernel_modules import OPEN, chosen_by
 from poolsmith.operands.kube import OperatorError
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 class SeveralDefaultsError(OperatorError):
     """More than one NVIDIADriver wants to serve every node that is left."""
-
-
-def matches(node: Node, selector: Mapping[str, str]) -> bool:
-    return all(node.labels.get(key) == value for key, value in selector.items())
 
 
 class Conflicts:
@@ -56,7 +52,7 @@ class Conflicts:
     def _overlap(self) -> bool:
         taken: set[str] = set()
         for driver in self._drivers:
-            chosen = {node.name for node in self._nodes if matches(node, driver.selector)}
+            chosen = {node.name for node in self._nodes if matches(node.labels, driver.selector)}
             if taken & chosen:
                 return True
             taken |= chosen
@@ -79,7 +75,7 @@ def _check_owners(drivers: Sequence[NvidiaDriver], nodes: Sequence[Node]) -> Non
     owners: dict[str, NvidiaDriver] = {}
     for driver in drivers:
         for node in nodes:
-            if driver.is_default or not matches(node, driver.selector):
+            if driver.is_default or not matches(node.labels, driver.selector):
                 continue
             if node.name in owners:
                 raise _several(node, (owners[node.name], driver))
@@ -105,7 +101,7 @@ def defaults(drivers: Iterable[NvidiaDriver]) -> list[NvidiaDriver]:
 
 def owner_among(drivers: Iterable[NvidiaDriver], node: Node) -> NvidiaDriver | None:
     """The one that selects a node, if any does. Raises OperatorError."""
-    found = [driver for driver in drivers if matches(node, driver.selector)]
+    found = [driver for driver in drivers if matches(node.labels, driver.selector)]
     if len(found) > 1:
         raise _several(node, found)
     return found[0] if found else None

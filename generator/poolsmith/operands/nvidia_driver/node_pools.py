@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, KERNEL, OS_ID, OS_MAJOR, OS_VERSION
+from poolsmith.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, KERNEL, OS_ID, OS_MAJOR, OS_VERSION, matches
 from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.nvidia_driver.conflicts import matches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +41,7 @@ def node_pools(driver: NvidiaDriver, nodes: Sequence[Node], entry: NvidiaDriverE
     selector |= driver.own_selector
     pools: dict[str, DriverPool] = {}
     for node in sorted(nodes, key=lambda node: node.name):
-        pool = _pool(driver, node, selector, entry) if matches(node, selector) else None
+        pool = _pool(driver, node, selector, entry) if matches(node.labels, selector) else None
         if pool is not None:
             pools.setdefault(f"{pool.os_tag}-{pool.kernel_name}", pool)
     if not pools and entry.behaviour["withoutPools"] == "error":

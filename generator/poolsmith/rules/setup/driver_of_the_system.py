@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.node_labels import DEPLOY_DRIVER, DEPLOY_TOOLKIT
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
+from poolsmith.drivers.carried import carries_toolkit
 from poolsmith.rules.setup.driver_setup import ENABLED, driver_setup
 from poolsmith.rules.setup.node_drivers import node_drivers
 from poolsmith.rules.setup.wording import named, places, verb
@@ -108,8 +109,7 @@ def _own_toolkit(view: SetupView, node: SetupNode) -> str | None:
     """`preinstalled` where a profile says it, `os` where the system is known to bring one."""
     if node.toolkit is not None:
         return "preinstalled" if node.toolkit == "preinstalled" else None
-    system = view.catalog.operating_systems.get(node.os_id)
-    return "os" if system is not None and system.toolkit == "os" else None
+    return "os" if carries_toolkit(view.catalog.operating_systems.get(node.os_id)) else None
 
 
 def _alike(nodes: tuple[SetupNode, ...], kind_of: Callable[[SetupNode], str | None]) -> dict[str, list[SetupNode]]:

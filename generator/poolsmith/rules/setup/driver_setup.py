@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import DEPLOY_DRIVER, GPU_PRESENT, WORKLOAD
-from poolsmith.drivers.published_images import carries_driver
+from poolsmith.drivers.carried import carries_driver
 from poolsmith.rules.setup.node_selectors import DriverSelector, Serving, serve
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.sources.nested import value_at

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
+from poolsmith.drivers.carried import DECLARED, UNKNOWN, driver_folder
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.rules.setup.wording import named, places
 
@@ -33,7 +34,6 @@ RULE = RuleInfo(
 NEEDS = ("nodes", "values")
 _VALUE = "hostPaths.driverInstallDir"
 _DEFAULT = "/run/nvidia/driver"
-_DECLARED = "declared"
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
@@ -44,26 +44,17 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     by_folder: dict[str, list[SetupNode]] = {}
     for node in setup.nodes:
         if setup.brings_own(node) is not None and not setup.is_sandboxed(node):
-            wanted = node.install_dir or _of_system(view, node)
-            if wanted is not None and wanted.rstrip("/") != folder.rstrip("/"):
+            wanted = node.install_dir or driver_folder(view.catalog.operating_systems.get(node.os_id))
+            if wanted not in (None, UNKNOWN) and wanted.rstrip("/") != folder.rstrip("/"):
                 by_folder.setdefault(wanted, []).append(node)
     for wanted, nodes in by_folder.items():
-        if wanted == _DECLARED and folder != _DEFAULT:
+        if wanted == DECLARED and folder != _DEFAULT:
             continue
-        where = f"in `{wanted}`" if wanted != _DECLARED else "in a folder that depends on its version and flavour"
+        where = f"in `{wanted}`" if wanted != DECLARED else "in a folder that depends on its version and flavour"
         yield Finding(
             message=f"{nodes[0].os_id} has its driver {where}, and the operator looks in `{folder}` ({named(nodes)})",
             place=view.value_location(_VALUE),
-            help=f"set `{_VALUE}: {wanted}`"
-            if wanted != _DECLARED
-            else f"set `{_VALUE}` to the folder of your version",
+            help=f"set `{_VALUE}: {wanted}`" if wanted != DECLARED else f"set `{_VALUE}` to the folder of your version",
             related=places(nodes, "/spec/os", "its driver lies elsewhere"),
-            severity=Severity.WARNING if wanted == _DECLARED else None,
+            severity=Severity.WARNING if wanted == DECLARED else None,
         )
-
-
-def _of_system(view: SetupView, node: SetupNode) -> str | None:
-    """A folder, `declared` where only its owner can say it; None for the root file system, and where it is unknown."""
-    system = view.catalog.operating_systems.get(node.os_id)
-    folder = system.driver_folder if system is not None else None
-    return None if folder == "unknown" else folder

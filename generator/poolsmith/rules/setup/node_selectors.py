@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.node_labels import matches
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -22,10 +24,6 @@ def are_compatible(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     if len(other) < len(one):
         one, other = other, one
     return all(other.get(key, value) == value for key, value in one.items())
-
-
-def matches(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
-    return all(labels.get(key) == value for key, value in selector.items())
 
 
 def compatible_pairs(selectors: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int]]:

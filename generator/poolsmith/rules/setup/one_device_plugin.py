@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT
+from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT, matches
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.repository.declared_charts import first_document, installed_charts
 from poolsmith.rules.setup.driver_setup import driver_setup
-from poolsmith.rules.setup.node_selectors import matches
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.rules.setup.wording import FEW, named, verb
 from poolsmith.sources.nested import value_at

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import matches
 from poolsmith.profiles.toleration import Tolerations, keeps_away, shown_taint
 from poolsmith.rules.setup.discoveries import discoveries
 from poolsmith.rules.setup.driver_setup import driver_setup
@@ -230,7 +231,7 @@ def _of_daemon_sets(view: SetupView, nodes: Iterable[SetupNode]) -> Iterator[_As
             continue
         wanted = [(key, value) for key, value in selector.items() if isinstance(value, str)]
         fewest = min((by_label.get(label, []) for label in wanted), key=len, default=[])
-        chosen = [node for node in fewest if all(node.labels.get(key) == value for key, value in selector.items())]
+        chosen = [node for node in fewest if matches(node.labels, selector)]
         known = Tolerations(tolerations)
         if chosen and not any(_takes(node, known, view) for node in chosen):
 

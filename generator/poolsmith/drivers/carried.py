@@ -1,0 +1,27 @@
+"""What an operating system carries itself: a driver, and where it lies; a toolkit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poolsmith.catalog.platforms import OperatingSystemEntry
+
+DECLARED = "declared"
+"""In place of a folder that depends on the system's version and flavour, so that its owner has to say it."""
+UNKNOWN = "unknown"
+"""In place of a folder that no source names."""
+
+
+def carries_driver(system: OperatingSystemEntry | None) -> bool:
+    """Whether every image of a system for GPU nodes has a driver, so that no driver container runs there."""
+    return system is not None and system.driver == "os"
+
+
+def carries_toolkit(system: OperatingSystemEntry | None) -> bool:
+    return system is not None and system.toolkit == "os"
+
+
+def driver_folder(system: OperatingSystemEntry | None) -> str | None:
+    """A path, DECLARED or UNKNOWN; None for the root file system."""
+    return system.driver_folder if system is not None else None
