@@ -10,7 +10,7 @@ from poolsmith.cel import engine_problem
 from poolsmith.policies.admission.placed import placed_objects
 from poolsmith.policies.admission.reading import read_policies
 from poolsmith.policies.admission.resources import Resources
-from poolsmith.policies.run.budget import Budget
+from poolsmith.policies.run.process import Budget
 from poolsmith.policies.run.run import run_policies
 
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason="there is no CEL engine")

@@ -9,7 +9,7 @@ from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes.policy import POLICY_NOT_SERVED
 from poolsmith.diagnostics.listing import listed
 from poolsmith.output.tree import cluster_header
-from poolsmith.policies.shipped_files import shipped_policies
+from poolsmith.policies.shipped import shipped_policies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

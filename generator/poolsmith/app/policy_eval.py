@@ -13,12 +13,12 @@ from poolsmith.diagnostics.codes.shape import MISSING_FIELD
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.operands.input.objects_file import MAX_OBJECTS_BYTES, nothing_in
 from poolsmith.policies.admission.make_request import DEFAULT_NAMESPACE, make_request
+from poolsmith.policies.admission.normalise import normalised
 from poolsmith.policies.admission.placed import PlacedObject, placed_objects
 from poolsmith.policies.admission.reading import read_policies
 from poolsmith.policies.admission.reads import absent_defaults
 from poolsmith.policies.admission.request import OPERATIONS, User
 from poolsmith.policies.admission.resources import Resources
-from poolsmith.policies.admission.stored import unreadable
 from poolsmith.policies.admission.verdict import Decision, EvalResult, Evaluation, Result, Verdict
 from poolsmith.policies.admission_file import is_served
 from poolsmith.policies.files import TEST_ENDING
@@ -237,7 +237,7 @@ def _operation(body: PlacedObject | None, old: PlacedObject | None, resources: R
 
 def _unreadable(pairs: list[tuple[PlacedObject | None, PlacedObject | None]], kubernetes: str) -> Iterator[Diagnostic]:
     for item in (one for pair in pairs for one in pair if one is not None):
-        why = unreadable(item.body, kubernetes)
+        why = normalised(item.body, kubernetes).reason
         if why is not None:
             message = f"{shorten(item.shown)}: the API server could not read this object: {why}"
             yield diagnose(

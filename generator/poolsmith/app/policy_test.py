@@ -20,7 +20,7 @@ from poolsmith.policies.admission.resources import Resources
 from poolsmith.policies.admission.verdict import Evaluation, Verdict
 from poolsmith.policies.policy_test import CaseResult, Expected, PolicyCase
 from poolsmith.policies.policy_test_files import ENDING, TestFile, TestFiles, find_test_files
-from poolsmith.policies.run.budget import Budget
+from poolsmith.policies.run.process import Budget
 from poolsmith.policies.run.run import run_policies
 from poolsmith.policies.run.static import static_findings
 from poolsmith.sources.stream_places import StreamPlaces

@@ -10,8 +10,8 @@ from poolsmith.ledger.grants.grant import GRANT, GrantSpec
 from poolsmith.policies.enforcement import ENFORCEMENT, EnforcementSpec
 from poolsmith.policies.policy_test import KIND as POLICY_TEST
 from poolsmith.policies.policy_test import PolicyTestSpec
-from poolsmith.policies.rule_setting import SETTINGS, RuleSettingsSpec
-from poolsmith.policies.waiver import WAIVERS, WaiverListSpec
+from poolsmith.policies.rule_settings import SETTINGS, RuleSettingsSpec
+from poolsmith.policies.waivers import WAIVERS, WaiverListSpec
 from poolsmith.profiles.cluster import ClusterSpec
 from poolsmith.profiles.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
 from poolsmith.profiles.node_pool import PoolSpec

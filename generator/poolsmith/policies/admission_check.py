@@ -24,7 +24,7 @@ from poolsmith.policies.admission.request import User
 from poolsmith.policies.admission.resources import Resources
 from poolsmith.policies.admission_file import FIRST_SERVED
 from poolsmith.policies.admission_findings import JudgedObject, ObjectEvaluation, Sight, findings_of, unseen
-from poolsmith.policies.run.budget import Budget
+from poolsmith.policies.run.process import Budget
 from poolsmith.policies.run.run import PolicyJob, PolicyRun
 from poolsmith.policies.run.static import static_findings
 from poolsmith.sources.digest import tree_digest

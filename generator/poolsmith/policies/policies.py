@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.ledger.grants.matching import GrantBook
     from poolsmith.policies.admission.placed import PlacedObject
     from poolsmith.policies.enforcement import EnforcementSpec
-    from poolsmith.policies.rule_setting import RuleSettings
+    from poolsmith.policies.rule_settings import RuleSettings
     from poolsmith.policies.waivers import LoadedWaiver
 
 MAX_ADMISSION_BYTES = 1 << 20
@@ -47,8 +47,7 @@ class Policies:
 
     @cached_property
     def settings(self) -> tuple[RuleSettings, tuple[Diagnostic, ...]]:
-        from poolsmith.policies.rule_setting import SETTINGS, RuleSettingsSpec
-        from poolsmith.policies.rule_settings import NO_SETTINGS, sound_settings
+        from poolsmith.policies.rule_settings import NO_SETTINGS, SETTINGS, RuleSettingsSpec, sound_settings
 
         if self.files.rules is None:
             return NO_SETTINGS, ()
@@ -59,8 +58,7 @@ class Policies:
 
     @cached_property
     def waivers(self) -> tuple[tuple[LoadedWaiver, ...], tuple[Diagnostic, ...]]:
-        from poolsmith.policies.waiver import WAIVERS, WaiverListSpec
-        from poolsmith.policies.waivers import sound_waivers
+        from poolsmith.policies.waivers import WAIVERS, WaiverListSpec, sound_waivers
 
         if self.files.waivers is None:
             return (), ()
@@ -73,7 +71,7 @@ class Policies:
     def admission(self) -> tuple[tuple[AdmissionFile, ...], tuple[Diagnostic, ...]]:
         """The files of `policies/admission/`, tests left out, that can be read and hold nothing that is not shipped."""
         from poolsmith.policies.admission.placed import placed_objects
-        from poolsmith.policies.shipped_objects import unshippable
+        from poolsmith.policies.shipped import unshippable
 
         found: list[AdmissionFile] = []
         objects: list[PlacedObject] = []
@@ -120,7 +118,7 @@ class Policies:
 
         if self.files.enforcement is None:
             return DEFAULT_ENFORCEMENT, ()
-        from poolsmith.policies.load_enforcement import load_enforcement
+        from poolsmith.policies.enforcement import load_enforcement
 
         spec, problems = load_enforcement(self.tree, self.files.enforcement)
         return spec or DEFAULT_ENFORCEMENT, problems

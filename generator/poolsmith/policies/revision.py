@@ -1,7 +1,7 @@
-"""Folders of another revision of the repository, from git's objects.
+"""Folders of another revision of the repository, and how its policies differ from those of the checkout.
 
-Nothing is checked out and no hook or filter of the repository runs: blobs are written into a folder of our own, which
-is then read under the same suspicion as any other.
+The files come from git's objects. Nothing is checked out and no hook or filter of the repository runs: blobs are
+written into a folder of our own, which is then read under the same suspicion as any other.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
-from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics import Diagnostic, UsageError, diagnose, whole_file
+from poolsmith.diagnostics.codes.policy import CHANGED_POLICIES
+from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import printable, shorten
 from poolsmith.policies.files import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
+
+    from poolsmith.policies.policies import Policies
 
 _REGULAR = frozenset((b"100644", b"100755"))
 _MAX_FILES = 10_000
@@ -143,3 +147,22 @@ def _problem(said: str) -> str:
     """The line that says what is wrong; advice stands before or after it."""
     lines = said.splitlines()
     return next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
+
+
+_FEW = 8
+
+
+def policy_changes(own: Policies, judging: Policies) -> tuple[Diagnostic, ...]:
+    """One finding on all files that are new, changed or gone; none where nothing is."""
+    ours, theirs = set(own.files.paths), set(judging.files.paths)
+    changed = (path for path in ours & theirs if own.tree.read_text(path) != judging.tree.read_text(path))
+    parts = {"new": ours - theirs, "changed": set(changed), "gone": theirs - ours}
+    said = [f"{word}: {listed(map(_short, sorted(paths)), _FEW)}" for word, paths in parts.items() if paths]
+    if not said:
+        return ()
+    message = f"`{POLICIES}/` is not that of the revision that judges; {'; '.join(said)}"
+    return (diagnose(CHANGED_POLICIES, message, whole_file(POLICIES)),)
+
+
+def _short(path: str) -> str:
+    return shorten(path.removeprefix(f"{POLICIES}/"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
@@ -10,17 +10,54 @@ from poolsmith.diagnostics.codes import policy
 from poolsmith.diagnostics.codes.shape import DUPLICATE_ITEM
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.policies.rule_setting import RuleSetting, RuleSettings
-from poolsmith.shape.review import is_placeholder
+from poolsmith.shape.field import spec
+from poolsmith.shape.review import PROSE, is_placeholder
 from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics import Location, RuleInfo
     from poolsmith.diagnostics.known_rules import KnownRule
-    from poolsmith.policies.rule_setting import RuleSettingsSpec
     from poolsmith.shape.kind_document import KindDocument
+
+SETTINGS = "RuleSettings"
+RULE_WORD = r"[A-Za-z0-9-]{1,80}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSetting:
+    """What differs from the rule's defaults."""
+
+    enabled: bool = spec("Whether the rule runs.", default=True)
+    severity: Severity | None = spec("The severity of its findings.", default=None)
+    reason: str = spec(
+        "The reason; required if the rule is turned off or its severity is lowered.", pattern=PROSE, default=""
+    )
+    parameters: dict[str, int] = spec(
+        "Parameters of the rule.", default={}, keys=r"[a-zA-Z]{1,40}", minimum=0, maximum=100_000
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSettingsSpec:
+    """What this repository expects of the rules."""
+
+    rules: dict[str, RuleSetting] = spec("Settings by name or code of the rule.", default={}, keys=RULE_WORD)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSettings:
+    """The sound settings, by code."""
+
+    by_code: dict[str, RuleSetting]
+
+    def parameter(self, rule: RuleInfo, name: str) -> int:
+        """A number that the rule takes. Raises KeyError for a name that the rule does not declare."""
+        default = dict(rule.parameters)[name]
+        setting = self.by_code.get(rule.code)
+        return default if setting is None else setting.parameters.get(name, default)
+
 
 NO_SETTINGS = RuleSettings({})
 _RULES = "/spec/rules"

@@ -12,8 +12,9 @@ from poolsmith.diagnostics.codes.admission import UNDECIDED_BY_POLICY
 from poolsmith.diagnostics.diagnostic import WAIVED
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.policies.rule_settings import find_in, is_fixed, unknown_rule
-from poolsmith.shape.review import day_of, is_placeholder
+from poolsmith.policies.rule_settings import RULE_WORD, find_in, is_fixed, unknown_rule
+from poolsmith.shape.field import spec
+from poolsmith.shape.review import DATE, PROSE, day_of, is_placeholder
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -21,8 +22,36 @@ if TYPE_CHECKING:
 
     from poolsmith.diagnostics import Location
     from poolsmith.diagnostics.known_rules import KnownRule
-    from poolsmith.policies.waiver import Waiver, WaiverListSpec
     from poolsmith.shape.kind_document import KindDocument
+
+WAIVERS = "WaiverList"
+
+_SUBJECT = r"[^\x00-\x1f\x7f]{1,400}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiver:
+    """One rule on one subject, and why that is accepted."""
+
+    rule: str = spec("Name or code of the rule.", pattern=RULE_WORD, examples=("host-network", "PSM403"))
+    subject: str = spec(
+        "Exactly the `subject` of the finding, as `poolsmith check --format json` shows it; no wildcards.",
+        pattern=_SUBJECT,
+        examples=("prod-eu/gpu-operator/DaemonSet/nvidia-dcgm-exporter",),
+    )
+    reason: str = spec("Why the finding is accepted.", pattern=PROSE, default="")
+    owner: str = spec("The team that is responsible.", pattern=PROSE, default="", examples=("gpu-platform",))
+    expires: str = spec(
+        "The last day on which it is valid.", pattern=DATE, form="a day such as 2027-06-30", examples=("2027-06-30",)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaiverListSpec:
+    """Everything that is waived in this repository."""
+
+    waivers: tuple[Waiver, ...] = spec("The waivers.", default=())
+
 
 _OF_POLICIES = "PSM9"
 

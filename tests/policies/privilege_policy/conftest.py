@@ -18,12 +18,12 @@ from poolsmith.ledger.claims.table import claim_table
 from poolsmith.policies.admission.compiled import compile_policy
 from poolsmith.policies.admission.evaluate import Surroundings, evaluate
 from poolsmith.policies.admission.make_request import make_request
+from poolsmith.policies.admission.normalise import as_stored  # noqa: F401 - tests take it from here
 from poolsmith.policies.admission.placed import placed_objects
 from poolsmith.policies.admission.pods import as_admitted_pod
 from poolsmith.policies.admission.reading import read_policies
 from poolsmith.policies.admission.request import User
 from poolsmith.policies.admission.resources import Resources
-from poolsmith.policies.admission.stored import as_stored  # noqa: F401 - tests take it from here
 from poolsmith.policies.admission.subject import Subject
 from poolsmith.policies.privilege_policy.objects import privilege_binding, privilege_policy
 from poolsmith.sources.nested import copied

@@ -10,8 +10,7 @@ from poolsmith.app.project import open_project
 from poolsmith.ledger.claims.granted import granted_claims
 from poolsmith.ledger.grants.grant import written_privileges
 from poolsmith.ledger.grants.matching import GrantBook
-from poolsmith.policies.enforcement import DEFAULT_ENFORCEMENT, EnforcementAction, EnforcementSpec
-from poolsmith.policies.load_enforcement import load_enforcement
+from poolsmith.policies.enforcement import DEFAULT_ENFORCEMENT, EnforcementAction, EnforcementSpec, load_enforcement
 from poolsmith.sources.input_tree import InputTree
 from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.sources.yaml_writer import emit

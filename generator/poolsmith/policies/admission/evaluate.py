@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.cel import CelError, NotEvaluated
-from poolsmith.policies.admission.audit import Audit
 from poolsmith.policies.admission.matching import Answer, matches
-from poolsmith.policies.admission.message import failure_message
+from poolsmith.policies.admission.normalise import as_stored
 from poolsmith.policies.admission.params import ParamsError, collect_params
 from poolsmith.policies.admission.policy import Action, Binding, FailurePolicy
-from poolsmith.policies.admission.stored import as_stored
+from poolsmith.policies.admission.said import Audit, failure_message
 from poolsmith.policies.admission.verdict import (
     DEFAULT_REASON,
     AuditAnnotation,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.policies.admission.normalise import as_stored
 from poolsmith.policies.admission.request import AdmissionRequest, User, name_of
-from poolsmith.policies.admission.stored import as_stored
 from poolsmith.sources.pod_template import mapping, word
 
 if TYPE_CHECKING:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.kubernetes_types import OBJECT_META, known_minors, kubernetes_types
+from poolsmith.catalog.kubernetes_types import OBJECT_META, known_minors
 from poolsmith.diagnostics.printable import printable
 from poolsmith.policies.admission.go_types import readers
 from poolsmith.policies.admission.go_values import NotThisType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _MINOR = re.compile(r"v?1\.(\d{1,4})(?:\.\d{1,9})?", re.ASCII)
 _LONGEST_REASON = 300
@@ -30,9 +33,9 @@ class Normalised:
     reason: str | None = None
 
 
-def normalise(body: dict[str, Any], kubernetes: str) -> dict[str, Any]:
+def as_stored(body: Mapping[str, Any], kubernetes: str) -> dict[str, Any]:
     """`body` as a version of Kubernetes (1.34) shows it to CEL. Never changed itself; parts may be shared."""
-    result: dict[str, Any] = normalised(body, kubernetes).object
+    result: dict[str, Any] = normalised(dict(body), kubernetes).object
     return result
 
 
@@ -53,11 +56,6 @@ def normalised(body: Any, kubernetes: str) -> Normalised:
             problem.steps.append("metadata")
         return Normalised(body, struct is not None, printable(str(problem))[:_LONGEST_REASON])
     return Normalised(body, native=False)
-
-
-def is_known_kind(body: Any) -> bool:
-    """Whether it is a native kind of any version that is known."""
-    return _kind(body) in kubernetes_types(known_minors()[1]).kinds
 
 
 def _kind(body: Any) -> tuple[str, str]:

@@ -11,13 +11,13 @@ import contextlib
 import os
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.policies.run.child import GAVE_UP, NO_MEMORY, TOO_DEEP, Child, Limits, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _POLL = 0.2
 _WHY = {GAVE_UP: "gave up", NO_MEMORY: "ran out of memory", TOO_DEEP: "found something nested too deeply"}
@@ -143,3 +143,29 @@ class Supervisor:
         else:
             why = _WHY.get(os.WEXITSTATUS(status), _WHY[GAVE_UP])
         self.stopped.setdefault(self.parts[at_work].blame, Stopped(f"the engine {why}"))
+
+
+class Budget:
+    """Seconds to begin with, and those that each use adds: honest policies need less than that."""
+
+    def __init__(self, seconds: float = LIMITS.whole, each: float = 1.0) -> None:
+        self._left = seconds
+        self._each = each
+        self._start = 0.0
+
+    @contextlib.contextmanager
+    def limits(self) -> Iterator[Limits]:
+        """The limits of one use. What it takes is gone for the next."""
+        try:
+            yield self.begin()
+        finally:
+            self.end()
+
+    def begin(self) -> Limits:
+        """The same for a use that goes on meanwhile; it has to come to its end."""
+        self._left += self._each
+        self._start = time.monotonic()
+        return replace(LIMITS, left=max(0.0, min(LIMITS.whole, self._left)))
+
+    def end(self) -> None:
+        self._left -= time.monotonic() - self._start

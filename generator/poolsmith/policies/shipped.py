@@ -1,4 +1,4 @@
-"""What may be shipped from `policies/admission/`: nothing that runs, gives rights or changes objects.
+"""What is shipped from `policies/admission/`: nothing that runs, gives rights or changes objects.
 
 The files are applied to every cluster as they stand, so each object has to be one that poolsmith looks at: a policy, a
 binding, or what a policy reads.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes import policy as codes
 from poolsmith.diagnostics.printable import shorten
+from poolsmith.operands.manifest import Manifest
 from poolsmith.policies.admission_file import BINDING, GROUP, POLICY
 from poolsmith.sources.pod_template import mapping, word
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.policies.admission.placed import PlacedObject
+    from poolsmith.policies.admission_file import AdmissionFile
 
 _PLAIN = frozenset((("", "ConfigMap"), ("apiextensions.k8s.io", "CustomResourceDefinition")))
 _POLICIES = frozenset(((GROUP, POLICY), (GROUP, BINDING)))
@@ -58,3 +60,11 @@ def _problem(item: PlacedObject, parameters: frozenset[tuple[str, str]]) -> Diag
         return None
     message = f"{shown} would be applied to each cluster, and is no policy, binding or parameter of a policy"
     return diagnose(codes.UNSHIPPABLE_OBJECT, message, item.locate("/kind"), subject=shown)
+
+
+FOLDER = "platform/admission"
+
+
+def shipped_policies(files: Iterable[AdmissionFile]) -> list[Manifest]:
+    """One manifest for each file, with its name and its bytes."""
+    return [Manifest(path=f"{FOLDER}/{file.name}", documents=file.documents, text=file.text) for file in files]
