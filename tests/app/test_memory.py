@@ -295,7 +295,7 @@ def test_a_store_that_fails_is_no_error(project, store, monkeypatch, old_files):
     def fail(*_given, **_more):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("poolsmith.output.result_store.tempfile.mkstemp", fail)
+    monkeypatch.setattr("poolsmith.output.result_store.os.replace", fail)
 
     assert compare(project, store=store) == compare(project, store=store) == compare(project)
     assert entries(store) == []

@@ -187,11 +187,11 @@ def _folders(folder: str) -> list[str]:
 
 def _tool() -> str:
     """What the code is: version, interpreter, each file of the package, and the libraries that results hang on."""
-    from importlib.util import find_spec
+    from importlib.machinery import PathFinder
 
     package = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
     code = folder_state(package, ignored=frozenset(("__pycache__",))).entries
-    specs = (find_spec(name) for name in _LIBRARIES)
+    specs = (PathFinder.find_spec(name) for name in _LIBRARIES)
     libraries = (f"{spec.origin} {file_state(spec.origin)}" for spec in specs if spec is not None and spec.origin)
     return _together(__version__, sys.version, sys.platform, package, *code, *libraries)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import stat
-import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -53,7 +53,8 @@ class ResultStore:
         with suppress(OSError):
             if not _is_private(os.lstat(self.folder), stat.S_ISDIR):
                 return
-            descriptor, path = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=_ENDING)
+            path = f"{self.folder}/.{os.getpid()}-{time.monotonic_ns()}{_ENDING}"
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with os.fdopen(descriptor, "wb") as stream:
                     stream.write(_MAGIC + _checksum(body) + body)
