@@ -154,11 +154,16 @@ def test_output_that_is_out_of_date_ends_with_1(generated, run_cli, verb):
     assert "error PSM501 output-out-of-date" in result.out
 
 
-@pytest.mark.parametrize("form", ["text", "json", "github"])
-@pytest.mark.parametrize("verb", [["generate"], ["generate", "--check"], ["check"], ["explain", "edge"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("verb", "form"),
+    [
+        (verb, form)
+        for verb in (["generate"], ["generate", "--check"], ["check"], ["explain", "edge"])
+        for form in ("text", "json", "github")
+        if (verb[0], form) != ("explain", "github")
+    ],
+)
 def test_findings_end_with_1_in_every_format(broken, run_cli, verb, form):
-    if verb[0] == "explain" and form == "github":
-        pytest.skip("explain has no such format")
     result = run_cli([*verb, "--root", broken, "--format", form])
 
     assert (result.code, result.err) == (1, "")

@@ -94,7 +94,8 @@ def without_scripts(value: Any) -> Any:
         return [without_scripts(item) for item in value]
     if isinstance(value, dict):
         return {key: item if is_data(key, item) else without_scripts(item) for key, item in value.items()}
-    return "x" * len(value) if isinstance(value, str) and len(value) > LONG_TEXT else value
+    is_script = isinstance(value, str) and (len(value) > LONG_TEXT or value.startswith("#!"))
+    return "x" * len(value) if is_script else value
 
 
 def is_data(key: str, value: Any) -> bool:

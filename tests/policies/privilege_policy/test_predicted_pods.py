@@ -23,8 +23,10 @@ def verdict(cluster, pod):
 
 
 def test_smoke_tests_pass_in_the_operators_namespace(cluster, repository):
-    if not (held := set(cluster.table.namespaces) - SHARED_NAMESPACES):
-        pytest.skip("no namespace of this cluster is held")
+    held = set(cluster.table.namespaces) - SHARED_NAMESPACES
+    if not held:
+        assert cluster.table.namespaces, "all that it has are shared, and the policy holds none of them"
+        return
     jobs = [
         item
         for path in sorted((repository / "output/clusters" / cluster.name / "smoke").glob("*.yaml"))

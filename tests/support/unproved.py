@@ -1,0 +1,43 @@
+"""What a run did not prove, in one line, with the command that gets it; a plugin of pytest.
+
+A test is skipped only for what is missing: a tool, a checkout, or the deep run. What is no proof is no test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+_REMEDIES = (
+    (re.compile(r"the tool `(?P<what>.+)` is not on PATH"), "`{what}` (make tools)"),
+    (re.compile(r"(?P<what>[A-Z_]+) names no folder"), "real checkouts (set {what}, tests/recorded/README.md)"),
+    (re.compile("HYPOTHESIS_PROFILE=deep"), "full example counts (make test-deep)"),
+    (re.compile(r"superuser|root may read"), "files without permission (run as an ordinary user)"),
+    (re.compile(r"CEL engine"), "policies in CEL (pip install 'poolsmith[cel]')"),
+)
+
+
+def remedy(reason: str) -> str:
+    """What was not proved, and how to get it; the reason itself where nobody knows better."""
+    for pattern, text in _REMEDIES:
+        if found := pattern.search(reason):
+            return text.format(**found.groupdict())
+    return reason.removeprefix("Skipped: ")
+
+
+def sentence(reasons: Iterable[str]) -> str:
+    """One line for the end of a run; empty where everything was proved."""
+    counts = Counter(map(remedy, reasons))
+    if not counts:
+        return ""
+    return "not proved here: " + "; ".join(
+        f"{count} test{'s' * (count > 1)} of {what}" for what, count in sorted(counts.items())
+    )
+
+
+def pytest_terminal_summary(terminalreporter):
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = [report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)]
+    if line := sentence(reasons):
+        terminalreporter.write_line(line, yellow=True)
