@@ -9,7 +9,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,34 +22,10 @@ if TYPE_CHECKING:
 
 DOCUMENTS = 1_000
 SAMPLE = Path(__file__).parents[2]
-GENERATE, CHECK, COMPARE = (*POOLSMITH, "generate"), (*POOLSMITH, "check"), (*POOLSMITH, "generate", "--check")
+GENERATE, CHECK = (*POOLSMITH, "generate", "--no-cache"), (*POOLSMITH, "check", "--no-cache")
+COMPARE = (*POOLSMITH, "generate", "--check", "--cache")
 FINDINGS = 1
 """The exit code of `generate --check` where something would change."""
-
-
-class Store:
-    """The switches of the store of results, where this version has one: it must not answer what is to be measured."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    @cached_property
-    def _exists(self) -> bool:
-        told = subprocess.run((*GENERATE, "--help"), check=True, capture_output=True, text=True).stdout
-        return "--no-cache" in told
-
-    @property
-    def off(self) -> tuple[str, ...]:
-        return ("--no-cache",) if self._exists else ()
-
-    @property
-    def on(self) -> dict[str, str]:
-        return {"POOLSMITH_CACHE_DIR": str(self._folder)} if self._exists else {}
-
-    @property
-    def hashing(self) -> dict[str, str] | None:
-        """With every byte of the inputs hashed, as though no digest were remembered."""
-        return None
 
 
 class Bench:
@@ -58,7 +33,7 @@ class Bench:
 
     def __init__(self, folder: Path, runs: int) -> None:
         self.rows: dict[str, Measured] = {}
-        self.store = Store(folder / "store")
+        self._store = {"POOLSMITH_CACHE_DIR": str(folder / "store")}
         self._folder = folder
         self._runs = runs
 
@@ -70,44 +45,39 @@ class Bench:
     def start_up(self) -> None:
         folder = self.folder("small")
         write_fleet(folder, 8)
-        both = ((*GENERATE, *self.store.off), (*CHECK, *self.store.off))
         self.rows["python -c pass"] = measure((NOTHING,), folder, self._runs * 5)
         self.rows["--version"] = measure(((*POOLSMITH, "--version"),), folder, self._runs * 5)
         self.rows["8 pools: generate, then check"] = measure(
-            both, folder, self._runs * 3, before=_without_output(folder)
+            (GENERATE, CHECK), folder, self._runs * 3, before=_without_output(folder)
         )
 
     def sample(self) -> None:
-        self.rows["the sample fleet: check, cold"] = measure(((*CHECK, *self.store.off),), SAMPLE, self._runs)
+        self.rows["the sample fleet: check, cold"] = measure((CHECK,), SAMPLE, self._runs)
 
     def large(self, pools: int, runs: int) -> None:
         folder = self.folder(f"pools-{pools}")
         write_fleet(folder, pools)
-        both = ((*GENERATE, *self.store.off), (*CHECK, *self.store.off))
-        found = measure(both, folder, runs, before=_without_output(folder))
+        found = measure((GENERATE, CHECK), folder, runs, before=_without_output(folder))
         self.rows[f"{pools:,} pools: generate + check, nothing cached"] = found
 
     def unchanged(self, pools: int) -> None:
-        """On the output that `large` made; the store has seen it once."""
+        """On the output that `large` made; the store of results has seen it once."""
         folder = self._folder / f"pools-{pools}"
         row = f"{pools:,} pools: generate --check, "
-        measure((COMPARE,), folder, 1, environment=self.store.on)
-        self.rows[f"{row}unchanged"] = measure((COMPARE,), folder, self._runs * 2, environment=self.store.on)
-        if (hashing := self.store.hashing) is not None:
-            self.rows[f"{row}unchanged, every byte hashed"] = measure(
-                (COMPARE,), folder, self._runs * 2, environment=self.store.on | hashing
-            )
+        for name, command in (("unchanged", COMPARE), ("unchanged, every byte hashed", (*COMPARE, "--rehash"))):
+            measure((command,), folder, 1, environment=self._store)
+            self.rows[row + name] = measure((command,), folder, self._runs * 2, environment=self._store)
         self.rows[f"{row}one profile changed"] = measure(
             (COMPARE,),
             folder,
             self._runs * 2,
             before=lambda: change_one_profile(folder),
-            environment=self.store.on,
+            environment=self._store,
             ends=(FINDINGS,),
         )
 
     def growth(self, small: int, large: int) -> None:
-        """Of seconds and memory, beside the pools' own; as a row whose figures are factors."""
+        """What more pools cost more: ten times as many should take ten times the seconds, and hardly more memory."""
         less, more = (self.rows[f"{pools:,} pools: generate + check, nothing cached"] for pools in (small, large))
         memory = (more.mebibytes or 0) / (less.mebibytes or 1)
         print(
@@ -169,7 +139,7 @@ class Bench:
             text = path.read_text("utf-8").replace('expires: ""', "expires: 2099-12-31")
             path.write_text(text.replace(': ""', ": measured"), "utf-8")
         for name, command in (("generate", GENERATE), ("check", CHECK)):
-            found = measure(((*command, *self.store.off),), folder, self._runs)
+            found = measure((command,), folder, self._runs)
             self.rows[f"{name}, 1,000 pools with grants and policies"] = found
 
     def kustomize(self) -> None:
