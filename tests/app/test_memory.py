@@ -16,7 +16,7 @@ import pytest
 from poolsmith.app import check_project, cluster_result, compare, generate
 from poolsmith.app.memory import JUDGING, recall
 from poolsmith.output.result_store import open_store
-from poolsmith.policies.verdicts import Verdicts
+from poolsmith.policies.apply import JudgingOptions
 from poolsmith.sources import file_states
 
 DAY = dt.date(2026, 11, 20)
@@ -68,7 +68,7 @@ def worked_on(monkeypatch):
 
 
 def check(root, store=None, day=DAY):
-    return check_project(root, store=store, verdicts=Verdicts(today=day))
+    return check_project(root, store=store, judging=JudgingOptions(today=day))
 
 
 def entries(store):
@@ -229,7 +229,7 @@ def test_links_in_the_input_mean_that_nothing_is_remembered(project, store, tmp_
 def test_who_is_judged_by_another_revision_gets_no_remembered_answer(project, store, worked_on, tmp_path, old_files):
     check(project, store)
     worked_on()
-    found = check_project(project, store=store, verdicts=Verdicts(today=DAY, judged_by=project))
+    found = check_project(project, store=store, judging=JudgingOptions(today=DAY, judged_by=project))
 
     assert worked_on() == clusters(project)
     assert found.checked == check(project).checked

@@ -11,7 +11,7 @@ import pytest
 from poolsmith.app import check_paths, check_project, generate
 from poolsmith.cli.verbs import cli
 from poolsmith.diagnostics import Severity
-from poolsmith.policies.verdicts import Verdicts
+from poolsmith.policies.apply import JudgingOptions
 
 TODAY = dt.date(2026, 11, 20)
 SUBJECT = "exporter/gpu-operator/DaemonSet/nvidia-dcgm-exporter"
@@ -73,7 +73,9 @@ def setting(project, **rules):
 
 
 def check(project, **verdicts):
-    return check_project(project, progress=lambda done, total: None, verdicts=Verdicts(**{"today": TODAY} | verdicts))
+    return check_project(
+        project, progress=lambda done, total: None, judging=JudgingOptions(**{"today": TODAY} | verdicts)
+    )
 
 
 def named(outcome, name):
@@ -168,7 +170,7 @@ def test_a_run_over_some_clusters_says_nothing_about_unused_waivers(project):
     waive(project, subject="nobody")
 
     outcome = check_project(
-        project, clusters=["exporter"], progress=lambda done, total: None, verdicts=Verdicts(today=TODAY)
+        project, clusters=["exporter"], progress=lambda done, total: None, judging=JudgingOptions(today=TODAY)
     )
 
     assert not named(outcome, "unused-waiver")

@@ -14,7 +14,7 @@ import pytest
 from poolsmith.app import check_paths, check_project, rule_book
 from poolsmith.diagnostics import Severity
 from poolsmith.ledger.registry import PRIVILEGE_RULES
-from poolsmith.policies.verdicts import Verdicts
+from poolsmith.policies.apply import JudgingOptions
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.values.registry import VALUE_RULES
@@ -61,7 +61,7 @@ def findings_in_setup(folder):
 
 def findings_in_project(folder, name):
     """Of this rule, and whatever else is worse than a note; nothing is generated in these projects."""
-    found = check_project(folder, progress=lambda done, total: None, verdicts=Verdicts(today=TODAY)).open
+    found = check_project(folder, progress=lambda done, total: None, judging=JudgingOptions(today=TODAY)).open
     return sorted(
         f"{item.primary.span} {item.name}"
         for item in found

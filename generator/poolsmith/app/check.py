@@ -13,7 +13,7 @@ from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.output.collector import rarely_collecting
-from poolsmith.policies.verdicts import strictly
+from poolsmith.policies.apply import strictly
 from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.memory import JUDGING, recall
 from poolsmith.app.progress import Progress, silent
-from poolsmith.policies.verdicts import Verdicts, strictly
+from poolsmith.policies.apply import JudgingOptions, strictly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def check_project(
     jobs: int = 1,
     kubeconform: str | None = None,
     progress: Progress = silent,
-    verdicts: Verdicts | None = None,
+    judging: JudgingOptions | None = None,
     store: ResultStore | None = None,
     rehash: bool = False,
 ) -> Outcome:
@@ -35,8 +35,8 @@ def check_project(
     for `compare`; who is judged by the policies of another revision is never answered from the store.
     Raises UsageError, NoInputError.
     """
-    verdicts = verdicts or Verdicts()
-    result = _judged(root, clusters, jobs, progress, verdicts, store, rehash=rehash)
+    judging = judging or JudgingOptions()
+    result = _judged(root, clusters, jobs, progress, judging, store, rehash=rehash)
     current = result.is_current and not result.outcome.skipped_for_errors
     facts = ("the output is what the profiles generate",) if current else ()
     outcome = replace(result.outcome, facts=(*facts, *result.outcome.facts))
@@ -44,7 +44,7 @@ def check_project(
         from poolsmith.app.check import committed, with_opinion  # schemas, for who asked for it
 
         outcome = with_opinion(outcome, kubeconform, root, lambda: committed(root, clusters))
-    return strictly(outcome) if verdicts.strict else outcome
+    return strictly(outcome) if judging.strict else outcome
 
 
 def _judged(
@@ -52,17 +52,17 @@ def _judged(
     clusters: Sequence[str],
     jobs: int,
     progress: Progress,
-    verdicts: Verdicts,
+    judging: JudgingOptions,
     store: ResultStore | None,
     *,
     rehash: bool,
 ) -> GenerateResult:
-    if verdicts.judged_by is not None:
+    if judging.judged_by is not None:
         store = None
-    memory = recall(store, root, JUDGING, clusters, about=verdicts.today.isoformat(), rehash=rehash)
+    memory = recall(store, root, JUDGING, clusters, about=judging.today.isoformat(), rehash=rehash)
     if memory is not None and (known := memory.result()) is not None:
         return known
     from poolsmith.app.judge import judge  # all rules
     from poolsmith.app.run import open_run
 
-    return judge(open_run(root, clusters, jobs=jobs, progress=progress, judged_by=verdicts.judged_by), verdicts, memory)
+    return judge(open_run(root, clusters, jobs=jobs, progress=progress, judged_by=judging.judged_by), judging, memory)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from poolsmith.app.project import Project
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Skipped
+    from poolsmith.policies.apply import JudgingOptions
     from poolsmith.policies.policies import Policies
-    from poolsmith.policies.verdicts import Verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class FleetJudgement:
 
 
 def judge_fleet(
-    project: Project, judgements: Mapping[str, Judgement], verdicts: Verdicts, *, complete: bool
+    project: Project, judgements: Mapping[str, Judgement], judging: JudgingOptions, *, complete: bool
 ) -> FleetJudgement:
     """Of what each cluster came to. Only a `complete` run, over all clusters, can tell what nobody needs."""
     policies = project.judging_policies
@@ -41,7 +41,7 @@ def judge_fleet(
         policies.book,
         [item.grant_use for item in judgements.values() if item.grant_use is not None],
         are_kept=policies.files.has_privileges,
-        today=verdicts.today,
+        today=judging.today,
         complete=complete,
         expiring_days=policies.settings[0].parameter(expiring_grant.RULE, expiring_grant.DAYS),
     )

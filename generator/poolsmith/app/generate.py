@@ -20,7 +20,7 @@ from poolsmith.app.writer import only_writer
 from poolsmith.diagnostics import diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene
 from poolsmith.diagnostics.listing import joined
-from poolsmith.policies.verdicts import with_policies
+from poolsmith.policies.apply import with_policies
 from poolsmith.sources.output_tree import is_interrupted, recover
 
 if TYPE_CHECKING:

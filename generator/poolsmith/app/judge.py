@@ -17,7 +17,7 @@ from poolsmith.app.run import EMPTY
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.ledger.privilege_check import not_expanded
 from poolsmith.ledger.registry import PRIVILEGE_RULES
-from poolsmith.policies.verdicts import with_policies
+from poolsmith.policies.apply import with_policies
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import Against, with_schema_results
 from poolsmith.rules.setup.registry import SETUP_RULES
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from poolsmith.app.memory import Memory
     from poolsmith.app.run import Run, Totals
     from poolsmith.diagnostics.outcome import Outcome
-    from poolsmith.policies.verdicts import Verdicts
+    from poolsmith.policies.apply import JudgingOptions
 
 _FEW_CLUSTERS = 2
 """Judging a cluster takes long enough to be shared by processes from here on."""
 
 
-def judge(run: Run, verdicts: Verdicts, memory: Memory | None = None) -> GenerateResult:
+def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> GenerateResult:
     """Compare every generated folder, run every rule, and take the findings as the policies want them.
 
     What depended on the clock, because evaluation was stopped, is not remembered.
@@ -45,12 +45,12 @@ def judge(run: Run, verdicts: Verdicts, memory: Memory | None = None) -> Generat
         totals.add_folder(FLEET, judge_folder(fleet_folder(project, totals.fleet), Against()))
     add_leftovers(run, totals)
     complete = run.is_whole and not totals.unplanned
-    fleet = judge_fleet(project, totals.judgements, verdicts, complete=complete) if totals.judgements else None
+    fleet = judge_fleet(project, totals.judgements, judging, complete=complete) if totals.judgements else None
     if fleet is not None:
         totals.diagnostics.extend(fleet.diagnostics)
     outcome = _with_judgements(totals.outcome(), totals, fleet)
     complete = run.is_whole and not outcome.skipped_for_errors
-    outcome = with_policies(outcome, project.judging_policies, today=verdicts.today, complete=complete)
+    outcome = with_policies(outcome, project.judging_policies, today=judging.today, complete=complete)
     result = unwritten(run, totals, outcome)
     if memory is not None and not (fleet is not None and fleet.was_stopped):
         lasting = [item for item in totals.fresh if item.judgement is None or not item.judgement.was_stopped]

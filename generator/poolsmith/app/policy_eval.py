@@ -19,7 +19,7 @@ from poolsmith.policies.admission.reading import read_policies
 from poolsmith.policies.admission.reads import absent_defaults
 from poolsmith.policies.admission.request import OPERATIONS, User
 from poolsmith.policies.admission.resources import Resources
-from poolsmith.policies.admission.verdict import Decision, EvalResult, Evaluation, Result, Verdict
+from poolsmith.policies.admission.verdict import Decision, Evaluation, PolicyEvalResult, ValidationResult, Verdict
 from poolsmith.policies.admission_file import is_served
 from poolsmith.policies.files import TEST_ENDING
 from poolsmith.policies.run.ephemeral import EPHEMERAL, ephemeral_answers, ephemeral_requests
@@ -59,7 +59,7 @@ class EvalFlags:
     plural: str = ""
 
 
-def policy_eval(flags: EvalFlags) -> EvalResult:
+def policy_eval(flags: EvalFlags) -> PolicyEvalResult:
     """Raises UsageError for flags that do not go together, or a Kubernetes version that is not known."""
     kubernetes = known_kubernetes(flags.kubernetes)
     _refuse_contradictions(flags)
@@ -91,7 +91,7 @@ def policy_eval(flags: EvalFlags) -> EvalResult:
             f"{_shown(request)}: some policies are for pods/{EPHEMERAL} only, and were asked about that"
         )
         decisions.append(Decision(_shown(request), request.operation, evaluation))
-    return EvalResult(
+    return PolicyEvalResult(
         kubernetes=kubernetes,
         decisions=tuple(decisions),
         diagnostics=sorted_unique((*reading.problems, *found)),
@@ -279,7 +279,7 @@ def _not_served(policies: PolicySet, kubernetes: str) -> Iterator[str]:
 def _with_broken(evaluation: Evaluation, policies: PolicySet) -> Evaluation:
     """What can't be read as a policy is not evaluated on any request."""
     broken = tuple(
-        Result(policy=item.name, binding=None, verdict=Verdict.NOT_EVALUATED, message=item.why)
+        ValidationResult(policy=item.name, binding=None, verdict=Verdict.NOT_EVALUATED, message=item.why)
         for item in policies.broken
     )
     return Evaluation(

@@ -112,7 +112,7 @@ def command(
             raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
         from poolsmith.app.check_project import check_project
         from poolsmith.output.batches import default_jobs
-        from poolsmith.policies.verdicts import Verdicts
+        from poolsmith.policies.apply import JudgingOptions
 
         day = {} if today is None else {"today": today.date()}
         with _policies(root, policies_from) as judged_by, progress_bar("checking") as progress:
@@ -122,7 +122,7 @@ def command(
                 jobs=jobs or default_jobs(),
                 kubeconform=kubeconform,
                 progress=progress,
-                verdicts=Verdicts(judged_by=judged_by, strict=strict, **day),
+                judging=JudgingOptions(judged_by=judged_by, strict=strict, **day),
                 store=options.result_store(cache),
                 rehash=rehash,
             )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.ledger.view import PrivilegeView
     from poolsmith.policies.admission.placed import PlacedObject
     from poolsmith.policies.admission.policy import Policy, PolicySet
-    from poolsmith.policies.admission.verdict import Evaluation, Result
+    from poolsmith.policies.admission.verdict import Evaluation, ValidationResult
     from poolsmith.policies.run.run import PolicyRun
 
 _RULES: tuple[tuple[str, RuleInfo, str], ...] = (
@@ -191,7 +191,7 @@ class _Places:
         self._prediction = prediction
         self._view = view
 
-    def finding(self, about: JudgedObject, result: Result) -> Diagnostic:
+    def finding(self, about: JudgedObject, result: ValidationResult) -> Diagnostic:
         rule, done = next((rule, done) for action, rule, done in _RULES if action == result.action)
         bound = f" (binding {shorten(result.binding)})" if result.binding is not None else ""
         said = one_line(result.message, _LONGEST)
@@ -218,7 +218,7 @@ class _Places:
             return self._view.locate(self._view.plan.line_of_file(about.path))
         return self._view.locate(self._view.line_of(about.key, self._prediction.origins.of_workload(about.key)))
 
-    def _policy(self, result: Result) -> tuple[Location, ...]:
+    def _policy(self, result: ValidationResult) -> tuple[Location, ...]:
         policy = self._policies.get(result.policy)
         return () if policy is None else (policy.placed.locate(result.pointer or "/metadata/name", "the policy"),)
 

@@ -11,12 +11,12 @@ from poolsmith.report.json_v1 import diagnostic_body
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.policies.admission.verdict import Decision, EvalResult, Result
+    from poolsmith.policies.admission.verdict import Decision, PolicyEvalResult, ValidationResult
 
 _LONGEST = 400
 
 
-def eval_json(result: EvalResult) -> str:
+def eval_json(result: PolicyEvalResult) -> str:
     """ASCII: whatever encoding the reader's pipe has, the text stays JSON."""
     body = {
         "version": 1,
@@ -37,18 +37,18 @@ def eval_json(result: EvalResult) -> str:
     return json.dumps(body, indent=2) + "\n"
 
 
-def eval_text(result: EvalResult) -> str:
+def eval_text(result: PolicyEvalResult) -> str:
     """For people: what each policy says of each object, and what becomes of it."""
     return "".join(f"{line}\n" for line in _lines(result))
 
 
-def response_message(item: Result) -> str:
+def response_message(item: ValidationResult) -> str:
     """What the API server answers."""
     binding = f" with binding '{item.binding}'" if item.binding is not None else ""
     return f"ValidatingAdmissionPolicy '{item.policy}'{binding} denied request: {item.message}"
 
 
-def _result(item: Result, shown: str) -> dict[str, Any]:
+def _result(item: ValidationResult, shown: str) -> dict[str, Any]:
     return {
         "policy": item.policy,
         "binding": item.binding,
@@ -86,7 +86,7 @@ def _decision(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _lines(result: EvalResult) -> Iterator[str]:
+def _lines(result: PolicyEvalResult) -> Iterator[str]:
     for decision in result.decisions:
         evaluation = decision.evaluation
         yield f"{printable_line(decision.shown)}: {decision.operation}"
@@ -102,7 +102,7 @@ def _lines(result: EvalResult) -> Iterator[str]:
         yield f"note: {printable(note)}"
 
 
-def _words(item: Result) -> str:
+def _words(item: ValidationResult) -> str:
     where = item.policy
     if item.binding is not None:
         where += f" / {item.binding}"

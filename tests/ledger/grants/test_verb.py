@@ -9,13 +9,15 @@ import shutil
 import pytest
 
 from poolsmith.app import check_project
-from poolsmith.policies.verdicts import Verdicts
+from poolsmith.policies.apply import JudgingOptions
 
 RULES = ("ungranted-privilege", "unused-grant", "wide-grant", "grant-without-reason", "no-grants")
 
 
 def findings(root):
-    outcome = check_project(root, progress=lambda done, total: None, verdicts=Verdicts(today=dt.date(2026, 11, 20)))
+    outcome = check_project(
+        root, progress=lambda done, total: None, judging=JudgingOptions(today=dt.date(2026, 11, 20))
+    )
     return {name: [item for item in outcome.diagnostics if item.name == name] for name in RULES}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.app import check_project
-from poolsmith.policies.verdicts import Verdicts
+from poolsmith.policies.apply import JudgingOptions
 
 MISSING = "the CEL engine is not installed"
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -27,7 +27,7 @@ def without_engine(monkeypatch):
 
 
 def check(project, **verdicts):
-    return check_project(project, clusters=(), progress=lambda _done, _total: None, verdicts=Verdicts(**verdicts))
+    return check_project(project, clusters=(), progress=lambda _done, _total: None, judging=JudgingOptions(**verdicts))
 
 
 def policy_names(outcome):

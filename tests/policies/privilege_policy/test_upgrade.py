@@ -10,7 +10,7 @@ from poolsmith.app.project import open_project
 from poolsmith.ledger.claims.granted import granted_claims
 from poolsmith.ledger.grants.grant import written_privileges
 from poolsmith.policies.admission.pods import as_admitted_pod
-from poolsmith.policies.verdicts import Verdicts
+from poolsmith.policies.apply import JudgingOptions
 from poolsmith.sources.yaml_writer import emit
 
 CLUSTER = "profiles/prod-eu/cluster.yaml"
@@ -70,7 +70,7 @@ def test_pods_of_both_releases_pass(upgrading, helpers):
 
 
 def test_what_the_old_release_needs_is_no_unused_grant(upgrading):
-    outcome = check_project(upgrading, progress=lambda _done, _total: None, verdicts=Verdicts())
+    outcome = check_project(upgrading, progress=lambda _done, _total: None, judging=JudgingOptions())
 
     assert not [
         item

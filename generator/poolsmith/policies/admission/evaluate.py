@@ -19,7 +19,7 @@ from poolsmith.policies.admission.verdict import (
     AuditAnnotation,
     Evaluation,
     NotMatched,
-    Result,
+    ValidationResult,
     Verdict,
 )
 
@@ -47,7 +47,7 @@ class Surroundings:
         self._imply = imply_bindings
         self._bindings: dict[str, tuple[Binding, ...]] = {}
         self._params: dict[int, Mapping[str, Any]] = {}
-        self._allowed: dict[tuple[str, str | None, int, str | None], Result] = {}
+        self._allowed: dict[tuple[str, str | None, int, str | None], ValidationResult] = {}
         self._evaluations: dict[tuple[int, ...], Evaluation] = {}
 
     def bindings_of(self, policy: str) -> tuple[Binding, ...]:
@@ -69,14 +69,14 @@ class Surroundings:
             self._params[id(param)] = as_stored(param.body, self.resources.kubernetes)
         return self._params[id(param)]
 
-    def allowed(self, run: _Run, index: int, pointer: str) -> Result:
+    def allowed(self, run: _Run, index: int, pointer: str) -> ValidationResult:
         """That a validation allows, said by one and the same object each time."""
         key = run.policy.name, run.shown_binding, index, run.param
         if key not in self._allowed:
             self._allowed[key] = run.result(Verdict.ALLOW, "", validation=index, pointer=pointer)
         return self._allowed[key]
 
-    def remembered(self, results: tuple[Result, ...]) -> Evaluation:
+    def remembered(self, results: tuple[ValidationResult, ...]) -> Evaluation:
         """The same evaluation for the same results, where all of them allow."""
         if any(item.verdict is not Verdict.ALLOW for item in results):
             return Evaluation(results=results)
@@ -94,7 +94,7 @@ def evaluate(
     match = match or matches(policy.match, subject.request, around.resources)
     if match.answer is Answer.NO:
         return Evaluation(not_matched=(NotMatched(policy.name, None, match.why),))
-    results: list[Result] = []
+    results: list[ValidationResult] = []
     not_matched: list[NotMatched] = []
     audits: list[AuditAnnotation] = []
     for binding in around.bindings_of(policy.name):
@@ -157,7 +157,7 @@ class _Run:
     def fails(self) -> bool:
         return self.policy.failure_policy is FailurePolicy.FAIL
 
-    def with_param(self, param: PlacedObject | None) -> tuple[list[Result], str | None]:
+    def with_param(self, param: PlacedObject | None) -> tuple[list[ValidationResult], str | None]:
         """The results, or why there are none."""
         self.param = param.name if param is not None else None
         self.audits = ()
@@ -172,14 +172,14 @@ class _Run:
             results.extend(self._annotations(subject))
         return results, None
 
-    def not_evaluated(self, why: str, validation: int | None = None, pointer: str = "") -> Result:
+    def not_evaluated(self, why: str, validation: int | None = None, pointer: str = "") -> ValidationResult:
         return self.result(Verdict.NOT_EVALUATED, why, validation=validation, pointer=pointer)
 
-    def misconfigured(self, message: str) -> Result:
+    def misconfigured(self, message: str) -> ValidationResult:
         """Denied whatever the binding's actions are."""
         return self.result(Verdict.ERROR, message, failed=self.fails, action=Action.DENY if self.fails else None)
 
-    def _conditions(self, subject: Subject) -> tuple[str | None, Result | None]:
+    def _conditions(self, subject: Subject) -> tuple[str | None, ValidationResult | None]:
         """Why the policy is not asked, or what comes of its match conditions. A false one wins over all others."""
         errors: list[str] = []
         unknown: tuple[str, str] | None = None
@@ -200,7 +200,7 @@ class _Run:
         message = errors[0] if len(errors) == 1 else f"[{', '.join(dict.fromkeys(errors))}]"
         return None, self._error(message)
 
-    def _validations(self, subject: Subject) -> Iterator[Result]:
+    def _validations(self, subject: Subject) -> Iterator[ValidationResult]:
         for validation, part, said in zip(
             self.policy.validations, self.compiled.validations, self.compiled.messages, strict=True
         ):
@@ -219,7 +219,7 @@ class _Run:
                     reason_ = validation.reason or DEFAULT_REASON
                     yield self._denied(message, reason_, index, pointer)
 
-    def _annotations(self, subject: Subject) -> Iterator[Result]:
+    def _annotations(self, subject: Subject) -> Iterator[ValidationResult]:
         audit = Audit(self.compiled, subject)
         self.audits = audit.published
         for pointer, message in audit.errors if self.fails else ():
@@ -227,7 +227,7 @@ class _Run:
         for pointer, why in audit.unknown if self.fails else ():
             yield self.not_evaluated(why, pointer=pointer)
 
-    def _denied(self, message: str, reason: str, index: int, pointer: str) -> Result:
+    def _denied(self, message: str, reason: str, index: int, pointer: str) -> ValidationResult:
         return self.result(
             Verdict.DENY,
             message,
@@ -238,7 +238,7 @@ class _Run:
             action=self.binding.actions[0],
         )
 
-    def _error(self, message: str, *, validation: int | None = None, pointer: str = "") -> Result:
+    def _error(self, message: str, *, validation: int | None = None, pointer: str = "") -> ValidationResult:
         return self.result(
             Verdict.ERROR,
             message,
@@ -258,8 +258,8 @@ class _Run:
         reason: str = "",
         failed: bool = False,
         action: str | None = None,
-    ) -> Result:
-        return Result(
+    ) -> ValidationResult:
+        return ValidationResult(
             policy=self.policy.name,
             binding=self.shown_binding,
             verdict=verdict,

@@ -26,7 +26,7 @@ DEFAULT_REASON = "Invalid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ValidationResult:
     """One validation of one policy under one binding with one parameter.
 
     `validation` is None where the whole policy is meant: a match condition, its parameters, an audit annotation.
@@ -76,7 +76,7 @@ class AuditAnnotation:
 class Evaluation:
     """All that policies say of one request, in their order."""
 
-    results: tuple[Result, ...] = ()
+    results: tuple[ValidationResult, ...] = ()
     not_matched: tuple[NotMatched, ...] = ()
     audit_annotations: tuple[AuditAnnotation, ...] = ()
 
@@ -87,7 +87,7 @@ class Evaluation:
         return frozenset((*(item.policy for item in self.results), *annotating))
 
     @property
-    def denial(self) -> Result | None:
+    def denial(self) -> ValidationResult | None:
         """The one that the response tells: the first."""
         return next((item for item in self.results if item.denied), None)
 
@@ -112,7 +112,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvalResult:
+class PolicyEvalResult:
     """Decisions in the order of the objects, and what is wrong with the files."""
 
     kubernetes: str

@@ -13,7 +13,7 @@ from poolsmith.policies.admission.evaluate import Surroundings, evaluate
 from poolsmith.policies.admission.matching import Answer, Match, matches
 from poolsmith.policies.admission.reads import fields_read
 from poolsmith.policies.admission.subject import Subject
-from poolsmith.policies.admission.verdict import AuditAnnotation, Evaluation, NotMatched, Result, Verdict
+from poolsmith.policies.admission.verdict import AuditAnnotation, Evaluation, NotMatched, ValidationResult, Verdict
 from poolsmith.policies.run.process import LIMITS, Limits, Part, Stopped, Supervisor, too_late
 
 if TYPE_CHECKING:
@@ -296,7 +296,7 @@ def _decoded(policy: str, found: list[Any]) -> Evaluation:
     results, not_matched, audits = found
     return Evaluation(
         results=tuple(
-            Result(
+            ValidationResult(
                 policy=policy,
                 binding=binding,
                 verdict=Verdict(verdict),
@@ -317,7 +317,7 @@ def _decoded(policy: str, found: list[Any]) -> Evaluation:
 
 
 def _not_evaluated(policy: str, why: str) -> Evaluation:
-    result = Result(policy=policy, binding=None, verdict=Verdict.NOT_EVALUATED, message=why)
+    result = ValidationResult(policy=policy, binding=None, verdict=Verdict.NOT_EVALUATED, message=why)
     return Evaluation(results=(result,))
 
 

@@ -20,7 +20,7 @@ _FEW = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
+class JudgingOptions:
     """How findings are judged: on which day, by the policies of which folder, and whether all must be evaluated.
 
     The day is one of UTC. Without a folder the project's own policies count.
