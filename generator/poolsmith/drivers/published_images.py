@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from poolsmith.catalog.driver_images import DriverImages, PrecompiledRow
+    from poolsmith.catalog.platforms import OperatingSystemEntry
     from poolsmith.catalog.releases import Release
 
 _KERNEL = re.compile(r"(?P<minor>\d+\.\d+)\.\d+-\d+-(?P<flavour>[a-z][a-z0-9-]*)\Z")
+
+
+def has_containers(system: OperatingSystemEntry | None) -> bool | None:
+    """Whether NVIDIA publishes driver containers for a system; None where no source says it."""
+    if system is None or system.driver not in ("container", "unknown"):
+        return False
+    return True if system.driver == "container" else None
 
 
 def has_precompiled(release: Release, arch: str) -> bool:

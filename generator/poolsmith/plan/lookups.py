@@ -9,7 +9,9 @@ from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.drivers.carried import carries_driver
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
+from poolsmith.drivers.published_images import has_containers
 from poolsmith.plan.facts import map_pools
 from poolsmith.profiles.cluster import StackKind
 from poolsmith.profiles.driver import DriverSource
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 RELEASE = "/spec/stack/release"
 _MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
-_WITHOUT_IMAGES = ("unknown", "variant")
 
 
 def look_up(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -119,7 +120,7 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
             help=f"known: {listed(entry.known_versions())}; {declare}",
             severity=severity,
         )
-    elif managed and entry.driver in _WITHOUT_IMAGES and spec.driver.repository is None:
+    elif managed and not carries_driver(entry) and not has_containers(entry) and spec.driver.repository is None:
         others = f"; drivers for it are published in {entry.repository}" if entry.repository else ""
         facts.report_pool(
             codes.UNKNOWN_OPERATING_SYSTEM,

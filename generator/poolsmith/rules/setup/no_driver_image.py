@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
-from poolsmith.drivers.published_images import has_precompiled, is_left_out, nearest_listed
+from poolsmith.drivers.published_images import has_containers, has_precompiled, is_left_out, nearest_listed
 from poolsmith.drivers.version import is_branch
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.rules.setup.node_drivers import DescribedDriver, node_drivers
@@ -118,14 +118,15 @@ def _problem(
 ) -> tuple[Severity, str, str, str] | None:
     """Severity, message, the pointer that decides it, and what to do."""
     system = view.catalog.operating_systems.get(node.os_id)
-    if system is None or system.driver not in ("container", "unknown"):
+    published = has_containers(system)
+    if system is None or published is False:
         return (
             Severity.ERROR if system is not None else Severity.WARNING,
             f"nobody is known to publish driver containers for {node.os_id}",
             "/spec/os",
             f"pre-install the driver, or {_OWN}",
         )
-    if system.driver == "unknown":
+    if published is None:
         other = f", as {system.repository}" if system.repository else ""
         return (
             Severity.WARNING,
