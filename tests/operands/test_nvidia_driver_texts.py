@@ -7,7 +7,7 @@ import pytest
 from operands import nvidia_driver_cases as cases
 from poolsmith.operands.kube import NotModelled
 from poolsmith.operands.nvidia_driver.names import plain
-from poolsmith.operands.quantity import canonical
+from poolsmith.operands.requirements import canonical
 
 driver, expanded = cases.driver, cases.expanded
 

@@ -10,9 +10,8 @@ from poolsmith.diagnostics import Location, Severity
 from poolsmith.diagnostics.span import Span
 from poolsmith.operands.expansion import Node
 from poolsmith.operands.kube import OperatorError
-from poolsmith.operands.nvidia_driver.conflicts import Conflicts
+from poolsmith.operands.nvidia_driver.conflicts import Conflicts, assign_owners
 from poolsmith.operands.nvidia_driver.driver_resource import in_name_order
-from poolsmith.operands.nvidia_driver.owners import assign_owners
 from poolsmith.rules.setup.driver_setup import DriverSetup
 from poolsmith.rules.setup.needs import run_setup_rules
 from poolsmith.rules.setup.registry import SETUP_RULES

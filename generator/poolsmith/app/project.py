@@ -69,7 +69,7 @@ class Project:
     @cached_property
     def driver_images(self) -> tuple[DriverImageListSpec | None, tuple[Diagnostic, ...]]:
         """The list of known driver images when there is one and it is sound, and all that is wrong with it."""
-        from poolsmith.profiles.load_driver_image_list import load_driver_images
+        from poolsmith.profiles.driver_image_list import load_driver_images
 
         path = self.fleet.driver_images
         return (None, ()) if path is None else load_driver_images(self.tree, path)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.quantity import amount, canonical
+from poolsmith.operands.kube import NotModelled
+from poolsmith.profiles.quantity import QuantityError, canonical_quantity, quantity_amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from decimal import Decimal
 
 _KINDS = ("limits", "requests")
+_LARGEST = 2**63 - 1
 
 
 def requirements(wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,10 +34,31 @@ def largest(each: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         for kind, amounts in requirements(wanted).items():
             merged = result.setdefault(kind, {})
             for name, value in amounts.items():
-                if name not in merged or amount(value) > amount(merged[name]):
+                if name not in merged or _amount(value) > _amount(merged[name]):
                     merged[name] = value
     limits = result.get("limits", {})
     for name, value in result.get("requests", {}).items():
-        if name in limits and amount(value) > amount(limits[name]):
+        if name in limits and _amount(value) > _amount(limits[name]):
             limits[name] = value
     return result
+
+
+def canonical(value: Any) -> str:
+    """`0.5` is 500m, `1024Mi` is 1Gi. Raises NotModelled for what is none, or beyond 63 bits."""
+    if abs(_amount(value)) >= _LARGEST:
+        raise _none(value)
+    try:
+        return canonical_quantity(str(value))
+    except QuantityError:
+        raise _none(value) from None
+
+
+def _amount(value: Any) -> Decimal:
+    try:
+        return quantity_amount(str(value))
+    except QuantityError:
+        raise _none(value) from None
+
+
+def _none(value: Any) -> NotModelled:
+    return NotModelled(f"a quantity that cannot be read: {str(value)[:40]}")

@@ -7,6 +7,7 @@ not (`+5`, `1.500`); the rest is written anew: `0.5` is 500m, `1024Mi` is 1Gi.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from functools import lru_cache
 
 _QUANTITY = re.compile(r"([+-]?)0*(\d*)(?:\.(\d*))?([eEinumkKMGTP]*(?:[+-]?\d*)?)", re.ASCII)
@@ -42,6 +43,20 @@ def canonical_quantity(text: str) -> str:
     if exponent is None:
         raise QuantityError(text)
     return _decimal(text, sign, whole, fraction, int(exponent[1]), letters=False)
+
+
+def quantity_amount(text: str) -> Decimal:
+    """What a quantity is worth. Raises QuantityError."""
+    found = _QUANTITY.fullmatch(text) if 0 < len(text) <= _LONGEST else None
+    if found is None or not any(map(str.isdigit, text[: found.start(4)])):
+        raise QuantityError(text)
+    number, suffix = Decimal(f"{found[1]}{found[2] or '0'}.{found[3] or '0'}"), found[4]
+    if suffix in _BINARY:
+        return number * (1 << _BINARY[suffix])
+    exponent = _EXPONENT.fullmatch(suffix)
+    if suffix not in _DECIMAL and exponent is None:
+        raise QuantityError(text)
+    return number.scaleb(_DECIMAL[suffix] if exponent is None else int(exponent[1]))
 
 
 def _decimal(text: str, sign: str, whole: str, fraction: str, exponent: int, *, letters: bool) -> str:

@@ -1,4 +1,4 @@
-"""What the operator refuses about NVIDIADriver objects before it looks for nodes: conflicts among several, and of one.
+"""Which NVIDIADriver serves a node, and what the operator refuses about NVIDIADriver objects before it looks for nodes.
 
 Source: NVIDIA/gpu-operator:internal/validator/validator.go and, from v26.7.0, internal/nvidiadriver/nvidiadriver.go;
 controllers/nvidiadriver_controller.go.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.node_labels import DRIVER_OWNER, matches
+from poolsmith.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, matches
 from poolsmith.drivers.features import BESIDE_COMPILED, needs_open_modules
 from poolsmith.drivers.kernel_modules import OPEN, chosen_by
 from poolsmith.operands.kube import OperatorError
+from poolsmith.operands.nvidia_driver.driver_resource import in_name_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -144,3 +145,21 @@ def _demand_open_modules(driver: NvidiaDriver, behaviour: Mapping[str, Any]) -> 
             f"GPUDirect Storage driver '{version}' is only supported with NVIDIA OpenRM drivers. Please set "
             "'useOpenKernelModules=true' to enable OpenRM mode"
         )
+
+
+def assign_owners(drivers: Sequence[Mapping[str, Any]], nodes: Sequence[Node]) -> dict[str, str | None]:
+    """The owner of each GPU node by name; None: none, and its label goes.
+
+    A conflict on one node leaves all of them as they are. Raises OperatorError.
+    """
+    live = [driver for driver in in_name_order(drivers) if not driver.deleted]
+    for driver in live:
+        check_selector(driver)
+    default = next((driver.name for driver in defaults(live)), None)
+    others = [driver for driver in live if not driver.is_default]
+    owners: dict[str, str | None] = {}
+    for node in sorted(nodes, key=lambda node: node.name):
+        if node.labels.get(GPU_PRESENT) == "true":
+            owner = owner_among(others, node)
+            owners[node.name] = owner.name if owner else default
+    return owners

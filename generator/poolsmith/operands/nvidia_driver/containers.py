@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.kube import containers_of, find, init_containers_of, must_find, remove
 from poolsmith.operands.nvidia_driver.names import plain
-from poolsmith.operands.quantity import canonical
+from poolsmith.operands.requirements import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
