@@ -90,16 +90,16 @@ def claims_of(template: Mapping[str, Any], namespace: str) -> tuple[ContainerCla
             image=word(container.body.get("image")),
             command=words(container.body.get("command"), empty=True),
             args=words(container.body.get("args"), empty=True),
-            wants=(*_wanted(container), *wanted),
+            wants=(*_wanted(pod, container), *wanted),
             has=(*_had(container), *had),
         )
         for container in pod.readable_containers
     )
 
 
-def _wanted(container: Container) -> Iterator[Want]:
+def _wanted(pod: Pod, container: Container) -> Iterator[Want]:
     """A pod in the network of its node has the ports of its containers there: the API server says so of each."""
-    on_host = "hostNetwork" in container.pod.host_namespaces
+    on_host = "hostNetwork" in pod.host_namespaces
     for token, asked_as in asked_by_container(container):
         if not (on_host and token.name == "host-port"):
             yield Want(_text(token, asked_as), token)

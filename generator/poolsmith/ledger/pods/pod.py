@@ -103,7 +103,9 @@ class Container:
     """One container of a pod. `listed` is the field of the spec that lists it, `own` its security context."""
 
     def __init__(self, pod: Pod, listed: str, index: int, field: Field) -> None:
-        self.pod = pod
+        # The pod itself is not kept: a circle would live until the next search for circles, and these are rare.
+        self._of_pod = pod.own
+        self._annotations = pod.annotations
         self.listed = listed
         self._index = index
         self.field = field
@@ -133,12 +135,12 @@ class Container:
     def block(self, name: str) -> Any:
         """A block of the container stands in the place of the pod's."""
         own = self.own.get(name)
-        return self.pod.own.get(name) if own is None else own
+        return self._of_pod.get(name) if own is None else own
 
     def part(self, block: str, name: str) -> Any:
         """Of blocks that are merged field by field."""
         own = mapping(self.own.get(block)).get(name)
-        return mapping(self.pod.own.get(block)).get(name) if own is None else own
+        return mapping(self._of_pod.get(block)).get(name) if own is None else own
 
     @property
     def is_privileged(self) -> bool:
@@ -181,7 +183,7 @@ class Container:
         The API server copies an annotation that it can read to the container's field, and refuses pods of which the
         two differ; servers before 1.30 know the annotation alone. Where they differ, the weaker counts.
         """
-        annotated = profile_of_annotation(self.pod.annotations.get(ANNOTATION + self.name))
+        annotated = profile_of_annotation(self._annotations.get(ANNOTATION + self.name))
         if annotated is not None and (annotated["type"] == UNCONFINED or self.own.get("appArmorProfile") is None):
             return annotated
         return mapping(self.block("appArmorProfile"))
