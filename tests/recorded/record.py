@@ -93,9 +93,18 @@ def without_scripts(value: Any) -> Any:
     if isinstance(value, list):
         return [without_scripts(item) for item in value]
     if isinstance(value, dict):
-        return {key: item if is_data(key, item) else without_scripts(item) for key, item in value.items()}
-    is_script = isinstance(value, str) and (len(value) > LONG_TEXT or value.startswith("#!"))
-    return "x" * len(value) if is_script else value
+        return {key: _kept(key, item) for key, item in value.items()}
+    return _filler(value) if isinstance(value, str) and (len(value) > LONG_TEXT or "#!/" in value) else value
+
+
+def _kept(key: str, value: Any) -> Any:
+    if is_data(key, value):
+        return value
+    return _filler(value) if key in (*PROSE, "summary") and isinstance(value, str) else without_scripts(value)
+
+
+def _filler(text: str) -> str:
+    return "x" * len(text)
 
 
 def is_data(key: str, value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import re
 
 import pytest
 
@@ -10,6 +11,8 @@ from recorded.record import LONG_TEXT, flow_text, without_prose, without_scripts
 from support.recordings import DATA, ENDING, packed, recording
 
 NAMES = sorted(path.name.removesuffix(ENDING) for path in DATA.iterdir())
+DESCRIPTION = re.compile('"(description|summary)":"(?!x*")')
+"""Other than a filler."""
 README = DATA.with_name("README.md")
 
 
@@ -35,7 +38,7 @@ def test_the_same_values_are_the_same_text(name):
 @pytest.mark.parametrize("name", ["gpu_operator", "neighbours", "kubernetes_schemas"])
 def test_what_others_publish_has_no_comments_and_no_descriptions(name):
     for key, line in recording(name)._lines.items():
-        assert '"description":"' not in line, key
+        assert not DESCRIPTION.search(line), key
         assert "#!/" not in line, key
 
 

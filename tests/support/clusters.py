@@ -17,6 +17,7 @@ from poolsmith.profiles.fleet import find_fleet
 from poolsmith.profiles.load_cluster import load_cluster
 from poolsmith.sources.input_tree import InputTree
 from poolsmith.sources.yaml_reader import read_documents
+from support.marked import MARK, marked_key, unmarked
 
 CLUSTER = {
     "kubernetes": '{version: "1.33", distribution: kubeadm}',
@@ -35,6 +36,21 @@ def profile(kind, name, spec):
     """One field a line, from line 5 on, so that expectations can name lines."""
     lines = [f"  {key}: {value}\n" for key, value in spec.items() if value is not None]
     return f"apiVersion: poolsmith/v1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n{''.join(lines)}"
+
+
+def placed(cluster, pools):
+    """Fields without their mark, and the place that it names: `file:line:column`, None without a mark."""
+    place = None
+    bare = {}
+    for name, spec in {"cluster": cluster, **pools}.items():
+        bare[name], key = marked_key(spec)
+        if key is not None:
+            defaults = CLUSTER if name == "cluster" else POOL
+            field = next(f"{key}: {value}" for key, value in spec.items() if MARK in f"{key}{value}")
+            whole = {name: "" if name == key else value for name, value in {**defaults, **bare[name]}.items()}
+            text = profile("", "", whole).replace(f"\n  {key}: \n", f"\n  {field}\n")
+            place = f"{name}.yaml:{unmarked(text)[1]}"
+    return bare.pop("cluster"), bare, place
 
 
 @dataclass(frozen=True)
