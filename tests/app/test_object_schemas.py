@@ -36,7 +36,7 @@ def test_a_sound_object_is_counted_as_validated(check):
 
     assert found(outcome) == []
     assert outcome.checked["validated objects"] == 1
-    assert outcome.facts == ("objects were judged by the schemas of Kubernetes 1.37 and no gpu-operator release",)
+    assert outcome.facts == ("objects were validated with the schemas of Kubernetes 1.37 and no gpu-operator release",)
 
 
 def test_findings_stand_at_their_lines_in_any_document_of_a_file(check):
@@ -84,7 +84,7 @@ def test_profiles_are_skipped(check):
     outcome = check("apiVersion: poolsmith/v1\nkind: Cluster\nmetadata: {name: a}\n")
 
     assert found(outcome) == []
-    assert outcome.skipped[0].reason == "`poolsmith check` without a path judges them"
+    assert outcome.skipped[0].reason == "`poolsmith check` without a path checks them"
 
 
 def test_lists_are_unfolded(check):

@@ -98,7 +98,7 @@ def test_a_list_may_be_empty_but_a_file_may_not(read):
         ("- {name: a, lables: {}}\n", "1:13", "unknown-field", "a node has no field `lables`"),
         ("- {name: a, runtime: 1}\n", "1:13", "wrong-type", "`runtime` is a number; it has to be a string"),
         ("- {name: a, taints: x}\n", "1:13", "wrong-type", "taints have to be a list of mappings"),
-        ("- {name: a}\n- {name: a}\n", "2:3", "duplicate-item", "the node `a` stands twice"),
+        ("- {name: a}\n- {name: a}\n", "2:3", "duplicate-item", "the node `a` is listed twice"),
         ("- a\n", "1:3", "not-a-mapping", "this is a string, not a node"),
         ("kind: Pod\napiVersion: v1\n", "", "unknown-kind", "this is v1 Pod, not a v1 Node"),
         ("kind: [x]\n", "", "unknown-kind", "this is v1 a list, not a v1 Node"),

@@ -253,7 +253,7 @@ class TestDriverOfTheSystem:
     def test_nobody_brings_a_driver(self):
         off = {"driver": {"enabled": False}}
 
-        assert "no image of node `n` holds a driver" in said(
+        assert "no image of node `n` contains a driver" in said(
             driver_of_the_system, view(node(driver="container"), values=off)
         )
         assert told(driver_of_the_system, view(node(), values=off)) == []
@@ -268,10 +268,10 @@ class TestDriverOfTheSystem:
         off = {"toolkit": {"enabled": False}}
         opt_out = {"nvidia.com/gpu.deploy.container-toolkit": "false"}
 
-        assert "their image holds a toolkit" in said(driver_of_the_system, view(node(toolkit="preinstalled")))
+        assert "their image contains a toolkit" in said(driver_of_the_system, view(node(toolkit="preinstalled")))
         assert told(driver_of_the_system, view(node(toolkit="preinstalled", labels=opt_out))) == []
         assert told(driver_of_the_system, view(node(toolkit="preinstalled"), values=off)) == []
-        assert "no image of node `n` holds a toolkit" in said(
+        assert "no image of node `n` contains a toolkit" in said(
             driver_of_the_system, view(node(toolkit="operator"), values=off)
         )
 

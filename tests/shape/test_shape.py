@@ -239,10 +239,10 @@ def test_all_mistakes_of_a_file_are_told_at_once():
         (
             '"22.04"',
             "22.10",
-            "`spec.os.version` is read as a number, and a string is meant",
+            "`spec.os.version` is read as a number, but a string is needed",
             'quote it: "22.10"',
         ),
-        ("name: a100", "name: on", "is read as a boolean, and a string is meant", 'quote it: "on"'),
+        ("name: a100", "name: on", "is read as a boolean, but a string is needed", 'quote it: "on"'),
         ("count: 8", "count: 65", "`spec.gpu.count` is 65, out of 1 to 64", "use a number from 1 to 64"),
         (", count: 8", "", "`spec.gpu` lacks `count`", "add `count`: GPUs per node, for example `8`"),
         ("name: a100", "name: A", "`metadata.name` is `A`, not a DNS label", "write a DNS label"),

@@ -131,7 +131,7 @@ def _occupied(comparison: Comparison, subject: str) -> list[Diagnostic]:
     return [
         diagnose(
             codes.PATH_OCCUPIED,
-            f"`{path}` is in the way of what has to be generated, and no lock owns it",
+            f"`{path}` is where a generated file must go, and no lock owns it",
             whole_file(f"{comparison.folder}/{path}"),
             subject=subject,
         )

@@ -263,7 +263,7 @@ def _words(actual: str) -> str:
 
 def _why_not_met(evaluation: Evaluation) -> str:
     reasons = dict.fromkeys(item.why for item in evaluation.not_matched)
-    return "no policy is meant for this request" + (f" ({', '.join(reasons)})" if reasons else "")
+    return "no policy applies to this request" + (f" ({', '.join(reasons)})" if reasons else "")
 
 
 def _failed(test: TestFile, index: int, result: CaseResult) -> Diagnostic:

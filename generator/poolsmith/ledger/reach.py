@@ -244,7 +244,7 @@ _OF_THE_API = (
     ),
     _rbac("core events.k8s.io", "events", _WRITE, Reach.OBJECT_WRITE, "writes events"),
     _rbac("coordination.k8s.io", "leases", _WRITE, Reach.OBJECT_WRITE, "decides which replica leads"),
-    _rbac("", "*/status */finalizers", _WRITE, Reach.OBJECT_WRITE, "records records what was done, not what is wanted"),
+    _rbac("", "*/status */finalizers", _WRITE, Reach.OBJECT_WRITE, "records what was done, not what is wanted"),
     _rbac(
         "security.openshift.io policy",
         "securitycontextconstraints podsecuritypolicies",

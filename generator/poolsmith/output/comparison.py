@@ -113,7 +113,7 @@ def foreign_diagnostics(comparison: Comparison, subject: str) -> list[Diagnostic
     return [
         diagnose(
             codes.FOREIGN_FILE,
-            f"`{path}` stands in a generated folder, and no lock owns it",
+            f"`{path}` is in a generated folder, and no lock owns it",
             whole_file(f"{comparison.folder}/{path}"),
             subject=subject,
         )

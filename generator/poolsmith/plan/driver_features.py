@@ -33,14 +33,14 @@ def check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
             codes.SECURE_BOOT,
             pool,
             "/spec/secureBoot",
-            "the driver is compiled on nodes with Secure Boot, whose kernel takes signed modules only",
+            "the driver is compiled on nodes with Secure Boot, whose kernel accepts only signed modules",
         )
     if pool.profile.spec.driver.install_dir is not None and driver.managed:
         facts.report_pool(
             codes.DRIVER_CONTRADICTION,
             pool,
             "/spec/driver/installDir",
-            "`driver.installDir` is where a pre-installed driver lies; this pool's driver comes in a container",
+            "`driver.installDir` is the folder of a pre-installed driver; this pool's driver comes in a container",
             help="remove it, or write `source: preinstalled`",
         )
 
@@ -54,7 +54,7 @@ def _check_modules_beside(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> N
                 codes.DRIVER_CONTRADICTION,
                 pool,
                 f"/spec/driver/{name}",
-                f"`driver.{name}` is refused by the operator beside a precompiled driver",
+                f"`driver.{name}` can't be combined with a precompiled driver: the operator refuses it",
                 help="use `source: container`, or leave the feature out",
             )
         elif wanted and not driver.managed:

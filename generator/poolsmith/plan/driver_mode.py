@@ -210,7 +210,7 @@ def _network_note(pool: PoolPlan) -> str | None:
     asked = pool.profile.spec.driver
     if not asked.rdma:
         return None
-    where = "on the hosts" if asked.use_host_mofed else "from the Network Operator, which has to be there before"
+    where = "on the hosts" if asked.use_host_mofed else "from the Network Operator, which must be installed before"
     return f"Pool {pool.name} loads nvidia-peermem, which waits for MLNX_OFED or DOCA-OFED: {where}."
 
 
@@ -224,7 +224,7 @@ def _note_unpinned(managed: list[PoolPlan], facts: Facts) -> None:
             unpinned[0],
             "/spec/driver/source",
             f"the driver of {listed(pool.name for pool in unpinned)} is {version} because the chart of "
-            f"{facts.need_release().tag} says so; another release brings another one",
+            f"{facts.need_release().tag} says so; another release may have another one",
             help=f"write `version: {version}`, for example in a base",
         )
 

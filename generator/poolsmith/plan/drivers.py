@@ -103,11 +103,11 @@ def _source(pool: PoolPlan, facts: Facts) -> tuple[DriverSource | None, Origin]:
                 codes.DRIVER_CONTRADICTION,
                 pool,
                 SOURCE,
-                f"{spec.os.id} carries its driver itself, and no driver container exists for it",
+                f"{spec.os.id} contains its driver, and no driver container exists for it",
                 help="write `driver: {source: preinstalled}`, or leave it out",
             )
             return None, origin
-        carried = Derived("drivers", f"{spec.os.id} carries its driver itself", (facts.at_pool(pool, "/spec/os/id"),))
+        carried = Derived("drivers", f"{spec.os.id} contains its driver", (facts.at_pool(pool, "/spec/os/id"),))
         return DriverSource.PREINSTALLED, origin if given else carried
     if given is None:
         facts.report_pool(
@@ -121,7 +121,7 @@ def _source(pool: PoolPlan, facts: Facts) -> tuple[DriverSource | None, Origin]:
 
 
 def _some_images_carry_it(entry: OperatingSystemEntry | None) -> str:
-    return f": some images of {entry.id} carry one" if entry is not None and entry.driver == "variant" else ""
+    return f": some images of {entry.id} contain one" if entry is not None and entry.driver == "variant" else ""
 
 
 def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Facts) -> DriverPlan:
@@ -160,7 +160,7 @@ def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, fa
                 codes.DRIVER_VERSION_FORM,
                 pool,
                 VERSION if version else SOURCE,
-                f"a precompiled driver takes the branch as driver.version; {said}",
+                f"a precompiled driver needs the branch as driver.version; {said}",
                 help=f'write `version: "{branch}"`',
             )
     elif version is not None and pool.profile.spec.driver.vgpu is None and not is_full(version):
@@ -168,7 +168,7 @@ def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, fa
             codes.DRIVER_VERSION_FORM,
             pool,
             VERSION,
-            f"a driver container takes the full version; `{version}` is "
+            f"a driver container needs the full version; `{version}` is "
             + ("a branch" if version.isdecimal() else "none"),
             help="write a full version like 550.90.07, or `source: precompiled`",
         )

@@ -32,7 +32,7 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         facts.report_cluster(
             codes.FIELD_WITHOUT_EFFECT,
             "/spec/stack/dcgmExporter",
-            "`stack.dcgmExporter` has no effect: the operator brings its own dcgm-exporter",
+            "`stack.dcgmExporter` has no effect: the operator installs its own dcgm-exporter",
             help="remove it; the operator's exporter is set under `stack.values.dcgmExporter`",
         )
     _check_upgrade(plan, facts)
@@ -145,5 +145,5 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
             "add `rdma: true`",
         )
     if spec.toolkit.version is not None and spec.toolkit.source is not ToolkitSource.PREINSTALLED:
-        message = "`toolkit.version` tells the version of a pre-installed toolkit; the operator brings its own"
+        message = "`toolkit.version` tells the version of a pre-installed toolkit; the operator installs its own"
         yield "/spec/toolkit/version", message, "remove it, or write `source: preinstalled`"

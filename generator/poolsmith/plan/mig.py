@@ -228,7 +228,7 @@ def _own_layouts(plan: ClusterPlan, users: list[PoolPlan], own: list[PoolPlan], 
     name = f"poolsmith-mig-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     origin = Derived(
         "mig",
-        "layouts of one's own replace the operator's file; the name holds a hash, so that a change restarts its pods",
+        "your own layouts replace the operator's file; the name has a hash, so that a change restarts its pods",
         tuple(facts.at_pool(pool, DEVICES) for pool in own),
     )
     body = config_map(name, plan.namespace, {"config.yaml": text})

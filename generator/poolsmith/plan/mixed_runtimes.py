@@ -75,7 +75,7 @@ def accept_mixture(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 def _exclusion(plan: ClusterPlan, others: list[PoolPlan], operators: str, facts: Facts) -> tuple[PoolPlan, str] | None:
     if operators != CONTAINERD:
-        return others[0], "without containerd the operator takes the runtime of whichever node is listed last"
+        return others[0], "without containerd, the operator uses the runtime of the node that is listed last"
     users = (pool for pool in others if pool.profile.spec.workload is Workload.CONTAINER)
     docker = next((pool for pool in users if pool.profile.spec.runtime.name == DOCKER), None)
     if docker is None or not (facts.need_release().cdi_default or uses_cdi(plan, facts)):

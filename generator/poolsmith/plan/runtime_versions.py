@@ -148,8 +148,8 @@ def _note_config_version(plan: ClusterPlan, known: Mapping[str, RuntimePaths], f
             asking[0],
             VERSION,
             f"the toolkit will write a drop-in file of version {newest} on {listed(pool.name for pool in asking)}, and "
-            f"{runtime.name} {runtime.version} does not start with it where its own file has a lower `version`",
-            help="declare the `version` that stands in that file: `runtime.configVersion`",
+            f"{runtime.name} {runtime.version} does not start with it if its own file has a lower `version`",
+            help="declare the `version` in that file: `runtime.configVersion`",
         )
 
 

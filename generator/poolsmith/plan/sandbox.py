@@ -41,7 +41,7 @@ def plan_sandboxes(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             passthrough[0],
             _WORKLOAD,
             f"pool `{passthrough[0].name}` passes GPUs to virtual machines, pool `{kata[0].name}` to Kata; "
-            "both carry one workload label, and would get each other's components",
+            "both have one workload label, so each would get the other's components",
             help="move one of the pools to a cluster of its own",
             related=((kata[0], _WORKLOAD, "the Kata pool"),),
         )

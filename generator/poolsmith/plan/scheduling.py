@@ -40,7 +40,7 @@ def tolerate_taints(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             for field, found in (("taints", pool.taints), ("startupTaints", pool.profile.spec.nodes.startup_taints))
             if missing_tolerations(found, present)
         )
-        because = "nodes of tainted pools need it; the list replaces the chart's, and so begins with it"
+        because = "nodes of tainted pools need it; the list replaces the chart's, so it starts with those entries"
         plan = with_values(plan, ValueSetting(path, present + extra, Derived("scheduling", because, origins)))
         if path == OPERANDS:
             plan = with_singleton(plan, "tolerations", str(len(present + extra)), asking, ".".join(path))

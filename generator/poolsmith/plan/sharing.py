@@ -33,7 +33,7 @@ def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     digest = hashlib.sha256("\0".join(f"{key}={data[key]}" for key in sorted(data)).encode()).hexdigest()[:8]
     name = f"poolsmith-device-plugin-{digest}"
     origins = tuple(facts.at_pool(pool, SHARING) for pool in users)
-    because = "pools share GPUs; the name holds a hash, so that a change restarts the device plugin"
+    because = "pools share GPUs; the name has a hash, so that a change restarts the device plugin"
     origin = Derived("sharing", because, origins)
     fallback = Derived("sharing", "nodes without the label must not share their GPUs by accident", origins)
     body = config_map(name, plan.namespace, {key: data[key] for key in sorted(data)})

@@ -39,8 +39,8 @@ def check_taints(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 def _note(pool: PoolPlan) -> str:
     keys = ", ".join(taint.key for taint in pool.profile.spec.nodes.startup_taints)
     return (
-        f"Something of yours has to remove the startup taint {keys} from each new node of pool {pool.name}, once its "
-        "GPUs can be used; nothing that is generated here does, nor does the operator."
+        f"You must remove the startup taint {keys} from each new node of pool {pool.name} when its GPUs can be used, "
+        "with a tool of your own: neither the generated files nor the operator do it."
     )
 
 
@@ -105,7 +105,7 @@ def _check_startup(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> None:
                 codes.STARTUP_TAINT_PERMANENT,
                 pool,
                 f"{STARTUP}/{index}/key",
-                f"the autoscaler of {distribution} takes the taint `{taint.key}` for one that stays",
+                f"the autoscaler of {distribution} does not know that the taint `{taint.key}` is temporary",
                 help=f"use a key like `{known.example_without_flag}`",
             )
 
@@ -147,6 +147,6 @@ def _check_installer(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> None:
             codes.TAINT_WITHOUT_TOLERATION,
             pool,
             pointer,
-            f"what installs Kata on pool `{pool.name}` can't be told to tolerate the taint `{taint.key}`",
+            f"what installs Kata on pool `{pool.name}` can't be made to tolerate the taint `{taint.key}`",
             help="taint the nodes once Kata is installed, or leave the taint out",
         )

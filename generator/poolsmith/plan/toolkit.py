@@ -83,7 +83,7 @@ def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
             codes.TOOLKIT_CONTRADICTION,
             pool,
             SOURCE,
-            f"{spec.os.id} carries its toolkit itself; a second one would write the same configuration",
+            f"{spec.os.id} contains its toolkit; a second one would write the same configuration",
             help="write `source: auto`",
         )
     if source is ToolkitSource.PREINSTALLED or (brought and source is ToolkitSource.AUTO):

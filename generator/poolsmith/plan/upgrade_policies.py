@@ -119,9 +119,7 @@ def _warn_of_force(pool: PoolPlan, facts: Facts) -> None:
     for field, wanted in forced.items():
         if wanted:
             lost = (
-                "pods that no controller brings back"
-                if field.endswith("force")
-                else "what pods keep in emptyDir volumes"
+                "pods that no controller recreates" if field.endswith("force") else "what pods keep in emptyDir volumes"
             )
             facts.report_pool(
                 FORCED_DRAIN,

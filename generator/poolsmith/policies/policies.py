@@ -78,7 +78,7 @@ class Policies:
         problems: list[Diagnostic] = []
         for path in self.files.admission:
             if path == f"{ADMISSION}/{GRANTS_FILE}":
-                message = f"the name `{GRANTS_FILE}` is kept for what the grants come to"
+                message = f"the name `{GRANTS_FILE}` is reserved for the policy that the grants are compiled into"
                 problems.append(diagnose(reading.MISPLACED_FILE, message, whole_file(path), help="rename the file"))
                 continue
             text = self.tree.read_text(path, limit=MAX_ADMISSION_BYTES)

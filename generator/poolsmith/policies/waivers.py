@@ -147,7 +147,7 @@ def _may_be_undecided(code: str, subjects: Mapping[str, set[str]]) -> bool:
 
 
 def _expired(item: LoadedWaiver) -> Diagnostic:
-    message = f"the waiver of {item.rule.name} on {shorten(item.waiver.subject)} held until {item.last_day}"
+    message = f"the waiver of {item.rule.name} on {shorten(item.waiver.subject)} was valid until {item.last_day}"
     return diagnose(policy.EXPIRED_WAIVER, message, item.place, subject=item.rule.name)
 
 

@@ -18,7 +18,7 @@ def grants_yaml(files: Mapping[str, str]) -> str:
 def summary(*, grants: int, lines: int, granted: int) -> str:
     """What there is, and what it is for."""
     if not lines:
-        return "nothing holds any privilege"
+        return "no workload has any privilege"
     if not grants:
         return "the one line of the ledger is granted" if lines == 1 else f"all {lines:,} lines of ledgers are granted"
     missing = lines - granted

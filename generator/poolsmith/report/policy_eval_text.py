@@ -123,7 +123,7 @@ def _outcome(decision: Decision, *, sound: bool) -> str:
         return "=> not decided: something was not evaluated"
     if not sound:
         return "=> not decided: something is wrong in a file"
-    return "=> allowed" if decision.evaluation.results else "=> allowed: no policy is meant for it"
+    return "=> allowed" if decision.evaluation.results else "=> allowed: no policy applies to it"
 
 
 def _short(text: str) -> str:

@@ -50,7 +50,7 @@ class FileSink:
             return
         if len(self.found) == MAX_FINDINGS:
             rule, pointer, help = reading.INPUT_LIMIT, "", "correct these first"
-            message = f"the file has more than {MAX_FINDINGS} mistakes; the rest is not told"
+            message = f"the file has more than {MAX_FINDINGS} mistakes; the rest is not reported"
         location = self.place.locate(pointer)
         self.found.append(diagnose(rule, message, location, help=help, subject=self.subject))
 

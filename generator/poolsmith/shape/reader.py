@@ -191,7 +191,7 @@ def _report_not_a_string(value: Any, pointer: str, sink: Sink) -> None:
         sink.report(
             codes.AMBIGUOUS_SCALAR,
             pointer,
-            f"{_what(pointer)} is read as {kind_of(value)}, and a string is meant",
+            f"{_what(pointer)} is read as {kind_of(value)}, but a string is needed",
             f'quote it: "{shown}"',
         )
     else:

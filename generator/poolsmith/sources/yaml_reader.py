@@ -318,7 +318,7 @@ def _duplicate_key(key: str, second: Node, first: Node) -> YamlProblem:
     return YamlProblem(
         reason="duplicate-key",
         message=(
-            f"key `{cut(key, _LONGEST_KEY)}` stands twice in one mapping (first in line {where.line}); "
+            f"key `{cut(key, _LONGEST_KEY)}` appears twice in one mapping (first in line {where.line}); "
             "one of the two values would be lost silently"
         ),
         position=position_of(second),
@@ -332,12 +332,12 @@ def _merged_over(key: str, merge_key: Node, first: Node) -> YamlProblem:
     return YamlProblem(
         reason="duplicate-key",
         message=(
-            f"the merge key `<<` brings `{cut(key, _LONGEST_KEY)}`, which stands above it (in line {where.line}); "
-            "Kubernetes and other YAML readers take different ones of the two values"
+            f"the merge key `<<` brings `{cut(key, _LONGEST_KEY)}`, which is already above it (in line {where.line}); "
+            "Kubernetes and other YAML readers use different values"
         ),
         position=position_of(merge_key),
         related=where,
-        help="write the merge key first; what follows it overrides what it brings",
+        help="write the merge key first; what follows it overrides its keys",
     )
 
 

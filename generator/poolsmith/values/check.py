@@ -68,7 +68,7 @@ class ValuesResult:
         """The counts; diagnostics are the caller's."""
         if not self.documents and not self.skipped:
             return outcome
-        facts = (f"Helm values were judged by {', '.join(sorted(self.releases))}",) if self.documents else ()
+        facts = (f"Helm values were checked against {', '.join(sorted(self.releases))}",) if self.documents else ()
         return replace(
             outcome,
             checked={**outcome.checked, "values documents": self.documents},

@@ -204,7 +204,7 @@ def test_what_one_policy_says_is_bounded():
     found = run_stoppable(parts, Limits(said=4 << 20))
 
     assert found[0] == found[-1] == {"done": True}
-    assert found[1:-1] == [Stopped("its results come to more than 4 MiB")] * 20
+    assert found[1:-1] == [Stopped("its results are larger than 4 MiB")] * 20
 
 
 SCRIBBLES = """

@@ -88,7 +88,7 @@ def test_another_message_is_a_failure(run):
 def test_an_object_that_the_policy_is_not_meant_for_is_no_denial(run):
     result = run(policy=POLICY, tests=TESTS.replace("kind: Deployment", "kind: DaemonSet"))
 
-    assert any("no policy is meant for this request (resourceRules)" in message for _, message in found(result))
+    assert any("no policy applies to this request (resourceRules)" in message for _, message in found(result))
 
 
 @pytest.mark.parametrize(("keep", "lacks"), [(0, "none is denied"), (1, "no case passes")])

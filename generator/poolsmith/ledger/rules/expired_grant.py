@@ -33,7 +33,7 @@ def check(review: GrantReview) -> Iterator[Finding[Location]]:
         last_day = loaded.grant.last_day
         if last_day is not None and review.today > last_day:
             yield Finding(
-                message=f"grant `{loaded.grant.name}` held until {last_day}",
+                message=f"grant `{loaded.grant.name}` was valid until {last_day}",
                 place=loaded.file.locate("/spec/expires"),
                 subject=loaded.grant.name,
             )

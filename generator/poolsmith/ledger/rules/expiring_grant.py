@@ -35,7 +35,7 @@ def check(review: GrantReview) -> Iterator[Finding[Location]]:
         left = (last_day - review.today).days
         if 0 <= left <= review.expiring_days:
             yield Finding(
-                message=f"grant `{loaded.grant.name}` holds {_until(left)}, {last_day}",
+                message=f"grant `{loaded.grant.name}` is valid {_until(left)}, {last_day}",
                 place=loaded.file.locate("/spec/expires"),
                 subject=loaded.grant.name,
             )

@@ -32,7 +32,7 @@ def check(review: GrantReview) -> Iterator[Finding[Location]]:
     lines = review.use.use.lines
     if not review.are_kept and lines:
         yield Finding(
-            message=f"{counted(lines, 'line')} of ledgers are reviewed by nobody: there is no folder `{FOLDER}`",
+            message=f"{counted(lines, 'line')} of ledgers have not been reviewed: there is no folder `{FOLDER}`",
             place=whole_file(FOLDER),
             subject=FOLDER,
         )

@@ -65,7 +65,9 @@ def read_nodes(file: Path, shown: str) -> NodesFile:
             if node is None:
                 continue
             if node.name in nodes:
-                findings.report(codes.DUPLICATE_ITEM, index, pointer, f"the node `{shorten(node.name)}` stands twice")
+                findings.report(
+                    codes.DUPLICATE_ITEM, index, pointer, f"the node `{shorten(node.name)}` is listed twice"
+                )
             nodes.setdefault(node.name, node)
             found_at.setdefault(node.name, (index, pointer))
     return NodesFile(tuple(nodes.values()), findings.problems, found_at, findings.places)

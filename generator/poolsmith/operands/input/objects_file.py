@@ -68,7 +68,7 @@ class FileFindings:
         if len(self._found) < MAX_FINDINGS:
             self._found.append(diagnose(rule, message, self.places.locate(document, pointer), help=help))
         elif len(self._found) == MAX_FINDINGS:
-            message = f"the file has more than {MAX_FINDINGS} mistakes; the rest is not told"
+            message = f"the file has more than {MAX_FINDINGS} mistakes; the rest is not reported"
             self._found.append(diagnose(reading.INPUT_LIMIT, message, whole_file(self.shown)))
 
     def string_map(self, value: Any, document: int, pointer: str, what: str) -> dict[str, str]:

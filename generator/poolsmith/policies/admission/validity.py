@@ -124,7 +124,7 @@ def _rule(item: Mapping[str, Any], pointer: str) -> Iterator[Problem]:
         if not values:
             yield f"{pointer}/{field}", f"`{field}` of a rule has to have an entry", None
         elif field != "resources" and "*" in values and len(values) > 1:
-            yield f"{pointer}/{field}", f"`{field}` holds `*`, so nothing else may stand beside it", None
+            yield f"{pointer}/{field}", f"`{field}` holds `*`, so it must be the only entry", None
     for index, operation in enumerate(words(item.get("operations"))):
         if operation not in _OPERATIONS:
             yield (
@@ -134,12 +134,12 @@ def _rule(item: Mapping[str, Any], pointer: str) -> Iterator[Problem]:
             )
     resources = words(item.get("resources"))
     if "*/*" in resources and len(resources) > 1:
-        yield f"{pointer}/resources", "`resources` holds `*/*`, so nothing else may stand beside it", None
+        yield f"{pointer}/resources", "`resources` holds `*/*`, so it must be the only entry", None
     elif "*" in resources and any("/" not in other for other in resources if other != "*"):
-        yield f"{pointer}/resources", "`resources` holds `*`, so no other resource may stand beside it", None
+        yield f"{pointer}/resources", "`resources` holds `*`, so no other resource may be listed with it", None
     names = words(item.get("resourceNames"))
     if len(set(names)) < len(names):
-        yield f"{pointer}/resourceNames", "`resourceNames` holds a name twice", None
+        yield f"{pointer}/resourceNames", "`resourceNames` has a name twice", None
     yield from _one_of(item, "scope", _SCOPES, pointer)
 
 
@@ -209,8 +209,8 @@ def _actions(spec: Mapping[str, Any]) -> Iterator[Problem]:
         elif action in actions[:index]:
             yield f"{pointer}/{index}", f"`{action}` stands twice in `spec.validationActions`", "keep one of the two"
     if "Deny" in actions and "Warn" in actions:
-        message = "`spec.validationActions` has Deny and Warn: one failure would be told twice"
-        yield pointer, message, "keep one of the two; Audit may stand beside either"
+        message = "`spec.validationActions` has Deny and Warn: one failure would be reported twice"
+        yield pointer, message, "keep one of the two; Audit can be combined with either"
 
 
 def _one_of(body: Mapping[str, Any], field: str, known: Sequence[str], pointer: str) -> Iterator[Problem]:

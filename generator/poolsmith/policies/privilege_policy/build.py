@@ -87,8 +87,8 @@ def _problems(prediction: Prediction, table: ClaimTable, file: SourceFile) -> It
 
     if is_too_large(table):
         message = (
-            f"the privilege policy of `{name}` would hold {data_size(table):,} letters of data; "
-            f"at most {LONGEST_DATA:,} are taken, and {LONGEST_EXPRESSION:,} in one expression"
+            f"the privilege policy of `{name}` would have {data_size(table):,} letters of data; "
+            f"the limit is {LONGEST_DATA:,}, and {LONGEST_EXPRESSION:,} in one expression"
         )
         yield finding(codes.PRIVILEGE_POLICY_TOO_LARGE, message)
     if table.unknown:

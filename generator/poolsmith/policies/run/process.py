@@ -111,7 +111,7 @@ class Supervisor:
                 self._stop(child, at_work, f"its evaluations took more than {self.limits.blamed:g} seconds")
                 return
             if self.said.get(at_work, 0) + child.unread > self.limits.said:
-                self._stop(child, at_work, f"its results come to more than {self.limits.said >> 20} MiB")
+                self._stop(child, at_work, f"its results are larger than {self.limits.said >> 20} MiB")
                 return
             if now >= self.until:
                 child.kill()

@@ -108,7 +108,7 @@ def judge_pod_security(tree: CheckedTree, level: str, version: str = LATEST) -> 
             name = _name(body)
             template = pod_template_of(body) or {}
             if document.path in patches:
-                account.skip("patches", "they are parts of objects: judge what `kustomize build` makes of them")
+                account.skip("patches", "they are parts of objects: check the output of `kustomize build`")
             elif template.get("spec") is None:
                 account.skip(name, "it has no pod spec")
             else:

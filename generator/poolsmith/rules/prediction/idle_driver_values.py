@@ -49,7 +49,7 @@ def idle_driver_values(prediction: Prediction, loaded: LoadedCluster, prediction
                 f"`{'.'.join(path)}` has no effect: with `driverMode: nvidia-driver` each pool has a driver object of "
                 "its own, and takes nothing from the values",
                 file.locate(pointers.join(VALUES, *path)),
-                help="remove it; what a pool's driver needs stands under `driver` in its profile",
+                help="remove it; write what a pool's driver needs under `driver` in its profile",
                 subject=prediction.plan.name,
             )
         )

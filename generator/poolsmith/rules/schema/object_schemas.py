@@ -119,7 +119,7 @@ def _versions(results: list[SchemaResult]) -> list[str]:
     minors = sorted({result.kubernetes for result in used}, key=_numbers)
     releases = sorted({result.operator for result in used if result.operator}, key=_numbers)
     operator = f"gpu-operator {', '.join(releases)}" if releases else "no gpu-operator release"
-    return [f"objects were judged by the schemas of Kubernetes {', '.join(minors)} and {operator}"]
+    return [f"objects were validated with the schemas of Kubernetes {', '.join(minors)} and {operator}"]
 
 
 def _numbers(version: str) -> list[int]:

@@ -69,7 +69,7 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
                 judgement.skipped["items of lists", "they have no apiVersion and kind"] += 1
                 continue
             if api_version == _OWN:
-                judgement.skipped["profiles", "`poolsmith check` without a path judges them"] += 1
+                judgement.skipped["profiles", "`poolsmith check` without a path checks them"] += 1
                 continue
             schema = schemas.find(api_version, kind)
             if isinstance(schema, NoSchema):

@@ -63,7 +63,7 @@ def _no_driver(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location
     managed = [node for node in setup.nodes if node.driver in ("container", "precompiled")]
     if setup.uses_objects is False and view.flag("driver.enabled") is False and managed:
         yield Finding(
-            message=f"`driver.enabled` and `{ENABLED}` are false, and no image of {named(managed)} holds a driver",
+            message=f"`driver.enabled` and `{ENABLED}` are false, and no image of {named(managed)} contains a driver",
             place=view.value_location("driver.enabled"),
             help="remove `driver.enabled: false`; or pre-install a driver, and write `source: preinstalled` in the "
             "profile",
@@ -72,7 +72,7 @@ def _no_driver(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location
     kept_off = [node for node in managed if not setup.takes_driver(node) and not setup.is_sandboxed(node)]
     if kept_off:
         yield Finding(
-            message=f"a label keeps the driver off {named(kept_off)}, and their image holds none",
+            message=f"a label keeps the driver off {named(kept_off)}, and their image contains none",
             place=kept_off[0].location,
             help=f"remove the label `{DEPLOY_DRIVER}`",
         )
@@ -85,7 +85,7 @@ def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]
         taking = [node for node in nodes if node.labels.get(DEPLOY_TOOLKIT) != "false"]
         for kind, found in _alike(tuple(taking), lambda node: _own_toolkit(view, node)).items():
             sure = kind == "preinstalled"
-            whose = "their image holds a toolkit" if sure else f"{found[0].os_id} brings its toolkit"
+            whose = "their image contains a toolkit" if sure else f"{found[0].os_id} contains its toolkit"
             yield Finding(
                 message=f"{whose}, and the operator installs another on {named(found)}",
                 place=view.value_location("toolkit.enabled"),
@@ -98,7 +98,7 @@ def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]
         without = [node for node in nodes if node.toolkit == "operator"]
         if without:
             yield Finding(
-                message=f"`toolkit.enabled` is false, and no image of {named(without)} holds a toolkit",
+                message=f"`toolkit.enabled` is false, and no image of {named(without)} contains a toolkit",
                 place=view.value_location("toolkit.enabled"),
                 help="remove `toolkit.enabled: false`, or write `toolkit: {source: preinstalled}` in the profile",
                 related=places(without, "/spec/toolkit", "has none"),
@@ -122,5 +122,5 @@ def _alike(nodes: tuple[SetupNode, ...], kind_of: Callable[[SetupNode], str | No
 
 def _whose(kind: str, nodes: list[SetupNode]) -> str:
     if kind == "os":
-        return f"{nodes[0].os_id} carries its driver itself"
-    return f"the image of the {nodes[0].word}{verb(nodes, '', 's')} holds a driver"
+        return f"{nodes[0].os_id} contains its driver"
+    return f"the image of the {nodes[0].word}{verb(nodes, '', 's')} contains a driver"

@@ -171,7 +171,7 @@ def _precompiled_problem(
         return None
     return (
         Severity.WARNING,
-        f"nobody lists a precompiled driver {driver.branch} for {tag} and {node.kernel}: it may not exist",
+        f"no list has a precompiled driver {driver.branch} for {tag} and {node.kernel}: it may not exist",
         "/spec/kernel/release",
         f"listed are {'; '.join(map(str, near))}; else compile the driver on the node, or {_OWN}",
     )

@@ -50,7 +50,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         guest = next((item for item in view.objects if _is_guest(item, own)), None)
         if guest is not None:
             yield Finding(
-                message=f"the operator shares the namespace `{own}`, which has to admit privileged pods, with "
+                message=f"the operator shares the namespace `{own}`, which must allow privileged pods, with "
                 f"{guest.name}",
                 place=view.values.place("", None),
                 help="give the operator a namespace of its own, like `gpu-operator`",

@@ -56,7 +56,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 )
         if containers and found.driver.flag(_HOST):
             yield Finding(
-                message=f"{found.driver.shown} takes the network driver of the host, and {containers[0].name} installs "
+                message=f"{found.driver.shown} uses the network driver of the host, and {containers[0].name} installs "
                 "one in a container",
                 place=found.driver.at(_HOST),
                 help="remove `useHostMofed`, or `ofedDriver`",

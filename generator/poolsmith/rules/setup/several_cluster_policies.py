@@ -47,7 +47,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         same = "; both have one name, and overwrite each other" if item.own_name == _NAME else ""
         assert view.values is not None
         yield Finding(
-            message=f"{item.name} stands in a file, and the chart makes a ClusterPolicy of its values{same}",
+            message=f"{item.name} is in a file, and the chart creates a ClusterPolicy from its values{same}",
             place=item.place("/metadata/name"),
             help="move what it says into the values of the chart, and remove it",
             related=(view.values.place("", "the chart's values"),),

@@ -32,7 +32,7 @@ RULE = RuleInfo(
 )
 _POLICY = ("driver", "upgradePolicy")
 _LOSES = {
-    "force": "pods that no controller brings back are deleted",
+    "force": "pods that no controller recreates are deleted",
     "deleteEmptyDir": "data in emptyDir volumes is lost",
 }
 
@@ -62,7 +62,9 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 def _at_once(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     parallel, unavailable = (*_POLICY, "maxParallelUpgrades"), (*_POLICY, "maxUnavailable")
     if document.get(parallel) == 0 and document.effective(unavailable) in ("100%", None, ""):
-        message = f"`{dotted(parallel)}` is 0, which is no limit, and nothing else bounds how many nodes go at once"
+        message = (
+            f"`{dotted(parallel)}` is 0, which is no limit, and nothing else limits how many nodes are upgraded at once"
+        )
         yield Finding(place=parallel, message=message, help="write how many nodes may go at once")
 
 

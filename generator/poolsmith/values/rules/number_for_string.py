@@ -50,5 +50,5 @@ def _entries(path: tuple[str, ...], entries: list[Any]) -> Iterator[Finding[Valu
 
 
 def _finding(path: tuple[str | int, ...], value: Any, severity: Severity) -> Finding[ValuePlace]:
-    what = f"`{dotted(path)}` is {kind_of(value)}, and a string is meant"
+    what = f"`{dotted(path)}` is {kind_of(value)}, but a string is needed"
     return Finding(place=path, message=what, severity=severity)
