@@ -472,7 +472,7 @@ class TestSeveralClusterPolicies:
     def test_the_chart_makes_one_unless_the_values_say_no(self):
         policy = thing("nvidia.com/v1", "ClusterPolicy", "mine", spec={})
 
-        assert "and the chart makes a ClusterPolicy" in said(several_cluster_policies, view(objects=[policy]))
+        assert "and the chart creates a ClusterPolicy" in said(several_cluster_policies, view(objects=[policy]))
         none = {"clusterPolicy": {"deployCR": False}}
         assert told(several_cluster_policies, view(objects=[policy], values=none, tag="v26.7.0")) == []
 

@@ -21,5 +21,5 @@ def test_too_much_data_is_an_error_at_the_cluster_and_no_policy(sample_project, 
     (found,) = (item for item in made.diagnostics if item.code == "PSM643")
     assert (made.manifests, made.enforced) == ((), False)
     assert found.subject == "prod-eu"
-    assert "at most 200,000 are taken" in found.message
+    assert "the limit is 200,000" in found.message
     assert str(found.primary.span).startswith("profiles/prod-eu/cluster.yaml:")
