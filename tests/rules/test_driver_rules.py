@@ -240,7 +240,7 @@ class TestDriverOfTheSystem:
         (found,) = told(driver_of_the_system, view(node(driver="preinstalled", is_pool=True)))
 
         assert found[:2] == ("error", "values")
-        assert "the image of the pool holds a driver, and the ClusterPolicy installs another on pool `n`" in found[3]
+        assert "the image of the pool contains a driver, and the ClusterPolicy installs another on pool `n`" in found[3]
         assert told(driver_of_the_system, view(node(driver="preinstalled", labels=OPT_OUT))) == []
 
     def test_a_system_that_carries_it_under_an_object(self):

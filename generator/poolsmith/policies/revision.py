@@ -160,7 +160,7 @@ def policy_changes(own: Policies, judging: Policies) -> tuple[Diagnostic, ...]:
     said = [f"{word}: {listed(map(_short, sorted(paths)), _FEW)}" for word, paths in parts.items() if paths]
     if not said:
         return ()
-    message = f"`{POLICIES}/` is not that of the revision that judges; {'; '.join(said)}"
+    message = f"`{POLICIES}/` differs from the revision whose policies judge; {'; '.join(said)}"
     return (diagnose(CHANGED_POLICIES, message, whole_file(POLICIES)),)
 
 

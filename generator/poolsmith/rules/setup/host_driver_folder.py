@@ -55,6 +55,6 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             message=f"{nodes[0].os_id} has its driver {where}, and the operator looks in `{folder}` ({named(nodes)})",
             place=view.value_location(_VALUE),
             help=f"set `{_VALUE}: {wanted}`" if wanted != DECLARED else f"set `{_VALUE}` to the folder of your version",
-            related=places(nodes, "/spec/os", "its driver lies elsewhere"),
+            related=places(nodes, "/spec/os", "its driver is elsewhere"),
             severity=Severity.WARNING if wanted == DECLARED else None,
         )
