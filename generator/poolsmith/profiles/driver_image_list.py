@@ -60,7 +60,7 @@ def load_driver_images(tree: InputTree, path: str) -> tuple[DriverImageListSpec 
     for index, item in enumerate(document.spec.images):
         other = first.setdefault(item.repository, index)
         if other != index:
-            message = f"the repository `{item.repository}` stands here twice"
+            message = f"the repository `{item.repository}` is listed here twice"
             related = (document.file.locate(f"/spec/images/{other}/repository", "the other one"),)
             place = document.file.locate(f"/spec/images/{index}/repository")
             advice = "put all its tags into one entry"
