@@ -15,6 +15,7 @@ from poolsmith.shape.reader import field_places, fields_of
 from poolsmith.sources.pointer import dotted_pointer
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import read_documents
+from support.marked import unmarked
 
 POOL = """\
 apiVersion: poolsmith/v1
@@ -89,93 +90,98 @@ def test_a_sound_cluster_is_typed():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "name", "place"),
+    ("old", "new", "name"),
     [
-        ("  driver: {", "  diver: {", "unknown-field", "p.yaml:12:3"),
-        ("{source: container}", "{sorce: container}", "unknown-field", "p.yaml:12:12"),
-        ("metadata:", "kindly: 1\nmetadata:", "unknown-field", "p.yaml:3:1"),
-        ("metadata:", "a/b: 1\nmetadata:", "unknown-field", "p.yaml:3:1"),
-        ("metadata:", "a~b: 1\nmetadata:", "unknown-field", "p.yaml:3:1"),
-        ("  os:", "  a/b: 1\n  os:", "unknown-field", "p.yaml:6:3"),
-        ("name: a100", "name: a100\n  labels: {}", "unknown-field", "p.yaml:5:3"),
-        ("count: 8", "count: eight", "wrong-type", "p.yaml:8:24"),
-        ("count: 8", "count: 1.5", "wrong-type", "p.yaml:8:24"),
-        ("count: 8", "count: yes", "wrong-type", "p.yaml:8:24"),
-        ("count: 8", "count: [8]", "wrong-type", "p.yaml:8:24"),
-        ("{name: containerd}", "containerd", "wrong-type", "p.yaml:7:3"),
-        ("{name: containerd}", "[containerd]", "wrong-type", "p.yaml:7:3"),
-        ("{name: containerd}", "{name: {a: b}}", "wrong-type", "p.yaml:7:13"),
-        ("{name: containerd}", "{name: [a]}", "wrong-type", "p.yaml:7:13"),
-        ("  driver:", "  secureBoot: 'no'\n  driver:", "wrong-type", "p.yaml:12:3"),
-        ("  driver:", "  secureBoot: 0\n  driver:", "wrong-type", "p.yaml:12:3"),
-        ("  driver:", "  extends: base\n  driver:", "wrong-type", "p.yaml:12:3"),
-        ("  driver:", "  extends: [~]\n  driver:", "wrong-type", "p.yaml:12:13"),
-        ("  driver:", "  acknowledge: {}\n  driver:", "wrong-type", "p.yaml:12:3"),
-        ("  driver:", "  acknowledge: [iommu]\n  driver:", "wrong-type", "p.yaml:12:17"),
-        ("      - {key: nvidia.com/gpu, effect: NoSchedule}", "      - x", "wrong-type", "p.yaml:11:9"),
-        ("metadata:\n  name: a100", "metadata: a100", "wrong-type", "p.yaml:3:1"),
-        ("  gpu: {product: A100, count: 8}\n", "", "missing-field", "p.yaml:5:1"),
-        (", count: 8", "", "missing-field", "p.yaml:8:3"),
-        ("count: 8", "count: ~", "missing-field", "p.yaml:8:24"),
-        (", effect: NoSchedule", "", "missing-field", "p.yaml:11:9"),
-        ("  name: a100", "  name:", "missing-field", "p.yaml:4:3"),
-        ("apiVersion: poolsmith/v1\n", "", "missing-field", "p.yaml"),
-        ("kind: NodePool\n", "", "missing-field", "p.yaml"),
-        ("kind: NodePool", "kind:", "missing-field", "p.yaml:2:1"),
-        ("metadata:\n  name: a100\n", "", "missing-field", "p.yaml"),
-        ("kind: NodePool", "kind: Nodepool", "unknown-kind", "p.yaml:2:1"),
-        ("kind: NodePool", "kind: Cluster", "unknown-kind", "p.yaml:2:1"),
-        ("kind: NodePool", "kind: [NodePool]", "unknown-kind", "p.yaml:2:1"),
-        ("poolsmith/v1", "poolsmith/v2", "unknown-kind", "p.yaml:1:1"),
-        ("poolsmith/v1", "1", "unknown-kind", "p.yaml:1:1"),
-        ("source: container", "source: containers", "invalid-value", "p.yaml:12:12"),
-        ("source: container", "source: ''", "invalid-value", "p.yaml:12:12"),
-        ("NoSchedule", "noSchedule", "invalid-value", "p.yaml:11:31"),
-        ("source: container", "source: on", "ambiguous-scalar", "p.yaml:12:12"),
-        ("name: a100", "name: A100", "invalid-name", "p.yaml:4:3"),
-        ("name: a100", "name: ../prod", "invalid-name", "p.yaml:4:3"),
-        ("name: a100", "name: a100-", "invalid-name", "p.yaml:4:3"),
-        ("name: a100", 'name: "a100\\n"', "invalid-name", "p.yaml:4:3"),
-        ("name: a100", f"name: {'a' * 64}", "invalid-name", "p.yaml:4:3"),
-        ("key: nvidia.com/gpu", "key: /gpu", "invalid-name", "p.yaml:11:10"),
-        ("name: containerd}", "name: containerd, socket: /run/../x}", "invalid-name", "p.yaml:7:31"),
-        ("name: containerd}", "name: containerd, socket: run/x}", "invalid-name", "p.yaml:7:31"),
-        ("count: 8", "count: 0", "out-of-range", "p.yaml:8:24"),
-        ("count: 8", "count: 65", "out-of-range", "p.yaml:8:24"),
-        ("count: 8", "count: -1", "out-of-range", "p.yaml:8:24"),
-        ('"22.04"', "22.04", "ambiguous-scalar", "p.yaml:6:20"),
-        ("name: a100", "name: 100", "ambiguous-scalar", "p.yaml:4:3"),
-        ("name: a100", "name: on", "ambiguous-scalar", "p.yaml:4:3"),
-        ("name: a100", "name: 1e3", "ambiguous-scalar", "p.yaml:4:3"),
-        ("  driver:", "  extends: [a, b, a]\n  driver:", "duplicate-item", "p.yaml:12:19"),
-        ("    taints:", "    names: [a, a]\n    taints:", "duplicate-item", "p.yaml:10:16"),
+        ("  driver: {", "  «diver: {", "unknown-field"),
+        ("{source: container}", "{«sorce: container}", "unknown-field"),
+        ("metadata:", "«kindly: 1\nmetadata:", "unknown-field"),
+        ("metadata:", "«a/b: 1\nmetadata:", "unknown-field"),
+        ("metadata:", "«a~b: 1\nmetadata:", "unknown-field"),
+        ("  os:", "  «a/b: 1\n  os:", "unknown-field"),
+        ("name: a100", "name: a100\n  «labels: {}", "unknown-field"),
+        ("count: 8", "«count: eight", "wrong-type"),
+        ("count: 8", "«count: 1.5", "wrong-type"),
+        ("count: 8", "«count: yes", "wrong-type"),
+        ("count: 8", "«count: [8]", "wrong-type"),
+        ("runtime: {name: containerd}", "«runtime: containerd", "wrong-type"),
+        ("runtime: {name: containerd}", "«runtime: [containerd]", "wrong-type"),
+        ("{name: containerd}", "{«name: {a: b}}", "wrong-type"),
+        ("{name: containerd}", "{«name: [a]}", "wrong-type"),
+        ("  driver:", "  «secureBoot: 'no'\n  driver:", "wrong-type"),
+        ("  driver:", "  «secureBoot: 0\n  driver:", "wrong-type"),
+        ("  driver:", "  «extends: base\n  driver:", "wrong-type"),
+        ("  driver:", "  extends: [«~]\n  driver:", "wrong-type"),
+        ("  driver:", "  «acknowledge: {}\n  driver:", "wrong-type"),
+        ("  driver:", "  acknowledge: [«iommu]\n  driver:", "wrong-type"),
+        ("      - {key: nvidia.com/gpu, effect: NoSchedule}", "      - «x", "wrong-type"),
+        ("metadata:\n  name: a100", "«metadata: a100", "wrong-type"),
+        (
+            'spec:\n  os: {id: ubuntu, version: "22.04"}\n  runtime: {name: containerd}\n  gpu: {product: A100, count: 8}\n',
+            '«spec:\n  os: {id: ubuntu, version: "22.04"}\n  runtime: {name: containerd}\n',
+            "missing-field",
+        ),
+        ("gpu: {product: A100, count: 8", "«gpu: {product: A100", "missing-field"),
+        ("count: 8", "«count: ~", "missing-field"),
+        ("{key: nvidia.com/gpu, effect: NoSchedule", "«{key: nvidia.com/gpu", "missing-field"),
+        ("  name: a100", "  «name:", "missing-field"),
+        ("kind: NodePool", "«kind:", "missing-field"),
+        ("kind: NodePool", "«kind: Nodepool", "unknown-kind"),
+        ("kind: NodePool", "«kind: Cluster", "unknown-kind"),
+        ("kind: NodePool", "«kind: [NodePool]", "unknown-kind"),
+        ("apiVersion: poolsmith/v1", "«apiVersion: poolsmith/v2", "unknown-kind"),
+        ("apiVersion: poolsmith/v1", "«apiVersion: 1", "unknown-kind"),
+        ("source: container", "«source: containers", "invalid-value"),
+        ("source: container", "«source: ''", "invalid-value"),
+        ("effect: NoSchedule", "«effect: noSchedule", "invalid-value"),
+        ("source: container", "«source: on", "ambiguous-scalar"),
+        ("name: a100", "«name: A100", "invalid-name"),
+        ("name: a100", "«name: ../prod", "invalid-name"),
+        ("name: a100", "«name: a100-", "invalid-name"),
+        ("name: a100", '«name: "a100\\n"', "invalid-name"),
+        ("name: a100", f"«name: {'a' * 64}", "invalid-name"),
+        ("key: nvidia.com/gpu", "«key: /gpu", "invalid-name"),
+        ("name: containerd}", "name: containerd, «socket: /run/../x}", "invalid-name"),
+        ("name: containerd}", "name: containerd, «socket: run/x}", "invalid-name"),
+        ("count: 8", "«count: 0", "out-of-range"),
+        ("count: 8", "«count: 65", "out-of-range"),
+        ("count: 8", "«count: -1", "out-of-range"),
+        ('version: "22.04"', "«version: 22.04", "ambiguous-scalar"),
+        ("name: a100", "«name: 100", "ambiguous-scalar"),
+        ("name: a100", "«name: on", "ambiguous-scalar"),
+        ("name: a100", "«name: 1e3", "ambiguous-scalar"),
+        ("  driver:", "  extends: [a, b, «a]\n  driver:", "duplicate-item"),
+        ("    taints:", "    names: [a, «a]\n    taints:", "duplicate-item"),
     ],
 )
-def test_a_mistake_has_a_name_and_a_place(old, new, name, place):
-    assert findings(pool_with(old, new)) == [(name, place)]
+def test_a_mistake_has_a_name_and_a_place(old, new, name):
+    text, place = unmarked(pool_with(old, new))
+
+    assert findings(text) == [(name, f"p.yaml:{place}")]
+
+
+@pytest.mark.parametrize("line", ["apiVersion: poolsmith/v1\n", "kind: NodePool\n", "metadata:\n  name: a100\n"])
+def test_what_a_document_lacks_is_missing_in_the_file(line):
+    assert findings(pool_with(line, "")) == [("missing-field", "p.yaml")]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "name", "place"),
+    ("old", "new", "name"),
     [
-        ('version: "1.33"', "version: 1.33", "ambiguous-scalar", "p.yaml:6:16"),
-        ("  delivery:", "  registry: {mirrors: {Nvcr.io: x}}\n  delivery:", "invalid-name", "p.yaml:8:24"),
-        ("  delivery:", "  registry: {mirrors: {nvcr.io: X}}\n  delivery:", "invalid-name", "p.yaml:8:24"),
-        (
-            "  delivery:",
-            "  registry: {mirrors: {nvcr.io: 1}}\n  delivery:",
-            "ambiguous-scalar",
-            "p.yaml:8:24",
-        ),
-        ("  delivery:", "  registry: {mirrors: {nvcr.io: ~}}\n  delivery:", "wrong-type", "p.yaml:8:24"),
-        ("  delivery:", "  registry: {mirrors: [nvcr.io]}\n  delivery:", "wrong-type", "p.yaml:8:14"),
-        ("  delivery:", "  registry: {mirrors: {a/b: x}}\n  delivery:", "invalid-name", "p.yaml:8:24"),
-        ("repoURL: https", "repoUrl: https", "unknown-field", "p.yaml:8:30"),
-        ("release: v26.3.3", "release: v26.3.3, values: [1]", "wrong-type", "p.yaml:7:29"),
+        ('version: "1.33"', "«version: 1.33", "ambiguous-scalar"),
+        ("  delivery:", "  registry: {mirrors: {«Nvcr.io: x}}\n  delivery:", "invalid-name"),
+        ("  delivery:", "  registry: {mirrors: {«nvcr.io: X}}\n  delivery:", "invalid-name"),
+        ("  delivery:", "  registry: {mirrors: {«nvcr.io: 1}}\n  delivery:", "ambiguous-scalar"),
+        ("  delivery:", "  registry: {mirrors: {«nvcr.io: ~}}\n  delivery:", "wrong-type"),
+        ("  delivery:", "  registry: {«mirrors: [nvcr.io]}\n  delivery:", "wrong-type"),
+        ("  delivery:", "  registry: {mirrors: {«a/b: x}}\n  delivery:", "invalid-name"),
+        ("repoURL: https", "«repoUrl: https", "unknown-field"),
+        ("release: v26.3.3", "release: v26.3.3, «values: [1]", "wrong-type"),
     ],
 )
-def test_a_mistake_in_a_cluster_has_a_name_and_a_place(old, new, name, place):
-    assert (name, place) in findings(CLUSTER.replace(old, new), "Cluster")
+def test_a_mistake_in_a_cluster_has_a_name_and_a_place(old, new, name):
+    text, place = unmarked(CLUSTER.replace(old, new))
+
+    assert (name, f"p.yaml:{place}") in findings(text, "Cluster")
 
 
 def test_all_mistakes_of_a_file_are_told_at_once():
