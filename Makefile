@@ -19,10 +19,10 @@ run: $(STAMP)
 	@$(BIN)/poolsmith check
 
 test: $(STAMP)
-	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q -n auto
+	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-deep: $(STAMP)
-	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -q -n auto
+	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -26,7 +26,7 @@ def test_without_the_grant_of_one_privilege_its_pod_is_refused(prod, helpers):
         for want in claims.wants
     }
     assert len(wanted) > 5
-    for text in sorted(wanted):
+    for text in sorted(wanted)[:: helpers.EACH_GRANT]:
         table = helpers.claim_table(
             prod.objects, lambda _workload, _container, _image, privilege, t=text: str(privilege) != t
         )
