@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from poolsmith.ledger.pods.pod import HOOKS, PROBES
 from poolsmith.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, word
 
 _POD = {
@@ -19,7 +20,6 @@ _POD = {
 }
 _CONTAINER = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
 _PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
-_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _MODE = 0o644
 _MODES = ("secret", "configMap", "downwardAPI", "projected")
 _TOKEN_SECONDS = 3600
@@ -52,13 +52,13 @@ def fill_container(container: dict[str, Any]) -> None:
         _fill(port, {"protocol": "TCP"})
     for variable in mappings(container.get("env")):
         _fill_field_reference(mapping(variable.get("valueFrom")).get("fieldRef"))
-    for name in _PROBES:
+    for name in PROBES:
         probe = container.get(name)
         if isinstance(probe, dict):
             _fill(probe, _PROBE)
             _fill_handler(probe)
     lifecycle = mapping(container.get("lifecycle"))
-    for name in ("postStart", "preStop"):
+    for name in HOOKS:
         _fill_handler(lifecycle.get(name))
 
 

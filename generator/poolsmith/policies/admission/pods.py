@@ -17,7 +17,7 @@ from poolsmith.ledger.pods.pod import Pod
 from poolsmith.operands.kube import SAFE_LETTERS
 from poolsmith.policies.admission.pod_defaults import fill_pod
 from poolsmith.sources.nested import copied
-from poolsmith.sources.pod_template import mapping, mappings, pod_template_of, word
+from poolsmith.sources.pod_template import account_of, mapping, mappings, pod_template_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -180,8 +180,7 @@ def _as_stateful(workload: Mapping[str, Any], metadata: dict[str, Any], spec: di
 def _add_account(pod: dict[str, Any], accounts: Iterable[Mapping[str, Any]]) -> None:
     """The service account, under both of its names, its pull secrets and its token."""
     spec = pod["spec"]
-    name = word(spec.get("serviceAccountName")) or word(spec.get("serviceAccount")) or "default"
-    spec["serviceAccountName"] = spec["serviceAccount"] = name
+    name = spec["serviceAccountName"] = spec["serviceAccount"] = account_of(pod)
     account = _named(accounts, name, pod["metadata"]["namespace"])
     automount = spec.get("automountServiceAccountToken")
     if automount is None:
