@@ -108,7 +108,7 @@ def _wanted(pod: Pod, container: Container) -> Iterator[Want]:
 def _wanted_by_pod(pod: Pod) -> Iterator[Want]:
     for token, asked_as in asked_by_pod(pod):
         yield Want(_text(token, asked_as), token, whole=True)
-    for volume in pod.volumes_by_name.values():
+    for volume in pod.volumes.by_name.values():
         if volume.host_path is None and kind_of(volume.body) not in VOLUMES_WITHOUT_PRIVILEGE:
             yield Want(f"volume:{kind_of(volume.body)}", None, whole=True)
     for key, value in pod.annotations.items():

@@ -37,11 +37,7 @@ class Pod:
         self.body = mapping(spec)
         self.own = mapping(self.body.get("securityContext"))
         self.annotations = mapping(mapping(metadata).get("annotations"))
-        self.volumes = tuple(map(Volume, mappings(self.body.get("volumes"))))
-        self.volumes_by_name = {volume.name: volume for volume in self.volumes}
-        if len(self.volumes_by_name) < len(self.volumes):
-            # The API server refuses two with one name; here the host path counts.
-            self.volumes_by_name |= {volume.name: volume for volume in self.volumes if volume.host_path is not None}
+        self.volumes = Volumes(self.body.get("volumes"))
         self.containers = tuple(
             Container(self, listed, index, field)
             for listed in CONTAINER_FIELDS
@@ -79,7 +75,7 @@ class Pod:
     @property
     def unmounted(self) -> Iterator[Volume]:
         mounted = {mount.volume for container in self.readable_containers for mount in container.mounts}
-        return (volume for volume in self.volumes_by_name.values() if volume not in mounted)
+        return (volume for volume in self.volumes.by_name.values() if volume not in mounted)
 
     @property
     def app_armor_annotations(self) -> Mapping[str, str]:
@@ -106,18 +102,25 @@ class Container:
         # The pod itself is not kept: a circle would live until the next search for circles, and these are rare.
         self._of_pod = pod.own
         self._annotations = pod.annotations
+        self._volumes = pod.volumes
         self.listed = listed
         self._index = index
         self.field = field
         self.body = mapping(field.value)
         self.own = mapping(self.body.get("securityContext"))
         self.name = word(self.body.get("name"))
-        volumes = pod.volumes_by_name
-        self.mounts = [Mount(item, volumes) for item in mappings(self.body.get("volumeMounts"))]
+        self._mounts: list[Mount] | None = None
 
     @cached_property
     def context(self) -> Field:
         return self.field.get("securityContext")
+
+    @property
+    def mounts(self) -> list[Mount]:
+        if self._mounts is None:
+            volumes = self._volumes.by_name
+            self._mounts = [Mount(item, volumes) for item in mappings(self.body.get("volumeMounts"))]
+        return self._mounts
 
     @property
     def who(self) -> str:
@@ -198,6 +201,26 @@ class Container:
             number = whole_number(port.get("hostPort"))
             if number is not None and 0 < number <= _LAST_PORT:
                 yield number
+
+
+class Volumes:
+    """Those of a pod, read when somebody asks."""
+
+    __slots__ = ("_by_name", "_listed")
+
+    def __init__(self, listed: Any) -> None:
+        self._listed = listed
+        self._by_name: dict[str, Volume] | None = None
+
+    @property
+    def by_name(self) -> Mapping[str, Volume]:
+        """Of two with one name, which the API server refuses, the host path counts."""
+        if self._by_name is None:
+            found = [Volume(body) for body in mappings(self._listed)]
+            self._by_name = {volume.name: volume for volume in found}
+            if len(self._by_name) < len(found):
+                self._by_name |= {volume.name: volume for volume in found if volume.host_path is not None}
+        return self._by_name
 
 
 class Volume:
