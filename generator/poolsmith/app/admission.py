@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
@@ -10,6 +10,7 @@ from poolsmith.diagnostics.codes.policy import POLICY_NOT_SERVED
 from poolsmith.diagnostics.listing import listed
 from poolsmith.output.tree import cluster_header
 from poolsmith.policies.shipped import shipped_policies
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _FEW = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Admission:
     """Manifests below platform/, the digests of the policy files that they are made of, and what can't be enforced."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.record import record
 from poolsmith.sources.chart_files import read_chart_files
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CHART = "gpu-operator"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CatalogRelease:
     """One release: how much is known of it. `generated` says whether clusters can be generated for it."""
 

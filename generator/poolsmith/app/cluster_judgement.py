@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.app.setup_check import judge_setup
 from poolsmith.ledger.privilege_check import judge_privileges, privilege_view
+from poolsmith.record import record
 from poolsmith.rules.pod_security.check import judge_predicted_pod_security
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.policies.admission_findings import Sight
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Judgement:
     """Findings of one cluster, what was looked at by kind, what was left out and why, and what the prediction lacks."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import ClusterRun, run_cluster
@@ -10,6 +10,7 @@ from poolsmith.app.folder import GeneratedFolder, compare_folder, write_folder
 from poolsmith.app.project import CLUSTERS
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.output.fleet import FleetEntry, fleet_entry
+from poolsmith.record import record
 from poolsmith.rules.prediction.driver_images import driver_pools
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from poolsmith.profiles.fleet import ClusterFiles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterResult:
     """What became of one cluster. `folder` is None when its profiles have errors.
 

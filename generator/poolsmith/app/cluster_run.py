@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith import __version__
@@ -14,6 +14,7 @@ from poolsmith.output.lock_file import LOCK, write_lock
 from poolsmith.output.tree import file_bytes, render_cluster
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
+from poolsmith.record import record
 from poolsmith.rules.prediction.driver_images import judge_driver_images
 from poolsmith.rules.prediction.idle_driver_values import idle_driver_values
 from poolsmith.rules.prediction.pool_supply import pool_supply
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 TOOL = f"poolsmith {__version__}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterRun:
     """What became of one cluster. `plan`, `tree` and `files` are None when diagnostics have errors."""
 
@@ -45,7 +46,7 @@ class ClusterRun:
         return any(item.severity is Severity.ERROR for item in self.diagnostics)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PlannedCluster:
     """A cluster before any file of it exists. Without `plan` and `prediction` diagnostics say why."""
 

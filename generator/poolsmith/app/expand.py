@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.app.expand_input import read_input, read_os_facts
@@ -14,13 +14,14 @@ from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.operands.expand import expand as expand_state
 from poolsmith.operands.expansion import ClusterState, Expansion
 from poolsmith.operands.images import images_of
+from poolsmith.record import record
 from poolsmith.sources.yaml_writer import emit_all
 
 if TYPE_CHECKING:
     from poolsmith.app.expand_input import ExpandRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ExpandResult:
     """The expansion, and what is wrong: `diagnostics` have a place in a file.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.app.set_values import set_all
@@ -17,6 +17,7 @@ from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaul
 from poolsmith.operands.input.nodes_file import read_nodes
 from poolsmith.operands.input.objects_file import read_objects
 from poolsmith.operands.input.os_release import read_os_release
+from poolsmith.record import record
 from poolsmith.rules.schema.api_server import ApiServerAnswer, is_of_operator, judge
 from poolsmith.values.values_file import read_values
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 CHART = "gpu-operator"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ExpandRequest:
     """Files and flags. The chart is rendered where there are `values` or `settings`; `resources` come besides."""
 
@@ -45,7 +46,7 @@ class ExpandRequest:
     api_versions: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class ExpandInput:
     """`unusable`: something was not readable, so that an expansion of the rest would mean nothing."""
 
@@ -78,7 +79,7 @@ def read_os_facts(file: Path | None) -> dict[str, str] | Diagnostic | None:
     return None if file is None else read_os_release(file, file.as_posix())
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Reading:
     """Collects what the files hold."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import run_cluster
@@ -15,6 +14,7 @@ from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.origin import FromCatalog, FromProfile
 from poolsmith.profiles.fleet import CLUSTER_FILE, PROFILES
+from poolsmith.record import record
 from poolsmith.report.rule_page import format_rule
 from poolsmith.sources.pointer import split
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _RULE_CODE = re.compile("psm[0-9]*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class OriginStep:
     """One step of the way back: `text` for people, `path` and `line` where a profile says it."""
 
@@ -44,7 +44,7 @@ class OriginStep:
     pointer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ExplainedValue:
     """A generated value, the chart's default beside it, and the way back to where it came from."""
 
@@ -55,7 +55,7 @@ class ExplainedValue:
     steps: tuple[OriginStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Explanation:
     """What `explain` answers: text, or values; `outcome` when the profiles have errors."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.ledger.grant_check import judge_grants
 from poolsmith.ledger.rules import expiring_grant
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.policies.policies import Policies
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FleetJudgement:
     """Findings about policy files, and what the run has to say of them."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
@@ -10,6 +9,7 @@ from poolsmith.diagnostics.codes import hygiene as codes
 from poolsmith.diagnostics.codes import reading
 from poolsmith.output.comparison import Comparison, drift_diagnostics, foreign_diagnostics, hand_edit
 from poolsmith.output.lock_file import LOCK, BadLockError, Lock, read_lock
+from poolsmith.record import record
 from poolsmith.sources.output_tree import Staged, read_files, stage
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_IN_THE_WAY = 20
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class FolderFindings:
     """What the manifest rules and schemas found in a folder, and how much they looked at."""
 
@@ -32,7 +32,7 @@ class FolderFindings:
     schemas: SchemaResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FolderResult:
     """`changed`: the folder is not what is generated. `staged` is its successor, `findings` what rules say of it."""
 
@@ -43,7 +43,7 @@ class FolderResult:
     findings: FolderFindings | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GeneratedFolder:
     """What belongs into a folder: its path below the root, whom findings are about, its objects, and its files."""
 

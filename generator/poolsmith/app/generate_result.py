@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics.outcome import Outcome
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GenerateResult:
     """`changed` are clusters that were written, or would be; `removed` those that have no profile any more."""
 

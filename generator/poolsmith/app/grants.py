@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import plan_cluster
@@ -20,6 +19,7 @@ from poolsmith.ledger.grants.proposal import proposals
 from poolsmith.ledger.grants.proposal_text import free_name, named_proposals, proposal_text
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.policies.files import POLICIES, PRIVILEGES
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ _SEPARATOR = "---\n"
 _TEMPORARY = ".poolsmith-grants"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class MissingGrants:
     """Texts of new files by their paths; `written` says that they stand there. `granted` counts the lines that grants
     allow already. Without texts diagnostics may say why."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import plan_cluster
@@ -11,6 +10,7 @@ from poolsmith.app.project import open_project
 from poolsmith.diagnostics import Diagnostic, Severity, sorted_unique
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.output.prediction import image_entry
+from poolsmith.record import record
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.images import ImageUse
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ImagesResult:
     """Images by cluster, and per cluster what is unknown; or what is wrong with the profiles."""
 

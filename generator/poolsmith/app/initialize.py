@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.app.folder import link_in_the_way
@@ -10,13 +9,14 @@ from poolsmith.app.schemas import schema_files
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import UsageError, WriteError
 from poolsmith.profiles.fleet import PROFILES, SCHEMAS
+from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, matches
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Initialized:
     """Paths that were written, and those that were there and were left alone."""
 

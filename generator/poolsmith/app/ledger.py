@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import plan_cluster
@@ -20,6 +20,7 @@ from poolsmith.ledger.widening import includes
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.plan.origin import FromProfile
 from poolsmith.plan.plan import values_tree
+from poolsmith.record import record
 from poolsmith.report.origin_lines import OriginLines
 from poolsmith.sources.nested import copied
 
@@ -40,7 +41,7 @@ _PLACES = (ANY_NODE, NO_KNOWN_NODE)
 """What stands in the place of a pool, and may be asked for like one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LedgerFilter:
     """What to show; empty means all. `holds` is a privilege that a line has to include, `reach` the least bad one.
 
@@ -66,7 +67,7 @@ class LedgerFilter:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LedgerView:
     """One cluster's lines, after the filter; `changes` instead of lines where values were put on top."""
 
@@ -86,7 +87,7 @@ class LedgerView:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class LedgerResult:
     """Views, or what is wrong with the profiles."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith import __version__
+from poolsmith.record import record
 from poolsmith.sources.file_states import FolderState, content_digest, file_state, folder_state
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _LIBRARIES = ("yaml", "jinja2", "cel_expr_python", "re2")
 """Whose other versions might give other results."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Question:
     """What is asked of a project. `about` is what else the answer depends on, such as the day."""
 
@@ -134,13 +135,13 @@ class Memory:
         return f"{_together(self._root, self._question.work)[:24]}.{what}"
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _WholeRun:
     key: str
     result: GenerateResult
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Shelf:
     """`digests` are stamp and digest of parts, `results` key and result of clusters."""
 

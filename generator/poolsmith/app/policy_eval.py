@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.versions import minor_key
@@ -25,6 +25,7 @@ from poolsmith.policies.files import TEST_ENDING
 from poolsmith.policies.run.ephemeral import EPHEMERAL, ephemeral_answers, ephemeral_requests
 from poolsmith.policies.run.run import run_policies
 from poolsmith.policies.run.static import static_findings
+from poolsmith.record import record
 from poolsmith.sources.text_file import read_text_file
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ DEFAULT_KUBERNETES = "1.34"
 """The version that evaluation was compared with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class EvalFlags:
     """Files and flags. Without `operation` it follows from the objects: both is UPDATE, an old one alone is DELETE."""
 
@@ -126,7 +127,7 @@ def _files_in(path: Path) -> Iterator[Path]:
             yield item
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Files:
     """Reads files once each, and keeps what is wrong with them."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.policy_eval import DEFAULT_KUBERNETES, known_kubernetes
@@ -23,6 +23,7 @@ from poolsmith.policies.policy_test_files import ENDING, TestFile, TestFiles, fi
 from poolsmith.policies.run.process import Budget
 from poolsmith.policies.run.run import run_policies
 from poolsmith.policies.run.static import static_findings
+from poolsmith.record import record
 from poolsmith.sources.stream_places import StreamPlaces
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _SECONDS_OF_GROUP = 0.01
 """What cases may take in all, and more for each group of them that is evaluated together."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PolicyTestResult:
     """Cases in the order of files, and findings: failed cases, untested policies, files that are not sound."""
 

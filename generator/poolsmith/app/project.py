@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from poolsmith.output.prediction import PredictionTexts
 from poolsmith.policies.policies import Policies
 from poolsmith.profiles.bases import Bases, load_bases
 from poolsmith.profiles.fleet import PROFILES, ClusterFiles, FleetFiles, find_fleet
+from poolsmith.record import record
 from poolsmith.sources.input_tree import InputTree
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ CLUSTERS = f"{OUTPUT}/clusters"
 FLEET = f"{OUTPUT}/fleet"
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class Project:
     """A root folder that has `profiles/`.
 

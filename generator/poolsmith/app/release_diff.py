@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.ledger import changes_json, check_names, kept
@@ -19,6 +19,7 @@ from poolsmith.ledger.ledger import Ledger
 from poolsmith.ledger.ledger_delta import LedgerDelta, delta
 from poolsmith.operands.expansion import Node
 from poolsmith.operands.install import InstallationInput, install
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ _CHART = "gpu-operator"
 _RUNTIME = "containerd://2.1.4"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ReleaseChanges:
     """The changes of one installation; `unknown` is what can't be told of one of the two releases."""
 
@@ -41,7 +42,7 @@ class ReleaseChanges:
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ReleaseDiff:
     """One part for each installation of the catalog, without what the parts before it told; or one, with the values."""
 
@@ -94,7 +95,7 @@ def release_diff_json(result: ReleaseDiff) -> str:
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Compared:
     """The whole ledgers of one installation with the one release and with the other."""
 

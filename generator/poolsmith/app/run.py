@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique
 from poolsmith.diagnostics.codes import shape
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.output.batches import in_batches
+from poolsmith.record import record
 from poolsmith.rules.prediction.driver_images import without_list
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Work = Callable[[Project, "tuple[ClusterFiles, ...]"], "Iterator[ClusterResult]"
 EMPTY: Mapping[str, ClusterResult] = MappingProxyType({})
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Totals:
     """What the clusters of a run came to, together."""
 
@@ -98,7 +99,7 @@ class Totals:
         return (without_list(self.unlisted_drivers),) if self.unlisted_drivers else ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Run:
     """A project, the clusters that are looked at, and how many processes share the work.
 

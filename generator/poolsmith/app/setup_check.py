@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.plan.origin import profile_inputs
+from poolsmith.record import record
 from poolsmith.rules.setup.needs import SetupResult, run_setup_rules
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
@@ -103,7 +104,7 @@ class _Places:
         return next((line for line in lines if line.path in self._files), self._plan.stack_line)
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class SetupsResult:
     """What the rules said of the setups in a tree."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.set_values import set_all
@@ -14,6 +13,7 @@ from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_files
+from poolsmith.record import record
 from poolsmith.sources.yaml_writer import emit_all
 from poolsmith.values.values_file import read_values
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CHART = "gpu-operator"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class TemplateResult:
     """Whole Kubernetes objects, or why there are none: the chart's own refusals, and what is wrong with files."""
 

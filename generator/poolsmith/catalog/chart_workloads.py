@@ -7,13 +7,13 @@ node with `$since` or `$before` that does not cover the version asked for gives 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.versions import covers
+from poolsmith.record import record
 
 _FILES = {
     "gpu-operator": "gpu_operator",
@@ -24,7 +24,7 @@ _FILES = {
 _RANGE = ("$since", "$before")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ChartEntry:
     """One version of a chart.
 
@@ -45,7 +45,7 @@ class ChartEntry:
     subcharts: list[Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ChildRule:
     """A pod that an operand creates once it runs: `container` of `parent` (Kind/name) says how.
 
@@ -59,7 +59,7 @@ class ChildRule:
     pod: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ChildEntry:
     """What a release's operands create by themselves. `unknown` are pairs of parent and what is not modelled."""
 

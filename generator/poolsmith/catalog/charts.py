@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.record import record
 from poolsmith.sources.nested import value_at
 
 _FREE_TYPES = frozenset(("object", "array", "any"))
@@ -15,7 +16,7 @@ _FREE_KEYS = frozenset(("affinity", "data", "featureGates", "nodeSelector", "res
 _FREE_ENDINGS = ("annotations", "Annotations", "labels", "Labels", "Probe")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Chart:
     """One release of a chart. Value paths are tuples of keys."""
 

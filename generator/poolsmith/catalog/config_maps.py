@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from poolsmith.catalog import store
 from poolsmith.catalog.versions import covers
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ConfigMapRule:
     """`path` leads to the block of values with create, name and data; `key` is set where data is one text."""
 

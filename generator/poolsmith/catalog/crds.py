@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CustomResource:
     """One kind, with its structural schema."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PrecompiledRow:
     """Images of one system and kernel (major.minor) for some branches and flavours of the kernel."""
 
@@ -22,7 +22,7 @@ class PrecompiledRow:
         return f"{self.os_tag} with kernel {self.kernel} for {', '.join(map(str, self.branches))}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CompiledImages:
     """What is known of a system's driver containers; empty where nothing is.
 
@@ -35,7 +35,7 @@ class CompiledImages:
     kernels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DriverImages:
     """Rows of precompiled images by line; compiled ones by the system's part of the tag."""
 

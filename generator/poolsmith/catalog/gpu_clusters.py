@@ -6,13 +6,13 @@ time: whoever asks may change what it gets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.operands import whole
 from poolsmith.catalog.versions import version_key
+from poolsmith.record import record
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _ADMISSION = "admissionregistration.k8s.io/v1"
 _CLAIM_TEMPLATE = "ResourceClaimTemplate"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GpuClusterState:
     """One step of the operator."""
 
@@ -30,7 +30,7 @@ class GpuClusterState:
     objects: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GpuClusterEntry:
     """One release. `behaviour` holds what no rendered object shows."""
 
@@ -40,7 +40,7 @@ class GpuClusterEntry:
     states: tuple[GpuClusterState, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ObjectPlacement:
     """Where objects come to stand: the operator's namespace, and the version of resource.k8s.io that is served.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from poolsmith.diagnostics.suggest import nearest
+from poolsmith.record import record
 
 _BRACKETS = re.compile(r"\[(?P<name>[^\]]+)\]")
 _VERSION = re.compile(r"\d{3}(\.\d+){1,2}")
 _PREFIXES = ("nvidia", "tesla", "quadro")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Architecture:
     """open and proprietary: required, supported, allowed or unsupported."""
 
@@ -23,7 +23,7 @@ class Architecture:
     last_branch: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class GpuDevice:
     """One PCI device id of a product. `resource` is what the passthrough plugins advertise it as."""
 
@@ -32,7 +32,7 @@ class GpuDevice:
     resource: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class GpuEntry:
     """A GPU product. `mig` is True, False or `unknown`; drivers are None where no source names one.
 
@@ -49,7 +49,7 @@ class GpuEntry:
     processor: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Gpus:
     entries: tuple[GpuEntry, ...]
     architectures: dict[str, Architecture]

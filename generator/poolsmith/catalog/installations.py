@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from poolsmith.catalog import store
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class KnownInstallation:
     """`values` are assignments in Helm's `--set` grammar, on top of a chart's defaults."""
 
@@ -16,7 +16,7 @@ class KnownInstallation:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class KnownInstallations:
     """The installations, and the labels of the nodes that all of them have, by name."""
 

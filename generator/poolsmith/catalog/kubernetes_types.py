@@ -7,11 +7,11 @@ Without a mark a field is left out when it is empty, as far as its type can be e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from poolsmith.catalog.store import read_json
+from poolsmith.record import record
 
 NAME = "kubernetes_types/types.json"
 DEFAULTS = "kubernetes_types/defaults.json"
@@ -19,7 +19,7 @@ ALWAYS, UNLESS_ZERO = "!", "~"
 OBJECT_META = "meta/v1.ObjectMeta"
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class KubernetesTypes:
     """Of one minor. `kinds` are struct names by (apiVersion, kind)."""
 

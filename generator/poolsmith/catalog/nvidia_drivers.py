@@ -5,15 +5,15 @@ An entry is made by `nvidia_driver_entry`; its objects are unfolded afresh each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.operator_behaviour import behaviour_at
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NvidiaDriverEntry:
     """One release: compact forms as in `catalog.operands`.
 

@@ -6,11 +6,11 @@ time: whoever asks may change what it gets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.record import record
 from poolsmith.sources.nested import copied
 
 _API = {
@@ -29,7 +29,7 @@ _API = {
 _CLUSTER_WIDE = ("RuntimeClass", "ClusterRole", "ClusterRoleBinding")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class OperandState:
     """One step of the operator: what it creates, and the rule that switches it (see `operands.states`)."""
 
@@ -38,7 +38,7 @@ class OperandState:
     objects: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class OperandEntry:
     """One release. `behaviour` names the ways in which releases differ that no manifest shows."""
 

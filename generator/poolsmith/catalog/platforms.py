@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.versions import minor_between, version_key
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class OperatingSystemEntry:
     """An operating system by its ID of /etc/os-release.
 
@@ -43,7 +44,7 @@ class OperatingSystemEntry:
         return self.versions or tuple(f"{self.prefix}{major}.x" for major in self.majors)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RuntimePaths:
     """Where one distribution configures one runtime, in some release lines. `unknown`: no source says."""
 
@@ -74,7 +75,7 @@ def fill_paths(template: str, by_field: Mapping[str, str | None]) -> str:
     return template
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Distribution:
     """A Kubernetes distribution. `node_labels` (key, value, reason) keep its own parts off GPU nodes."""
 
@@ -95,14 +96,14 @@ class Distribution:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class SupportRow:
     os: str
     versions: tuple[str, ...]
     columns: dict[str, tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class SupportMatrix:
     """The documentation's table for one release line."""
 

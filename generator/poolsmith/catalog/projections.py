@@ -5,19 +5,19 @@ An entry is made by `projection_entry`; `docs/projection.md` says how far it was
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.versions import covers
+from poolsmith.record import record
 
 ValuePath = tuple[str, ...]
 Condition = tuple[tuple[ValuePath, bool], ...]
 """Alternatives: one of them has to hold. Each is a value path and whether it must be true or false."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FieldRule:
     """How one field of a custom resource comes about.
 
@@ -34,7 +34,7 @@ class FieldRule:
     constant: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ObjectRule:
     """One custom resource of the chart."""
 
@@ -48,7 +48,7 @@ class ObjectRule:
     fields: tuple[FieldRule, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Refusal:
     """A combination of values that the chart itself refuses.
 
@@ -62,7 +62,7 @@ class Refusal:
     without_api: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Projection:
     """From the values of one release's chart to its custom resources."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from poolsmith.catalog.versions import line_of, version_key
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DriverObjectFacts:
     """How NVIDIADriver behaves in a release. `hands_over`: it takes the running pods of a ClusterPolicy over."""
 
@@ -18,7 +18,7 @@ class DriverObjectFacts:
     maturity: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Release:
     """One release of the operator."""
 
@@ -36,7 +36,7 @@ class Release:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Releases:
     """All releases, oldest first."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from poolsmith.catalog.versions import at_least, is_older
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RuntimeEntry:
     """A container runtime by the name that profiles use.
 
@@ -44,7 +44,7 @@ class RuntimeEntry:
         return next((known for first, known in reversed(self.config_versions) if at_least(f"{version}.0", first)), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Runtimes:
     """All of them, and what the toolkit's versions can read."""
 

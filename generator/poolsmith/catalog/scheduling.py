@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from poolsmith.record import record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@record
 class StartupTaints:
     """Keys of taints that an autoscaler takes for temporary: by their prefix, or where a flag names them."""
 
@@ -21,7 +22,7 @@ class StartupTaints:
         return key.startswith(self.prefixes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CriticalPods:
     """Priority classes that some distributions admit only where a ResourceQuota names them."""
 
@@ -36,7 +37,7 @@ class CriticalPods:
         return distribution in self.distributions and namespace not in self.exempt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ExternalDiscovery:
     """How a Node Feature Discovery of one's own has to be set up for the operator."""
 
@@ -46,7 +47,7 @@ class ExternalDiscovery:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DiscoveryChart:
     """A chart that installs Node Feature Discovery: always, or as `value` says; `default` None: nobody knows.
 
@@ -59,7 +60,7 @@ class DiscoveryChart:
     worker: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LabelWriter:
     """Who writes some labels of nodes. `rules`: NodeFeatureRules of one's own may write beside it.
 
@@ -86,7 +87,7 @@ class LabelWriter:
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Scheduling:
     """All of it."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from poolsmith.catalog import store
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,7 @@ ValuePath = tuple[str, ...]
 Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Switch:
     """Paths of values of the operator's chart, and JSON pointers into the profiles of a pool and of its cluster.
 
@@ -29,7 +29,7 @@ class Switch:
     by_default: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Business:
     """What a pool's profile says where a workload has something to do.
 
@@ -44,7 +44,7 @@ class Business:
     declare: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(slots=False)
 class Switches:
     """`privileges` maps a privilege to the key of a component, `labels` a node label to pointers into the profile.
 

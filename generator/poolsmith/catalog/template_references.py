@@ -7,7 +7,9 @@ of YAML keys, and the guards `if` and `with` around a line.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from poolsmith.record import record
 
 _ACTION = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 _VALUE = re.compile(r"\$?\.Values((?:\.[A-Za-z_][\w-]*)+)")
@@ -20,7 +22,7 @@ _BUILT_IN = frozenset(("Values", "Release", "Chart", "Capabilities", "Template",
 _LONGEST_LINE = 4_000
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Write:
     """A field of an object that a value is written to."""
 
@@ -30,7 +32,7 @@ class Write:
     guarded: bool
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class References:
     """Dotted value paths that are read, and the fields that they are written to."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.versions import at_least, covers, version_key
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Unfit:
     """Why a toolkit image does not fit a release; `instead` is the oldest one that does."""
 
@@ -19,7 +19,7 @@ class Unfit:
     severity: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ToolkitVariable:
     """`since` is the first operator that hands it on, where not each one does.
 
@@ -30,7 +30,7 @@ class ToolkitVariable:
     overwritten: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Vulnerability:
     """`toolkit` and `operator` are the first versions that have the fix."""
 

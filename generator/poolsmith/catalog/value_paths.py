@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ from poolsmith.catalog import store
 from poolsmith.catalog.charts import SUBCHART
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics.suggest import flatten
+from poolsmith.record import record
 
 Keys = tuple[str, ...]
 _CONTAINERS = frozenset(("object", "array", "any"))
@@ -17,7 +18,7 @@ _FREE_KEYS = frozenset(("data", "featureGates", "nodeSelector"))
 _FREE_ENDINGS = ("annotations", "Annotations", "labels", "Labels")
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class ValueNode:
     """A place that a release reads. A free one takes whatever stands below it."""
 
@@ -28,7 +29,7 @@ class ValueNode:
     children: dict[str, ValueNode] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PastValue:
     """A key that this release does not read, and what is known of it.
 
@@ -44,7 +45,7 @@ class PastValue:
     safety: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class IgnoredValue:
     """A key that a template reads, and that has no effect."""
 

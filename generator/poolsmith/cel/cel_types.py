@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+
+from poolsmith.record import record
 
 _SCALARS = frozenset({"bool", "bytes", "double", "int", "string", "uint"})
 _ALIASES = {
@@ -13,7 +14,7 @@ _ALIASES = {
 _WILD = ("dyn", "!error!")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Type:
     """A name with parameters; names in `<>` are type parameters, `_var` ones are yet to be found."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.cel.cel_types import BOOL, DYN, ERROR, Type, Unifier, list_of, map_of, optional_of, type_of, unwrapped
 from poolsmith.cel.declared import IDENTIFIERS, MACROS, SYNTAX, Overload, overloads
 from poolsmith.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select, StructOf, issue_at
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ _LATER_TYPES = {
 }
 
 
-@dataclass
+@record(frozen=False, kw_only=False, slots=False)
 class Checked:
     """What the checker found: types and overloads by the identity of a node, the names that are read, the issues."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from poolsmith.cel.plan import LoweredPart
 from poolsmith.cel.printed_text import printable
 from poolsmith.cel.syntax import Call, Ident, Literal, Select, walk
 from poolsmith.cel.unparse import unparse
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.cel.bindings import Bindings
@@ -32,7 +33,7 @@ _GO_TYPES = {
 _KINDS = ("map", "list", *_GO_TYPES)
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, slots=False, eq=False)
 class Compiled:
     """names: what it reads, also through variables; needs: the lowest Kubernetes minor that has all that it uses."""
 
@@ -68,7 +69,7 @@ class Compiled:
             raise CelError(printable(told(self.part, error, bindings)[:LONGEST_MESSAGE])) from None
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, slots=False, eq=False)
 class _Ready:
     """A program and, for a deep expression, the programs of its parts."""
 

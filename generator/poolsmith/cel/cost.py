@@ -6,11 +6,11 @@ loops over long texts can, and what the API server would stop is no pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poolsmith.cel.syntax import Call, ListOf, Literal, MapOf, children
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ class _Step(NamedTuple):
     pattern: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Profile:
     steps: tuple[_Step, ...]
     widest: int

@@ -7,10 +7,10 @@ minor was built with for what came later to a library (`optFlatMap`, `unwrapOpt`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from poolsmith.cel.cel_types import Type, read_type, split_types
+from poolsmith.record import record
 
 MACROS: dict[tuple[str, int], int] = {
     ("has", 1): 23,
@@ -223,7 +223,7 @@ includes = list(<A>).(<A>) bool
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Overload:
     """One signature: the receiver, if any, is the first argument; since: the first minor."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from poolsmith.cel.plan import LoweredPart, undecidable_part
 from poolsmith.cel.printed_text import printable
 from poolsmith.cel.syntax import CelCompileError, CompileIssue, Node
 from poolsmith.cel.trees import Gap, is_optional_source
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 OLDEST, NEWEST = 23, 37
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class Variable:
     """One of a policy's variables: its type for others, and what computes it; error: why it does not compile."""
 
@@ -37,7 +38,7 @@ class Variable:
     error: str = ""
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class Scope:
     """The names that an expression may use: the usual ones, and the variables declared so far."""
 
@@ -57,7 +58,7 @@ class Scope:
         return replace(self, variables=(*(known for known in self.variables if known.name != one.name), one))
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class CelEnvironment:
     """kubernetes: the minor, as 1.34."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from poolsmith.cel.syntax import CelCompileError, issue_at
+from poolsmith.record import record
 
 KEYWORDS = frozenset({"in", "true", "false", "null"})
 RESERVED = frozenset(
@@ -49,7 +49,7 @@ _ESCAPE = re.compile(
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Token:
     """kind: int, uint, float, string, bytes, name, quoted, sign, end."""
 

@@ -6,15 +6,16 @@ absorbed by `||` and `&&`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from poolsmith.cel.syntax import Call, Ident, Literal, Node
 from poolsmith.cel.trees import variable
+from poolsmith.record import record
 
 _FAILED = Literal(None, "null_type", 0)
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, slots=False, eq=False)
 class LoweredPart:
     """A lowered tree and the parts that it reads as variables; undecidable: why it has no meaning here;
     optional: its value is one; holding: it may be or hold some; written: the tree before it was lowered."""

@@ -5,16 +5,16 @@ Operators are calls with cel-go's names (`_+_`, `!_`, `_?_:_`), macros are calls
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from poolsmith.cel.printed_text import printable
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Literal:
     """kind: bool, int, uint, double, string, bytes, null_type."""
 
@@ -23,13 +23,13 @@ class Literal:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Ident:
     name: str
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Select:
     """`operand.field`, or `operand.?field` when optional; quoted when written in backquotes."""
 
@@ -40,7 +40,7 @@ class Select:
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Call:
     """A function, method (with target), operator or macro."""
 
@@ -50,7 +50,7 @@ class Call:
     target: Node | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ListOf:
     """optional: the positions of elements that are written `?x`."""
 
@@ -59,7 +59,7 @@ class ListOf:
     optional: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class MapOf:
     """entries: key, value, whether the key is written `?key`."""
 
@@ -67,7 +67,7 @@ class MapOf:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class StructOf:
     """`Name{field: value}`."""
 
@@ -103,7 +103,7 @@ def walk(node: Node) -> Iterator[Node]:
         waiting.extend(children(one))
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class CompileIssue:
     """One thing that is wrong with an expression; line and column count from 1."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics.severity import Severity
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 PlaceT_co = TypeVar("PlaceT_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Finding(Generic[PlaceT_co]):
     """`place` is a line that the user edits, or what leads to one, such as the steps of a path in Helm values.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from poolsmith.diagnostics.severity import Severity
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class KnownRule:
     """`severity` is the one where nobody sets another; `parameters` are numbers with their defaults."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Severity
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Skipped:
     """Something that a run did not look at, and why."""
 
@@ -17,7 +19,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Outcome:
     """Diagnostics, sorted, and counts. A green run over nothing shows as zero checked.
 

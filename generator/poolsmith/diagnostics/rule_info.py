@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from poolsmith.diagnostics.severity import Severity
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RuleInfo:
     """Code and name are public and never reused; the rest is the documentation of the rule.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from poolsmith.record import record
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record(kw_only=False, order=True)
 class Position:
     """A place in a text file; line and column count from 1, columns count code points."""
 
@@ -13,7 +13,7 @@ class Position:
     column: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Span:
     """A stretch of a file. Without `start` it means the whole file.
 
@@ -30,7 +30,7 @@ class Span:
         return f"{self.path}:{self.start.line}:{self.start.column}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Location:
     """A span, the JSON pointer (RFC 6901) that led to it, and what is to be seen there."""
 

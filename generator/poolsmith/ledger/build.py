@@ -5,7 +5,7 @@ What the same template or role comes to is worked out once per run, and once for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from poolsmith.ledger.placement import placement_of
 from poolsmith.ledger.pod_privileges import pod_privileges
 from poolsmith.ledger.rbac_privileges import AccountRights, name_of, namespace_of
 from poolsmith.ledger.reach import reach_of
+from poolsmith.record import record
 from poolsmith.sources.pod_template import account_of, mapping, pod_template_of, word
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class TemplateMemory:
         return self._known[key][1]
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Workload:
     """A workload with what it holds, and the pools that it lands on."""
 

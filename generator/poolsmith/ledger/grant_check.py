@@ -6,7 +6,7 @@ Clusters are judged one by one, in any process; what they need of the grants is 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.outcome import Skipped
@@ -19,6 +19,7 @@ from poolsmith.ledger.privilege_check import privilege_view
 from poolsmith.ledger.registry import CLUSTER_GRANT_RULES, FLEET_GRANT_RULES
 from poolsmith.ledger.rules import expiring_grant
 from poolsmith.ledger.rules.unused_grant import is_undecided
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -36,7 +37,7 @@ _REMEMBERED = 32
 EXPIRING_DAYS: int = dict(expiring_grant.RULE.parameters)[expiring_grant.DAYS]
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Judged:
     """What clusters have in common that share a prediction and are given the same grants."""
 
@@ -107,7 +108,7 @@ class GrantJudge:
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GrantVerdict:
     """On all grants. `not_evaluated` counts ledger lines that nobody reviews, and grants that can't be judged."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.ledger.reach import Reach
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,7 +55,7 @@ def line_order(line: LedgerLine) -> LineIdentity:
     return line.pool, line.namespace, line.workload, line.container, privilege.name, privilege.arguments
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Ledger:
     """Lines in the order of `line_order`, each once. `unknown` says what could not be told: it is not in the lines.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from poolsmith.ledger.ledger import Ledger, LedgerLine, line_order
 from poolsmith.ledger.privilege import privilege_order
 from poolsmith.ledger.reach import Reach, reach_of
 from poolsmith.ledger.widening import covers, widens
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,7 +39,7 @@ class ChangeKind(StrEnum):
 _KINDS = tuple(ChangeKind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Change:
     """A container loses the old privilege on the pools before, and gets the new one on the pools after.
 
@@ -62,7 +62,7 @@ class Change:
         return Reach.NONE if privilege is None else reach_of(privilege)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class LedgerDelta:
     """Changes: what gives more first, then the worst reach first. `unknown`: what could be told before, and no more."""
 
@@ -129,7 +129,7 @@ def _holdings(ledger: Ledger) -> _Holdings:
     return found
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Shift:
     """What one container loses, gains, and has in the place of something else: privileges with the pools."""
 

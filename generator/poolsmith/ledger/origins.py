@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import read_operands
@@ -12,6 +12,7 @@ from poolsmith.ledger.line_origin import ChartDefault, Through
 from poolsmith.ledger.privilege import normal_path
 from poolsmith.operands.installation import Maker
 from poolsmith.plan.origin import FromProfile, profile_inputs
+from poolsmith.record import record
 from poolsmith.sources.nested import MISSING, value_at
 from poolsmith.sources.pod_template import mapping, mappings, pod_template_of, word
 
@@ -36,7 +37,7 @@ _OPERATOR_SWITCH = "/spec/stack/release"
 _SPECIAL = {"no-nri": ("cdi", "nriPluginEnabled")}
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Origins:
     """Looks origins up for one cluster; `chart` is the operator's, None where there is no operator."""
 

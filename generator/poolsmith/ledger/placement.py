@@ -7,9 +7,9 @@ keep it away at one time and not at another (other pods, free resources, prefere
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, mappings, word, words
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 _KEEPS_AWAY = frozenset(("NoSchedule", "NoExecute"))
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Requirement:
     """One expression over labels, or over fields of the node."""
 
@@ -60,7 +60,7 @@ class Requirement:
         return left > right if self.operator == "Gt" else left < right
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Term:
     """Requirements that have to hold together."""
 
@@ -75,7 +75,7 @@ class Term:
         return all(item.holds(node.labels) for item in self.labels) and all(item.holds(fields) for item in self.fields)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Toleration:
     key: str
     operator: str
@@ -90,7 +90,7 @@ class Toleration:
         return self.operator not in ("", "Equal") or self.value == (taint.get("value") or "")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Placement:
     """What a pod asks of its node. `terms` are alternatives; None: there is no required affinity."""
 

@@ -6,7 +6,7 @@ Clusters that are installed alike share the work; where the lines of their profi
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from poolsmith.operands.images import image_uses
 from poolsmith.operands.install import InstallationInput, install, installation_input
 from poolsmith.operands.pool_nodes import pool_nodes
 from poolsmith.plan.origin import FromProfile
+from poolsmith.record import record
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _REMEMBERED = 32
 """Installations that are kept; a fleet of many unlike clusters must not grow without bound."""
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Shared:
     """What clusters with the same input share."""
 
@@ -55,7 +56,7 @@ class Shared:
         return (*self.installation.unknown, *self.ledger.unknown)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Prediction:
     """One cluster's. `ledger` has no origins yet; `origins` tells them.
 

@@ -9,12 +9,12 @@ stands as `nonResourceURLs/<path>` in the place of group and resource.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ class PrivilegeError(ValueError):
     """Text that is no privilege; the message says what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record(kw_only=False, order=True)
 class Privilege:
     """A name and its arguments, decoded. Of `rbac`: group, resource, verb, scope, resource name or nothing."""
 

@@ -6,11 +6,11 @@ does with it. What the table does not know counts as the worst of its kind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
 from poolsmith.ledger.privilege import NON_RESOURCE, Privilege
+from poolsmith.record import record
 
 _ANY = "*"
 _Words = frozenset[str]
@@ -56,7 +56,7 @@ _MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ReachRow:
     """One line of the table: a privilege, and for its arguments the words that are meant; no words: any."""
 

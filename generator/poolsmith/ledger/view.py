@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.finding import Finding
@@ -10,6 +10,7 @@ from poolsmith.ledger.ledger import ANY_NODE
 from poolsmith.ledger.reach import Reach
 from poolsmith.ledger.widening import covers
 from poolsmith.plan.origin import FromProfile
+from poolsmith.record import record
 from poolsmith.shape.field import camel_case
 from poolsmith.sources.pointer import split
 
@@ -28,7 +29,7 @@ FEW = 4
 """So many names and places does a finding show."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SeenWorkload:
     """A workload (`Kind/name`) and what it holds; `lines` are those of its first pool, for all pools are alike.
 
@@ -71,7 +72,7 @@ class SeenWorkload:
         return tuple(line for line in alike if any(covers(line.privilege, item) for item in wanted))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PrivilegeView:
     """One cluster. `files` are its profiles by path, bases included.
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.ledger.reach import Reach
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.ledger.line_origin import LineOrigins
     from poolsmith.ledger.privilege import Privilege
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class HeldPrivilege:
     """`origins` are those that the workload's and the container's own do not tell."""
 
@@ -21,7 +21,7 @@ class HeldPrivilege:
     origins: LineOrigins = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ContainerLedger:
     """What one container holds; without a name, what the pod holds as a whole, the rights of its account included."""
 
@@ -30,7 +30,7 @@ class ContainerLedger:
     origins: LineOrigins = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class WorkloadLedger:
     """`account` is the service account, in the same namespace.
 
@@ -52,7 +52,7 @@ class WorkloadLedger:
         return min((item.reach for container in self.containers for item in container.held), default=Reach.NONE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterLedger:
     """`unknown` is what could not be evaluated, `errors` what the chart or the operator would report."""
 

@@ -7,7 +7,6 @@ the part of its name that is made up at run time is a `*`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import parents_of_pods, read_child_pods
@@ -15,6 +14,7 @@ from poolsmith.catalog.operands import OperandEntry
 from poolsmith.operands.chart.workloads.fill import ValueScope, fill, holds, value_of
 from poolsmith.operands.chart.workloads.unfold import unfold_pod
 from poolsmith.operands.kube import containers_of, find, init_containers_of, pod_of
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.kube import Container
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ChildPod:
     """A predicted pod, the object (Kind/name) whose pods create it, and when and where it exists."""
 

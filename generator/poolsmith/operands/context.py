@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import GPU_PRESENT
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import NotModelled
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.expansion import KubernetesObject, Node
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Context:
     """`nodes` are sorted by name, with the labels that they have once the operator labelled them.
 

@@ -5,8 +5,10 @@ Objects are whole Kubernetes objects as plain mappings, in the order of `object_
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 KubernetesObject = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Node:
     """A node as the operator sees it. `runtime` is its containerRuntimeVersion, as `containerd://1.7.24`."""
 
@@ -25,7 +27,7 @@ class Node:
     taints: tuple[Mapping[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterState:
     """What stands in the cluster before the operator acts.
 
@@ -42,7 +44,7 @@ class ClusterState:
     api_versions: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ResourceCondition:
     """The status of one custom resource: `state` is ready, notReady, disabled, ignored, or empty."""
 
@@ -52,7 +54,7 @@ class ResourceCondition:
     conditions: tuple[Mapping[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Expansion:
     """The steady state that a release's operator reaches.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.installation import Maker
+from poolsmith.record import record
 from poolsmith.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.installation import Installation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ImageUse:
     """`workloads` are namespace/Kind/name; `pools` are names of pools, ANY_NODE or NO_KNOWN_NODE."""
 

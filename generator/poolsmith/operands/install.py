@@ -6,7 +6,7 @@ Committed by poolsmith, rendered by charts, created by the operator, started by 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
@@ -21,6 +21,7 @@ from poolsmith.operands.installation import Installation, Made, Maker, in_made_o
 from poolsmith.operands.toolkit_overlay import overlay_objects
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import values_tree
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _NOWHERE = Derived("installation", "the same, wherever it was written")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class InstallationInput:
     """All that an installation follows from; two clusters with the same input have the same one.
 

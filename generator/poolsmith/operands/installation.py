@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.operands.expansion import object_order
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.operands.expansion import KubernetesObject, Node
@@ -22,7 +22,7 @@ class Maker(StrEnum):
     OPERAND = "operand"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Made:
     """A whole Kubernetes object, and who creates it.
 
@@ -47,7 +47,7 @@ class Made:
         return f"{self.body['metadata'].get('namespace', '')}/{self.workload}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Installation:
     """One cluster in its steady state. `nodes` are one for each pool, with the pool's name and all labels.
 

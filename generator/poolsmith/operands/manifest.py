@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,7 +14,7 @@ YamlValue = Any
 """A tree of dict (string keys), list, str, int, float, bool and None."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Manifest:
     """One generated file. `path` is relative to the cluster's output folder, with forward slashes.
 
@@ -29,7 +31,7 @@ class Manifest:
     applied: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ManifestTree:
     """All generated files of one cluster, sorted by path."""
 

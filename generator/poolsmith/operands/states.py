@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operands import whole
@@ -17,6 +17,7 @@ from poolsmith.operands.daemon_sets.table import change
 from poolsmith.operands.daemon_sets.telemetry import reads_pods
 from poolsmith.operands.expansion import object_order
 from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.catalog.operands import OperandState
@@ -40,7 +41,7 @@ _DEFAULTS = {
 }
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Created:
     """What the steps came to: objects, and the step that failed with the operator's words."""
 

@@ -8,7 +8,7 @@ has to start again with a new driver. Source: NVIDIA/k8s-driver-manager:cmd/driv
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import DEPLOY, GPU_PRESENT
@@ -19,6 +19,7 @@ from poolsmith.operands.kube import NotModelled, OperatorError, pod_of
 from poolsmith.operands.states import create_state
 from poolsmith.plan.scheduling import missing_tolerations
 from poolsmith.plan.toolkit_overlay import NAME
+from poolsmith.record import record
 from poolsmith.sources.nested import copied, value_at
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ exec nvidia-toolkit
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class OverlayObjects:
     """What one overlay comes to; without objects, `error` or `unknown` says why."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from poolsmith.record import record
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import point_in
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_REPORTED = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Comparison:
     """Paths relative to the cluster's folder. `present` are contents on disk, None for links and the like."""
 

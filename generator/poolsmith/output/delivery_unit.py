@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from poolsmith.record import record
 from typing import TYPE_CHECKING
 
 from poolsmith.output.platform_unit import FOLDER as PLATFORM
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from poolsmith.plan.plan import ClusterPlan, GitSource, HelmChart, UnitPlan
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DeliveryUnit:
     """A folder of ours, a chart, or a pinned folder in somebody else's repository."""
 

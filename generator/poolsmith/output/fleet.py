@@ -5,7 +5,7 @@ Flux clusters pull what is theirs, and need nothing here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from poolsmith.record import record
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ _CLUSTER_KINDS = (
 _ADMISSION_KINDS = ((GROUP, BINDING), (GROUP, POLICY))
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record(kw_only=False, order=True)
 class FleetEntry:
     """What the fleet needs to know about one Argo CD cluster."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from poolsmith.record import record
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest, ManifestTree
@@ -19,7 +19,7 @@ FILE = "kustomization.yaml"
 API_VERSION = "kustomize.config.k8s.io/v1beta1"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Variant:
     """The objects of a base under names of their own; `patches` are JSON patches by kind and name in the base."""
 

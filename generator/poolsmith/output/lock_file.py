@@ -6,7 +6,8 @@ One sorted line per file, so that two changes to two files do not conflict. No t
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
+from poolsmith.record import record
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.sources.digest import digest
@@ -22,7 +23,7 @@ class BadLockError(ValueError):
     """The text is not a lock that poolsmith wrote."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Lock:
     """Digests of the files that poolsmith owns, by path."""
 

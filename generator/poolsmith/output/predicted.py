@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+from poolsmith.record import record
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.expansion import KubernetesObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Predicted:
     """What a plan comes to, as text without headers; clusters that are installed alike have the same."""
 

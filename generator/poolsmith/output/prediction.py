@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
+from poolsmith.record import record
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest
@@ -140,7 +141,7 @@ class PredictionTexts:
         return known.texts[key]
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _SharedTexts:
     """`objects` is expected/workloads.yaml without its header; `texts` by where the lines stand that cause them."""
 
@@ -172,7 +173,7 @@ def _key(workload: WorkloadLedger) -> str:
     return f"{workload.namespace}/{workload.workload}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Workloads:
     """Writes workloads; `own` is the folder that needs no mention, `comments` collects what is above a key."""
 

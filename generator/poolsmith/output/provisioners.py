@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from poolsmith.record import record
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.sources.yaml_writer import emit
@@ -18,7 +18,7 @@ Taints = tuple["Taint", ...]
 _NOT_PUT_BACK = "AKS restores taints of --node-taints; put temporary taints into the agent pool's template:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NodeMarks:
     """What the nodes of a pool are made with. `startup` are taints that something removes later."""
 

@@ -12,7 +12,7 @@ import pickle
 import stat
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from poolsmith.record import record
 from io import BytesIO
 from typing import Any
 
@@ -26,7 +26,7 @@ _ENDING = ".result"
 _PACKAGE = "poolsmith."
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ResultStore:
     """A folder that belongs to this user alone."""
 

@@ -6,9 +6,10 @@ DaemonSets have the update strategy OnDelete, and an object's DaemonSets are its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 POLICY = "ClusterPolicy"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PoolDriver:
     """The driver pods of a pool. `owner` is the object that describes them, `ClusterPolicy` or `NVIDIADriver/<name>`.
 
@@ -48,7 +49,7 @@ _TOLD = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DriverChange:
     """One pool's. `old` is None for installed, `new` for removed ones."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
 from poolsmith.plan.origin import FromProfile, Origin
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, Singleton, ValueSetting
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.sources.source_file import SourceFile
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Facts:
     """The catalog, the loaded profiles, and what the look-ups of this cluster gave."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from poolsmith.record import record
 
 
 class FromProfile(NamedTuple):
@@ -16,7 +17,7 @@ class FromProfile(NamedTuple):
         return f"{self.path}#{self.pointer}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class FromCatalog:
     """A fact of the catalog: its entry, and the public source of the fact."""
 
@@ -27,7 +28,7 @@ class FromCatalog:
         return f"catalog {self.entry}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Derived:
     """Followed from other values, in the pass that is named, for the reason given in one sentence."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.plan.container_runtime import choose_runtime
@@ -35,6 +35,7 @@ from poolsmith.plan.taints import check_taints
 from poolsmith.plan.toolkit import choose_toolkits
 from poolsmith.plan.user_values import add_user_values
 from poolsmith.profiles.cluster import StackKind
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.catalog import Catalog
@@ -79,7 +80,7 @@ DEVICE_PLUGIN: tuple[Pass, ...] = (
 _NAMESPACES = {StackKind.OPERATOR: "gpu-operator", StackKind.DEVICE_PLUGIN: "kube-system"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Resolved:
     """A plan, or None when a diagnostic of severity error says why there is none."""
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.drivers.version import branch_of
 from poolsmith.plan.origin import FromProfile
 from poolsmith.profiles.cluster import Cluster, DriverMode
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +25,7 @@ PROVISIONER = "provisioner"
 NFD = "nfd"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ValueSetting:
     """One Helm value that differs from the chart's default."""
 
@@ -49,7 +49,7 @@ def values_tree(settings: Iterable[ValueSetting]) -> dict[str, Any]:
     return tree
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class LabelSetting:
     """A label that a pool's nodes must carry, and who writes it: provisioner, nfd, or the name of a cloud."""
 
@@ -59,7 +59,7 @@ class LabelSetting:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DriverPlan:
     """A pool's one driver source.
 
@@ -99,7 +99,7 @@ class DriverPlan:
         return None if self.version is None or self.vgpu is not None else branch_of(self.version)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SmokeJob:
     """The job that proves a pool. `reason` says why there is none when `image` is None."""
 
@@ -110,7 +110,7 @@ class SmokeJob:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PoolPlan:
     """The decisions for one pool."""
 
@@ -146,7 +146,7 @@ class PoolPlan:
         return self.profile.spec.nodes.taints + self.profile.spec.nodes.startup_taints
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Singleton:
     """Something that a cluster has once, with the pools that ask for it."""
 
@@ -156,7 +156,7 @@ class Singleton:
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class KubernetesObject:
     """An object that is generated as it is, into a named file of a unit."""
 
@@ -165,7 +165,7 @@ class KubernetesObject:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class HelmChart:
     """A chart that a unit installs."""
 
@@ -175,7 +175,7 @@ class HelmChart:
     values_file: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GitSource:
     """A pinned kustomization in somebody else's repository.
 
@@ -190,7 +190,7 @@ class GitSource:
     image_hosts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class UnitPlan:
     """Something delivered on its own: a folder with a kustomization, maybe a chart, maybe a pinned source."""
 
@@ -206,7 +206,7 @@ class UnitPlan:
     before_platform: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PoolDriverObject:
     """An NVIDIADriver that selects one pool."""
 
@@ -225,7 +225,7 @@ class PoolDriverObject:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NamespacePlan:
     """A namespace that poolsmith creates, with its Pod Security level."""
 
@@ -234,7 +234,7 @@ class NamespacePlan:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterPlan:
     """The decisions for one cluster; pools sorted by name."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.plan.origin import Origin
@@ -17,7 +18,7 @@ _LONGEST = 45
 _HASHED = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ToolkitOverlay:
     """A DaemonSet for a container runtime that the operator does not configure.
 

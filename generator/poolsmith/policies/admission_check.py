@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from poolsmith.policies.admission_findings import JudgedObject, ObjectEvaluation
 from poolsmith.policies.run.process import Budget
 from poolsmith.policies.run.run import PolicyJob, PolicyRun
 from poolsmith.policies.run.static import static_findings
+from poolsmith.record import record
 from poolsmith.sources.digest import tree_digest
 from poolsmith.sources.pod_template import mapping, word
 
@@ -46,7 +47,7 @@ _REMEMBERED_CLUSTERS = 32
 _GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AdmissionFindings:
     """Of one cluster. `sights` are what each policy saw there; `requests` counts what was judged.
 
@@ -250,7 +251,7 @@ class _Asked:
         return judged
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Candidate:
     """A request, by whose content its verdict is remembered."""
 

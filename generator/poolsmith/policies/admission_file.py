@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.record import record
 from poolsmith.sources.digest import digest
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _SERVED: dict[str, tuple[Minor, Minor | None]] = {
 1.30 a cluster serves v1beta1 only where a feature gate asks for it. Source: the deprecation guide of Kubernetes."""
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class AdmissionFile:
     """The file's path below the root, its text, and its documents."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
@@ -13,6 +13,7 @@ from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.diagnostics.printable import one_line, shorten
 from poolsmith.policies.admission.verdict import Verdict
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +36,7 @@ _LONGEST = 400
 _FEW = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JudgedObject:
     """An object that policies are asked about, by its key; `path` is that of a rendered one, below the cluster's."""
 
@@ -60,7 +61,7 @@ class JudgedObject:
         return f"{what}{where}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ObjectEvaluation:
     """What all policies say of one object; `defaulted` are fields that they read and the API server fills in."""
 
@@ -69,7 +70,7 @@ class ObjectEvaluation:
     defaulted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Sight:
     """How many objects a policy was meant for; `defaulted` are fields of them that it reads and that are filled in."""
 
@@ -105,7 +106,7 @@ class Sight:
         return ", ".join(seen) or "nothing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PolicyFindings:
     """Of one cluster."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _FEW = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JudgingOptions:
     """How findings are judged: on which day, by the policies of which folder, and whether all must be evaluated.
 

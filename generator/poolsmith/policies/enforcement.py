@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.ledger.grants.grant import NAME_GLOB
 from poolsmith.ledger.grants.matching import glob_matches
+from poolsmith.record import record
 from poolsmith.shape.field import spec
 from poolsmith.shape.kind_document import load_kind_document
 
@@ -31,7 +31,7 @@ class EnforcementAction(StrEnum):
 DEFAULT_ACTIONS = (EnforcementAction.WARN, EnforcementAction.AUDIT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class EnforcementSpec:
     """Where pods are held to the grants, and how. Without it: Warn and Audit, everywhere."""
 

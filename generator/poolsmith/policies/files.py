@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.sources.input_tree import InputTree
@@ -23,7 +23,7 @@ _YAML = (".yaml", ".yml")
 _SCHEMAS = "_schemas"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PolicyFiles:
     """Paths relative to the root, sorted. `has_privileges` says whether grants are kept here at all."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.known_rules import known_rules
 from poolsmith.policies.admission_file import GRANTS_FILE, AdmissionFile
 from poolsmith.policies.files import ADMISSION, PolicyFiles, find_policies
+from poolsmith.record import record
 from poolsmith.repository.manifest_files import parse_documents
 from poolsmith.shape.kind_document import load_kind_document
 from poolsmith.sources.digest import digest
@@ -31,7 +31,7 @@ MAX_ADMISSION_BYTES = 1 << 20
 MAX_ADMISSION_OBJECTS = 1_000
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class Policies:
     """The policies below a root folder. Problems of a file stand beside what is sound in it."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from poolsmith.record import record
 from poolsmith.shape.field import TEXT, spec
 from poolsmith.shape.review import PROSE
 
@@ -32,7 +32,7 @@ class CaseOperation(StrEnum):
     CONNECT = "CONNECT"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CaseUser:
     """Who sends the request."""
 
@@ -40,7 +40,7 @@ class CaseUser:
     groups: tuple[str, ...] = spec("Groups of the user.", pattern=TEXT, default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Expectation:
     """The expected result."""
 
@@ -48,7 +48,7 @@ class Expectation:
     message: str = spec("Part of the message of a validation that fails.", pattern=PROSE, default="")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PolicyCase:
     """One request, and what a policy has to say of it."""
 
@@ -68,7 +68,7 @@ class PolicyCase:
     expect: Expectation = spec("The expected result.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PolicyTestSpec:
     """The cases of a file."""
 
@@ -81,7 +81,7 @@ class PolicyTestSpec:
     cases: tuple[PolicyCase, ...] = spec("The cases.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CaseResult:
     """What became of one case. `why` says in one sentence what is wrong; empty: it came out as expected.
 

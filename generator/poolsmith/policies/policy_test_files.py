@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from poolsmith.diagnostics.codes import policy as codes
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.policies.admission.placed import PlacedObject, placed_objects
 from poolsmith.policies.policy_test import KIND, PolicyTestSpec
+from poolsmith.record import record
 from poolsmith.shape.kind_document import KindDocument, load_kind_document
 from poolsmith.sources.input_tree import InputTree
 
@@ -24,7 +25,7 @@ _YAML = (".yaml", ".yml")
 _ADMISSION = "admission"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class TestFile:
     """A test file, and the files of the policies that it is about."""
 
@@ -36,7 +37,7 @@ class TestFile:
         return self.document.file.path
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class TestFiles:
     """All that is read below a root; paths are relative to it. `policies` are the files that want coverage."""
 

@@ -10,7 +10,6 @@ import os
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
@@ -19,6 +18,7 @@ from poolsmith.diagnostics.codes.policy import CHANGED_POLICIES
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import printable, shorten
 from poolsmith.policies.files import POLICIES
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ def _regular_files(listing: bytes, name: str, flag: str) -> list[tuple[str, str]
     return files
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Git:
     """The repository of a folder, asked for a flag."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
@@ -10,6 +10,7 @@ from poolsmith.diagnostics.codes import policy
 from poolsmith.diagnostics.codes.shape import DUPLICATE_ITEM
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.record import record
 from poolsmith.shape.field import spec
 from poolsmith.shape.review import PROSE, is_placeholder
 from poolsmith.sources.pointer import join
@@ -25,7 +26,7 @@ SETTINGS = "RuleSettings"
 RULE_WORD = r"[A-Za-z0-9-]{1,80}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RuleSetting:
     """What differs from the rule's defaults."""
 
@@ -39,14 +40,14 @@ class RuleSetting:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RuleSettingsSpec:
     """What this repository expects of the rules."""
 
     rules: dict[str, RuleSetting] = spec("Settings by name or code of the rule.", default={}, keys=RULE_WORD)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class RuleSettings:
     """The sound settings, by code."""
 

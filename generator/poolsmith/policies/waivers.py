@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
@@ -13,6 +13,7 @@ from poolsmith.diagnostics.diagnostic import WAIVED
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.policies.rule_settings import RULE_WORD, find_in, is_fixed, unknown_rule
+from poolsmith.record import record
 from poolsmith.shape.field import spec
 from poolsmith.shape.review import DATE, PROSE, day_of, is_placeholder
 
@@ -29,7 +30,7 @@ WAIVERS = "WaiverList"
 _SUBJECT = r"[^\x00-\x1f\x7f]{1,400}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Waiver:
     """One rule on one subject, and why that is accepted."""
 
@@ -46,7 +47,7 @@ class Waiver:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class WaiverListSpec:
     """Everything that is waived in this repository."""
 
@@ -56,7 +57,7 @@ class WaiverListSpec:
 _OF_POLICIES = "PSM9"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class LoadedWaiver:
     """A waiver of a rule that there is, and where it stands."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
@@ -12,6 +12,7 @@ from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.profiles.node_pool import PoolSpec
 from poolsmith.profiles.profile_sink import profile_sink
+from poolsmith.record import record
 from poolsmith.shape.documents import read_envelope, read_spec
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MAX_EXTENDS_DEPTH = 32
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Bases:
     """The bases by name. `problems` are about the base files themselves."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
 from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
 
@@ -30,7 +30,7 @@ class Engine(StrEnum):
     FLUX = "flux"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Acknowledgement:
     """A fact that no file can prove, or a risk that somebody takes."""
 
@@ -46,7 +46,7 @@ class Acknowledgement:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Kubernetes:
     """The cluster's Kubernetes."""
 
@@ -64,7 +64,7 @@ class Kubernetes:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DcgmExporterStack:
     """dcgm-exporter of a stack without an operator."""
 
@@ -72,7 +72,7 @@ class DcgmExporterStack:
     service_monitor: bool = spec("Create a Prometheus ServiceMonitor.", default=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Stack:
     """What manages the GPUs of the cluster."""
 
@@ -111,7 +111,7 @@ class Stack:
     dcgm_exporter: DcgmExporterStack | None = spec("dcgm-exporter, for a stack without an operator.", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Nfd:
     """Node Feature Discovery."""
 
@@ -121,7 +121,7 @@ class Nfd:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ArgoDestination:
     """The cluster that Argo CD deploys to: `name` or `server`."""
 
@@ -134,7 +134,7 @@ class ArgoDestination:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FluxSourceRef:
     """An existing Flux source of the repository that holds output/."""
 
@@ -153,7 +153,7 @@ class FluxSourceRef:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Delivery:
     """How the generated tree reaches the cluster."""
 
@@ -196,7 +196,7 @@ class Delivery:
     source_ref: FluxSourceRef | None = spec("Existing Flux source; without it one is generated.", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Registry:
     """Where images are pulled from."""
 
@@ -217,7 +217,7 @@ class Registry:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SmokeTest:
     """The CUDA job that proves a pool works; run on purpose, never by a sync."""
 
@@ -230,7 +230,7 @@ class SmokeTest:
     namespace: str = spec("Namespace of the job.", default="default", pattern=DNS_LABEL, form="a DNS label")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterSpec:
     """Everything that a cluster has once."""
 
@@ -252,7 +252,7 @@ class ClusterSpec:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Cluster:
     """A cluster's profile."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from poolsmith.record import record
 from poolsmith.shape.field import ABSOLUTE_PATH, OBJECT_NAME, spec
 
 _REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*){0,8}"
@@ -22,7 +22,7 @@ class KernelModuleType(StrEnum):
     PROPRIETARY = "proprietary"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Drain:
     """Draining a node before its driver is replaced."""
 
@@ -35,7 +35,7 @@ class Drain:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PodDeletion:
     """Deleting the pods that use GPUs before the driver is replaced."""
 
@@ -44,7 +44,7 @@ class PodDeletion:
     timeout_seconds: int = spec("How long to wait, in seconds.", default=300, minimum=0, maximum=86_400)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class WaitForCompletion:
     """Waiting for workloads before anything else is done to their node."""
 
@@ -56,7 +56,7 @@ class WaitForCompletion:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class UpgradePolicy:
     """How driver pods are replaced."""
 
@@ -75,7 +75,7 @@ class UpgradePolicy:
     drain: Drain = spec("Draining of the node.", default=Drain())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class VgpuGuest:
     """The licence of a vGPU guest driver: `gridd.conf` and `client_configuration_token.tok` in one object."""
 
@@ -95,7 +95,7 @@ class VgpuGuest:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Driver:
     """The pool's one source of the NVIDIA driver."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import shape as codes
+from poolsmith.record import record
 from poolsmith.shape.field import spec
 from poolsmith.shape.kind_document import load_kind_document
 
@@ -19,7 +19,7 @@ DRIVER_IMAGES = "DriverImageList"
 _REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*){1,8}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class KnownImages:
     """The tags that are known of one repository."""
 
@@ -38,7 +38,7 @@ class KnownImages:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(slots=False)
 class DriverImageListSpec:
     """Known images. What is not among them is unknown: nothing here says that an image does not exist."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
+from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, matches
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ DRIVER_IMAGES_FILE = f"{PROFILES}/_driver-images.yaml"
 _YAML = (".yaml", ".yml")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterFiles:
     """The profile files of one cluster; paths relative to the root."""
 
@@ -35,7 +35,7 @@ class ClusterFiles:
         return f"{PROFILES}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FleetFiles:
     """All profile files of a project."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from poolsmith.record import record
 from poolsmith.shape.field import spec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class MigDevices:
     """One group of GPUs and the MIG devices to make on them; the MIG manager's own configuration."""
 
@@ -24,7 +24,7 @@ class MigDevices:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Mig:
     """How the GPUs are partitioned."""
 
@@ -37,7 +37,7 @@ class Mig:
     devices: tuple[MigDevices, ...] = spec("Your own layout, with the name in `layout`.", default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Gpu:
     """The nodes' GPUs."""
 
@@ -70,7 +70,7 @@ class Gpu:
     mig: Mig | None = spec("MIG partitioning.", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class TimeSlicing:
     """Several pods share a GPU by turns, without memory isolation."""
 
@@ -85,7 +85,7 @@ class TimeSlicing:
     fail_requests_greater_than_one: bool = spec("Refuse pods that ask for more than one replica.", default=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Mps:
     """Several pods share a GPU through the CUDA Multi-Process Service."""
 
@@ -93,7 +93,7 @@ class Mps:
     rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Sharing:
     """How GPUs are shared among pods: one way at the most."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
@@ -10,6 +9,7 @@ from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.profiles.cluster import Cluster, ClusterSpec
 from poolsmith.profiles.node_pool import NodePool, PoolSpec
 from poolsmith.profiles.profile_sink import profile_sink
+from poolsmith.record import record
 from poolsmith.shape.documents import kind_in, read_envelope, read_spec, required_spec
 from poolsmith.shape.layers import Layers
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.sources.source_file import SourceFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LoadedPool:
     """A pool and the files that it came from."""
 
@@ -28,7 +28,7 @@ class LoadedPool:
     layers: Layers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LoadedCluster:
     """A cluster's profiles. `cluster` is None, or pools are missing, only when `problems` has errors.
 

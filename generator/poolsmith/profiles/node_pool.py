@@ -5,12 +5,12 @@ A profile says what a pool is; what follows from that is derived, never repeated
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from poolsmith.profiles.cluster import Acknowledgement  # noqa: TC001 - `load` resolves the hints at run time
 from poolsmith.profiles.driver import Driver
 from poolsmith.profiles.gpu import Gpu, Sharing
+from poolsmith.record import record
 from poolsmith.shape.field import (
     ABSOLUTE_PATH,
     DNS_LABEL,
@@ -66,7 +66,7 @@ class Nic(StrEnum):
     MELLANOX = "mellanox"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Taint:
     """A taint that the pool's nodes carry."""
 
@@ -81,7 +81,7 @@ class Taint:
         return {"key": self.key, **value, "effect": self.effect.value}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Nodes:
     """Which nodes the pool has."""
 
@@ -113,7 +113,7 @@ class Nodes:
     count: int | None = spec("How many nodes; for reports only.", default=None, minimum=0, maximum=1_000_000)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class OperatingSystem:
     """The nodes' operating system, as /etc/os-release names it."""
 
@@ -131,7 +131,7 @@ class OperatingSystem:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Kernel:
     """The nodes' kernel."""
 
@@ -152,7 +152,7 @@ class Kernel:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Runtime:
     """The nodes' container runtime. Paths follow from the distribution, or are given here."""
 
@@ -193,7 +193,7 @@ class Runtime:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Toolkit:
     """The pool's one source of the NVIDIA Container Toolkit."""
 
@@ -209,7 +209,7 @@ class Toolkit:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Sandbox:
     """Details of sandboxed workloads."""
 
@@ -235,7 +235,7 @@ class Sandbox:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PoolSpec:
     """What the nodes of a pool are."""
 
@@ -262,7 +262,7 @@ class PoolSpec:
     acknowledge: tuple[Acknowledgement, ...] = spec("Facts about the hosts that no file shows.", default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NodePool:
     """A pool's profile."""
 

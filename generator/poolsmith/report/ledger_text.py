@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
 from poolsmith.ledger.ledger_delta import Change, ChangeKind, LedgerDelta
 from poolsmith.ledger.privilege import Privilege, privilege
 from poolsmith.plan.origin import FromProfile
+from poolsmith.record import record
 from poolsmith.report.origin_lines import OriginLines
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _REACH_WIDTH = 15
 _WIDTH = 118
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Workload:
     """The lines of one workload: what they have in common, and on which pools."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from poolsmith.record import record
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mappings, word
 
@@ -23,7 +23,7 @@ class Objects(Protocol):
     def named(self, kind: str, name: str, /) -> _Object | None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DeclaredChart:
     """A chart without its registry and path, and its values: a mapping, a text that holds one, or None.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
+from poolsmith.record import record
 from poolsmith.sources.input_tree import yaml_diagnostic
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.stream_places import StreamPlaces
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 YAML_ENDINGS = (".yaml", ".yml")
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class CheckedDocument:
     """One YAML document of a file. `text` is the whole file's, and so is `stream`, which its documents share."""
 
@@ -59,7 +60,7 @@ class CheckedDocument:
         return f"{self.kind}/{name}" if isinstance(name, str) else self.kind
 
 
-@dataclass(frozen=True)
+@record(kw_only=False, slots=False)
 class CheckedTree:
     """All documents of a run; `paths` are all files, whatever they hold."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from poolsmith.catalog.schema_pack import read_pack
 from poolsmith.catalog.store import read_json
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.suggest import nearest
+from poolsmith.record import record
 from poolsmith.schema.compiler import Check, Compiler, Nulls
 from poolsmith.schema.defaulting import with_defaults
 from poolsmith.schema.transitions import transition_violations
@@ -28,7 +28,7 @@ _REMEMBERED = 100_000
 _METADATA = "meta.v1.ObjectMeta"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Versions:
     """What objects are judged against; None for an operator release that nobody named."""
 
@@ -37,7 +37,7 @@ class Versions:
     coco: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class NoSchema:
     """Why a kind can't be judged. `refused`: what should serve it is known, and does not."""
 

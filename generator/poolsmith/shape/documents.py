@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +11,7 @@ from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.diagnostics.suggest import nearest
+from poolsmith.record import record
 from poolsmith.shape.field import Shape
 from poolsmith.shape.metadata import API_VERSION, Metadata
 from poolsmith.shape.reader import INVALID, field_places, reader_for
@@ -28,7 +29,7 @@ MAX_FINDINGS = 200
 Spec = TypeVar("Spec")
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class FileSink:
     """Collects what readers report about one file, or about the layers of one pool.
 

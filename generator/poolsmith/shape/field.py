@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, field
 from typing import Any
+
+from poolsmith.record import record
 
 DNS_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 OBJECT_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
@@ -20,7 +22,7 @@ REGISTRY = r"[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._/-]*)?"
 TEXT = r"[^\x00-\x1f\x7f]{1,200}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Shape:
     """What one field takes, beyond its Python type.
 

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
+from poolsmith.record import record
 from poolsmith.shape.metadata import API_VERSION, Metadata
 from poolsmith.shape.reader import fields_of
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Kind:
     """One of our kinds. `is_part` says that a document may lack what another brings; `extends` that it names others."""
 

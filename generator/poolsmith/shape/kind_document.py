@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from poolsmith.diagnostics import Diagnostic
+from poolsmith.record import record
 from poolsmith.shape.documents import FileSink, read_envelope, read_spec, required_spec
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Spec = TypeVar("Spec")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class KindDocument(Generic[Spec]):
     """A sound document, and where it stands."""
 

@@ -6,9 +6,9 @@ from is found by looking through the layers again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.record import record
 from poolsmith.sources import pointer as pointers
 from poolsmith.sources.pointer import reach
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.sources.source_file import SourceFile
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Layers:
     """The files of one profile, the one that wins last. A profile without bases has one."""
 

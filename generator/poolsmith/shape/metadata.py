@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, spec
 
 API_VERSION = "poolsmith/v1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Metadata:
     """Metadata of a profile."""
 

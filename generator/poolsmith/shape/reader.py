@@ -17,6 +17,7 @@ from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.diagnostics.suggest import did_you_mean, nearest
+from poolsmith.record import record
 from poolsmith.shape.field import Shape, camel_case
 from poolsmith.sources.pointer import dotted_pointer, escape
 
@@ -48,7 +49,7 @@ _compiled = cache(re.compile)
 """A run reads few of all fields, so a pattern is compiled when its first value comes."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class FieldReader:
     name: str
     attribute: str

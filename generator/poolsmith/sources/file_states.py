@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,7 @@ MARGIN = 2_000_000_000
 """Nanoseconds: the coarsest clock that file systems stamp with, those of FAT, ticks every two seconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class FolderState:
     """`entries` are lines of path and state, sorted; `youngest` is the latest time of any file, in nanoseconds.
 

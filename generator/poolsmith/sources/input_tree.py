@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, Location, Position, diagnose, point_in, whole_file
 from poolsmith.diagnostics.codes import reading
+from poolsmith.record import record
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
@@ -25,7 +25,7 @@ MAX_PROFILE_BYTES = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Listing:
     """What a folder holds, sorted by name: files and folders, links resolved to what they are."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.errors import WriteError
+from poolsmith.record import record
 from poolsmith.sources.exchange import exchange
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STAGE, OLD, JOURNAL = ".poolsmith-stage-", ".poolsmith-old-", ".poolsmith-swap-"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Staged:
     """The successor of `target`, complete and not yet in place. `path` is None for a removal."""
 

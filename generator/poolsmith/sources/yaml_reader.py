@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import operator
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from poolsmith.diagnostics.printable import cut, one_line
 from poolsmith.diagnostics.span import Position
+from poolsmith.record import record
 from poolsmith.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _TEXT_AFTER_MARKER = re.compile(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$", re.MULTILINE)
 
 
-@dataclass(kw_only=True, eq=False)
+@record(frozen=False, slots=False, eq=False)
 class YamlProblem(Exception):  # noqa: N818 - what is wrong with a text, not a failure of ours
     """Why a text can't be read. `reason` is the kebab name of the entry in the code book."""
 

@@ -6,7 +6,7 @@ The rules and their table are imported when the first values are judged.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
@@ -14,6 +14,7 @@ from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import Found
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.record import record
 from poolsmith.sources.pointer import join
 from poolsmith.values.places import values_in
 from poolsmith.values.values_file import not_a_mapping
@@ -53,7 +54,7 @@ def release_with_schemas(release: str | None) -> str | None:
     return release if release in operator_releases() else None
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class ValuesResult:
     """What the values rules said of a tree."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog import store
 from poolsmith.catalog.chart_images import image_components, image_default
+from poolsmith.record import record
 from poolsmith.values.switches import text
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NEVER_PULLED = frozenset(("operator.initContainer",))
 _NFD = ("node-feature-discovery", "image", "repository")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ComponentImage:
     """`path` leads to the repository in the values; `default` is the chart's, `repository` what holds."""
 

@@ -5,11 +5,11 @@ Walked once; each rule looks at the part that it is about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.charts import SUBCHART
+from poolsmith.record import record
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ ValuePlace = tuple[str | int, ...]
 """The steps from the top of the values to a place: keys, and indices of lists."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class KnownValue:
     """A value at a place that the release reads."""
 
@@ -29,7 +29,7 @@ class KnownValue:
     node: ValueNode
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class PastKey:
     """A key that another release reads, or that values.yaml declares to no effect."""
 
@@ -38,7 +38,7 @@ class PastKey:
     past: PastValue
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class UnknownKey:
     """A key that no release reads at this place."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.values.document import Steps, ValuesDocument
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 MOST = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class EnvironmentVariable:
     """`path` leads to the entry. A value that is taken from elsewhere, or is no text, is empty."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.diagnostics.rule_engine import findings_of
+from poolsmith.record import record
 from poolsmith.values.document import ValuesDocument
 from poolsmith.values.registry import VALUE_RULES
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.values.document import ValuePlace
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ValuesJudgement:
     """What the rules said about one values document.
 

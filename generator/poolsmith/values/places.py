@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.record import record
 from poolsmith.repository.declared_charts import declared_charts, first_document
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _RELEASES = ("HelmRelease", "Application", "ApplicationSet", "HelmChart", "HelmC
 """What a cluster installs a chart by; a kustomization only renders one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FoundValues:
     """Values, or a text that holds them, below a pointer.
 

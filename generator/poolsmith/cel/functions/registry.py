@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +18,13 @@ from poolsmith.cel.functions import (
     versions,
 )
 from poolsmith.cel.functions.values import QUANTITY, SEMVER, equal, no_overload
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Function:
     """name in lowered text, number of arguments, result: the engine's kind, run: plain values to a plain value."""
 

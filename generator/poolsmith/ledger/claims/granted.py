@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from poolsmith.ledger.claims.table import claim_table
 from poolsmith.ledger.grants.grant import repository_of
 from poolsmith.ledger.ledger import NO_KNOWN_NODE, LedgerLine
 from poolsmith.ledger.reach import Reach
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _REMEMBERED = 32
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(kw_only=False, eq=False)
 class _Asked:
     """What a table follows from; installation and grants are the same when they are the same objects."""
 

@@ -7,7 +7,6 @@ another text, and refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.claims.fields import (
@@ -38,6 +37,7 @@ from poolsmith.ledger.grants.grant import repository_of
 from poolsmith.ledger.pod_privileges import asked_by_container, asked_by_pod
 from poolsmith.ledger.pods.field import whole_number
 from poolsmith.ledger.pods.pod import Pod
+from poolsmith.record import record
 from poolsmith.sources.pod_template import account_of, mapping, mappings, word, words
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _SORTS = {"initContainers": "init", "containers": "main", "ephemeralContainers": "ephemeral"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ContainerClaims:
     """One container of one pod. `account` is namespace/name, `sort` init, main or ephemeral.
 

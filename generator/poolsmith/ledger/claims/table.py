@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.claims.pod import claims_of
 from poolsmith.ledger.pods.pod import Pod
+from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, pod_template_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _SCRIPT = re.compile(r"<script ([0-9]{1,9}) chars>")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ClaimTable:
     """`identities` map the key of a container to the texts that it may have, sorted.
 

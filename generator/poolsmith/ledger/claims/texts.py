@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.claims.fields import TOKEN_VOLUME
 from poolsmith.ledger.pods.pod import HOOKS, PROBES
+from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, mappings, word, words
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.ledger.privilege import Privilege
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Want:
     """A text, and the privilege that it means; None: nothing that a grant could name.
 

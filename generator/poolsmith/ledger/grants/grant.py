@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.ledger.privilege import Privilege
+from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, matches, spec
 from poolsmith.shape.metadata import Metadata  # noqa: TC001 - `load` resolves the hints at run time
 from poolsmith.shape.review import DATE, PROSE, day_of
@@ -26,7 +26,7 @@ DATE_TEXT = r"[^\x00-\x1f\x7f]{0,60}"
 _RBAC = "rbac"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GrantSpec:
     """What is granted to whom. `*` and `?` stand for other letters in clusters, pools and workload only."""
 
@@ -104,7 +104,7 @@ class GrantedToken(NamedTuple):
     privilege: Privilege
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PrivilegeGrant:
     """A grant. `tokens` are those of its privileges that are some, each once, in the order of the file."""
 

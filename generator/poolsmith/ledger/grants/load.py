@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
@@ -11,6 +10,7 @@ from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.ledger.grants.grant import GRANT, GrantedToken, GrantSpec, PrivilegeGrant, last_day_of, parse_privileges
 from poolsmith.ledger.privilege import PrivilegeError
+from poolsmith.record import record
 from poolsmith.shape.documents import FileSink, read_envelope, read_spec, required_spec
 from poolsmith.shape.review import is_placeholder
 from poolsmith.sources.input_tree import yaml_diagnostic
@@ -28,7 +28,7 @@ MAX_GRANTS = 2_000
 MAX_PRIVILEGES = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class LoadedGrant:
     """A grant, and the document of a file that holds it."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.ledger.grants.family import family_of
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.installation import Made
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClusterNeeds:
     """`families` are the patterns that stand for workloads, by namespace/Kind/name.
 

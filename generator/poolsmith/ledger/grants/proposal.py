@@ -7,12 +7,13 @@ names; `*` stands for all pools where the container is. What another token cover
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.ledger.grants.grant import GrantedToken, GrantSpec, PrivilegeGrant, written_privileges
 from poolsmith.ledger.grants.matching import GrantBook
 from poolsmith.ledger.ledger import ANY_NODE
+from poolsmith.record import record
 from poolsmith.shape.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _ALL = ("*",)
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record(kw_only=False, order=True)
 class Proposal:
     """A grant without a name, a reason and an owner. Without containers it is for what pods hold as a whole."""
 
@@ -50,7 +51,7 @@ class Proposal:
         return PrivilegeGrant(metadata=Metadata(name=name), spec=self.spec(), path="", tokens=tokens)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Spot:
     """Where one privilege is held by a container of a family: pools that are named alike in these clusters."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.ledger.grants.proposal import proposals
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -25,7 +26,7 @@ _LOOKED_AT = 24
 """Lines of one workload whose origins are asked for; those of the others stand at the same places."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class UngrantedView:
     """One cluster; `needs` are its lines that no grant allows. `origins_of` tells what brings a line about.
 
@@ -59,7 +60,7 @@ class UngrantedView:
         return tuple((origin, first[origin]) for origin, _ in times.most_common())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GrantReview:
     """All grants. Only a `complete` run, over all clusters, can tell what nobody needs.
 

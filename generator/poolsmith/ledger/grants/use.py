@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.ledger.grants.matching import GrantBook, pool_matches
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +19,7 @@ Place = tuple[int, int]
 """A token: the place of its grant among the grants, and its own in the grant."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class LedgerUse:
     """Grants are told by their places. A line uses the token that is nearest to it, the first of equal ones.
 
@@ -54,7 +55,7 @@ class LedgerUse:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GrantUse:
     """One cluster's. `is_known` says whether all of its ledger could be told."""
 
@@ -63,7 +64,7 @@ class GrantUse:
     is_known: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FleetUse:
     """Of all clusters that were looked at; `clusters` are the patterns of grants that some cluster needs."""
 

@@ -5,17 +5,17 @@ Rules in CEL are not run here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.chart.crd_prune import check_spec
+from poolsmith.record import record
 from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from poolsmith.catalog.crds import CustomResource
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Admitted:
     """`resource` is what would be stored; with `violations` the API server refuses it."""
 

@@ -7,8 +7,10 @@ pruned, not refused. A null counts as absent, and a required field with a defaul
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from poolsmith.record import record
 
 _NAMES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
@@ -20,7 +22,7 @@ _NAMES: tuple[tuple[type, str], ...] = (
 )
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class CrdFindings:
     """Paths as `.spec.driver.env[0].value`, sorted."""
 

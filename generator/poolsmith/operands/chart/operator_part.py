@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import read_chart_workloads
@@ -17,6 +16,7 @@ from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_over_defaults
 from poolsmith.operands.chart.workloads.render import ChartWorkloads, ReleasePlace, render
 from poolsmith.operands.installation import Made, Maker
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _REMEMBERED = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ChartPart:
     """`resources` are as the API server stores them, `existing` what the operator then finds. Never changed."""
 

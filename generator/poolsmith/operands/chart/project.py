@@ -7,12 +7,12 @@ stumble over (a null where it goes deeper, text that is no YAML) stops this as i
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up, plain, quoted
 from poolsmith.operands.chart.labels import chart_labels, operand_labels
 from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,7 +23,7 @@ _APP_VERSION = "{appVersion}"
 _NOTHING = object()
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Projected:
     """Whole Kubernetes objects, or why the chart renders none; and what it renders besides, unseen here."""
 
@@ -32,7 +32,7 @@ class Projected:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class HelmRelease:
     """What Helm knows beside the values. `api_versions` are the APIs that the cluster serves."""
 

@@ -5,7 +5,7 @@ Its controller returns no error: what keeps it from its work is in the condition
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.gpu_clusters import GpuClusterEntry, GpuClusterState, read_gpu_cluster
@@ -18,6 +18,7 @@ from poolsmith.operands.gpu_cluster.pod_settings import selector_breaks
 from poolsmith.operands.gpu_cluster.request import GpuClusterRequest
 from poolsmith.operands.gpu_cluster.settings import Settings
 from poolsmith.operands.kube import NotModelled, OperatorError, owner_reference
+from poolsmith.record import record
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _MAKERS: dict[str, Callable[[GpuClusterState, GpuClusterRequest], list[dict[str,
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GpuClusterExpansion:
     """`notes` tell of what works out otherwise than the resource reads; nothing in them is unknown."""
 

@@ -5,12 +5,12 @@ Source: NVIDIA/gpu-operator@v26.7.0:internal/state/gpucluster.go, controllers/cl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.gpu_clusters import GpuClusterEntry, ObjectPlacement
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.gpu_cluster.settings import Settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GpuClusterRequest:
     """`environment` is the operator's own, which names images that no resource does."""
 

@@ -5,7 +5,7 @@ The short form is a list of `{name, labels, runtime}`; annotations and taints ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic
@@ -15,6 +15,7 @@ from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.operands.expansion import Node
 from poolsmith.operands.input.objects_file import MAX_OBJECTS_BYTES, FileFindings, nothing_in, unfold
+from poolsmith.record import record
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import join
 from poolsmith.sources.text_file import read_text_file, read_yaml_documents
@@ -36,7 +37,7 @@ _WHOLE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class NodesFile:
     """The nodes of a file, and what is wrong with it; `found_at` are document and pointer of each by its name."""
 
@@ -73,7 +74,7 @@ def read_nodes(file: Path, shown: str) -> NodesFile:
     return NodesFile(tuple(nodes.values()), findings.problems, found_at, findings.places)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Entry:
     """One node in the file: where its parts stand, and what is wrong with them."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, Location, RuleInfo, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes import shape as codes
 from poolsmith.diagnostics.printable import kind_of, shorten
+from poolsmith.record import record
 from poolsmith.sources.pointer import join
 from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.sources.text_file import read_text_file, read_yaml_documents
@@ -21,7 +21,7 @@ MAX_OBJECTS_BYTES = 16 << 20
 MAX_FINDINGS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class FileObject:
     """One object, and where it stands."""
 
@@ -48,7 +48,7 @@ class FileObject:
         return f"{self.kind}/{self.data['metadata']['name']}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ObjectsFile:
     """The sound objects of a file, and what is wrong with the others, or with all of it."""
 

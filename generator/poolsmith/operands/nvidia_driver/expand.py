@@ -5,7 +5,6 @@ Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go and internal/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import OS_ID
@@ -18,6 +17,7 @@ from poolsmith.operands.nvidia_driver.driver_resource import KIND, NvidiaDriver,
 from poolsmith.operands.nvidia_driver.node_pools import node_pools
 from poolsmith.operands.nvidia_driver.objects import pool_objects
 from poolsmith.operands.nvidia_driver.request import DriverRequest
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ _SYNCING = "Error syncing state state-driver: failed to create k8s objects from 
 _OPENSHIFT = ("rhcos", "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DriverExpansion:
     """As in `model.expansion.Expansion`, for NVIDIADriver objects only."""
 

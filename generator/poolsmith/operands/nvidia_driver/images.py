@@ -7,13 +7,13 @@ References are parsed as regclient/regclient:types/ref does it, the separators w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.charts import read_chart
 from poolsmith.drivers.image_tag import DIGEST, built_for
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.record import record
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mappings
 
@@ -30,7 +30,7 @@ _CHART = "gpu-operator"
 _CONTAINERS = ("spec", "template", "spec", "containers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Images:
     """Those of modules are empty where the module is off."""
 

@@ -5,13 +5,13 @@ Source: NVIDIA/gpu-operator:internal/state/nodepool.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, KERNEL, OS_ID, OS_MAJOR, OS_VERSION, matches
 from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.drivers.image_tag import UnreadableVersionError, os_tag
 from poolsmith.operands.kube import OperatorError
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DriverPool:
     """`os_id` is the system as NFD names it, `os_tag` its part of image tags; a kernel for precompiled drivers only."""
 

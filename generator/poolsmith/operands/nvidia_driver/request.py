@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.nvidia_driver.driver_resource import NvidiaDriver
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DriverRequest:
     """`drivers` are in the order of their names. `environment` holds the operator's own variables; None: not told."""
 

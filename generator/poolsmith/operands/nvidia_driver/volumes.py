@@ -6,11 +6,12 @@ Source: NVIDIA/gpu-operator:internal/state/driver_volumes.go.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.nvidia_driver.names import plain
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +27,7 @@ _TOPOLOGY = ("nvidia-topologyd.conf", "/etc/nvidia/nvidia-topologyd.conf")
 _CRIO = "crio"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Files:
     """Mounts of every container of the driver, and the volumes of the pod."""
 

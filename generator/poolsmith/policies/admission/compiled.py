@@ -8,10 +8,10 @@ it evaluates with all that it has. So what only this minor has is refused, and e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.cel import CelCompileError, CelEnvironment, CompileIssue, NotEvaluated
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.cel import Compiled, Scope
@@ -25,7 +25,7 @@ _FIRST_SERVING = 30
 """The first minor that serves policies unasked; before it their CEL is what it has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Issue:
     """What is wrong with an expression, at a place of its text that counts from 1.
 
@@ -41,7 +41,7 @@ class Issue:
     held_back: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class CompiledExpression:
     """One expression. `compiled` is None where it does not compile (`failure`) or can't be (`undecidable`).
 
@@ -58,7 +58,7 @@ class CompiledExpression:
         return self.compiled is not None and name in self.compiled.names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CompiledPolicy:
     """Parts in the order of the policy's own fields; `messages` has a place for each validation."""
 

@@ -6,11 +6,11 @@ nobody knows here (labels of a namespace, the plural of a kind, a conversion bet
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.policies.admission.selector import labels_of, selects
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ class Answer(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Match:
     """`why` tells what keeps it from matching, or from being decided."""
 

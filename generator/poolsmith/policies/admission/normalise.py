@@ -8,7 +8,6 @@ Of custom resources only the metadata goes through a Go type.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from poolsmith.catalog.kubernetes_types import OBJECT_META, known_minors
 from poolsmith.diagnostics.printable import printable
 from poolsmith.policies.admission.go_types import readers
 from poolsmith.policies.admission.go_values import NotThisType
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ _MINOR = re.compile(r"v?1\.(\d{1,4})(?:\.\d{1,9})?", re.ASCII)
 _LONGEST_REASON = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Normalised:
     """`reason` says why the API server can't read the object, which is then as it was given. `native`: a known kind."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic
 from poolsmith.operands.input.objects_file import nothing_in, unfold
+from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, word
 from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.sources.text_file import read_yaml_documents
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _KIND = "/kind"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class PlacedObject:
     """One object; `pointer` leads to it inside its document, which may be a list of objects."""
 

@@ -6,9 +6,11 @@ and missing has been reported before it gets here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +33,7 @@ class Action(StrEnum):
     AUDIT = "Audit"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Expression:
     """Text in CEL; `pointer` leads to it in its object."""
 
@@ -39,7 +41,7 @@ class Expression:
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Named:
     """A match condition, a variable or an audit annotation."""
 
@@ -47,7 +49,7 @@ class Named:
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Validation:
     """`reason` is empty where the policy gives none; `message` too."""
 
@@ -58,7 +60,7 @@ class Validation:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ParamKind:
     """The kind of a policy's parameters."""
 
@@ -66,7 +68,7 @@ class ParamKind:
     kind: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ResourceRule:
     """Requests by what they do to which resources; `*` stands for any."""
 
@@ -78,7 +80,7 @@ class ResourceRule:
     scope: str = "*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class MatchResources:
     """Selectors are label selectors as plain mappings; None selects everything."""
 
@@ -89,7 +91,7 @@ class MatchResources:
     equivalent: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ParamRef:
     """Which parameters a binding takes: one by name, or all that a selector fits."""
 
@@ -99,7 +101,7 @@ class ParamRef:
     deny_when_missing: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Policy:
     """One ValidatingAdmissionPolicy."""
 
@@ -121,7 +123,7 @@ class Policy:
         return (*(item.expression for item in named), *(item.expression for item in self.validations), *of_messages)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Binding:
     """One ValidatingAdmissionPolicyBinding; without `placed` it is implied: nobody wrote one, and Deny is assumed."""
 
@@ -137,7 +139,7 @@ class Binding:
         return self.placed is None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Broken:
     """An object that was meant to be a policy and can't be read as one; `why` says what the API server would."""
 
@@ -146,7 +148,7 @@ class Broken:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PolicySet:
     """All that stands together: policies, their bindings, and other objects, which may be parameters.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.policies.admission.selector import labels_of
+from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, word
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _OF_NAMESPACE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class User:
     """Who sends the request."""
 
@@ -50,7 +51,7 @@ class User:
         return {key: value for key, value in parts.items() if value}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AdmissionRequest:
     """One request. Objects are normalised already; `object` is None on DELETE, `old_object` on CREATE.
 

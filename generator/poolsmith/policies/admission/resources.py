@@ -6,10 +6,11 @@ CustomResourceDefinition, else by the usual way to build the plural, which is th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.record import record
 from poolsmith.schema.schemas import CORE, kubernetes_minors, read_cached
 from poolsmith.sources.pod_template import mapping, mappings, word
 
@@ -71,7 +72,7 @@ _SUBRESOURCES = {
 _CLUSTER_WIDE = ("nodes",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Resource:
     """What a request is for. `namespaced` None: nobody knows. `guessed`: the plural follows from the kind's name."""
 

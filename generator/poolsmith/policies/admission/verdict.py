@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
@@ -25,7 +25,7 @@ CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413, "I
 DEFAULT_REASON = "Invalid"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ValidationResult:
     """One validation of one policy under one binding with one parameter.
 
@@ -55,7 +55,7 @@ class ValidationResult:
         return self.failed and self.action == "Deny"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class NotMatched:
     """A policy, or one of its bindings, that is not meant for the request, and which part of it says so."""
 
@@ -64,7 +64,7 @@ class NotMatched:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class AuditAnnotation:
     """What the audit log would get: `<policy>/<key>`."""
 
@@ -72,7 +72,7 @@ class AuditAnnotation:
     value: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Evaluation:
     """All that policies say of one request, in their order."""
 
@@ -96,7 +96,7 @@ class Evaluation:
         return any(item.verdict is Verdict.NOT_EVALUATED for item in self.results)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Decision:
     """What becomes of one request. `allowed` None: nobody can say here."""
 
@@ -111,7 +111,7 @@ class Decision:
         return None if self.evaluation.undecided else True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PolicyEvalResult:
     """Decisions in the order of the objects, and what is wrong with the files."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.versions import minor_key
@@ -20,6 +19,7 @@ from poolsmith.policies.privilege_policy.objects import (
     is_too_large,
     render_privilege_policy,
 )
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ _FEW = 4
 _PRIVILEGED = "privileged"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PrivilegePolicy:
     """Manifests below platform/, and what has to be said. `enforced` is false where there is no policy."""
 

@@ -16,9 +16,10 @@ import signal
 import struct
 import sys
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +34,7 @@ _BUG = 0xFFFF_FFFF
 GAVE_UP, NO_MEMORY, TOO_DEEP = 1, 2, 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Limits:
     """Seconds and bytes. `step`: between two signs of life; `blamed`: all parts of one policy; `whole`: all of them.
 
@@ -53,7 +54,7 @@ class Limits:
         return self.left is not None and self.left <= 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Part:
     """`run` is called with a function that it calls for each small step, and returns something that JSON can say."""
 

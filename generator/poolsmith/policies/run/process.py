@@ -11,10 +11,11 @@ import contextlib
 import os
 import signal
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.policies.run.child import GAVE_UP, NO_MEMORY, TOO_DEEP, Child, Limits, Part
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ LIMITS = Limits()
 __all__ = ["LIMITS", "Limits", "Part", "Stopped", "Supervisor", "run_stoppable", "too_late"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Stopped:
     """In the place of a result: why there is none."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.cel.engine import engine
@@ -15,6 +15,7 @@ from poolsmith.policies.admission.reads import fields_read
 from poolsmith.policies.admission.subject import Subject
 from poolsmith.policies.admission.verdict import AuditAnnotation, Evaluation, NotMatched, ValidationResult, Verdict
 from poolsmith.policies.run.process import LIMITS, Limits, Part, Stopped, Supervisor, too_late
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -28,7 +29,7 @@ CHUNK = 100
 """Requests whose values are held at once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PolicyRun:
     """`evaluations` are one for each request, in order. Names in the others are policies'.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.versions import line_of
@@ -12,6 +12,7 @@ from poolsmith.diagnostics.codes.privilege import POD_SECURITY
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.record import record
 from poolsmith.rules.pod_security.engine import PodSecurityViolation, judge_pod
 from poolsmith.rules.pod_security.standard import LATEST, NEWEST, Level, minor_of
 from poolsmith.rules.schema.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT, Places, patch_files, unfold
@@ -30,7 +31,7 @@ _ENFORCE_VERSION = "pod-security.kubernetes.io/enforce-version"
 _FEW = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class PodSecurityStandard:
     """A level at a version (latest, or a minor of Kubernetes such as 1.34)."""
 
@@ -41,7 +42,7 @@ class PodSecurityStandard:
         return f"{self.level} {LATEST if self.version == LATEST else f'1.{minor_of(self.version)}'}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class PodSecurityResult:
     """`judged` counts pods and templates of pods; `skipped` says what of them was not, and why."""
 
@@ -54,7 +55,7 @@ class PodSecurityResult:
         return len(self.skipped)
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Account:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     judged: int = 0

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from poolsmith.ledger.pods.pod import Pod
+from poolsmith.record import record
 from poolsmith.rules.pod_security.registry import CHECKS
 from poolsmith.rules.pod_security.standard import LATEST, Level, PodSecurityCheck, minor_of
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class PodSecurityViolation:
     """One field that is not allowed. `pointer` leads to it from the pod template; to what it is missing in, if so."""
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.ledger.pods.field import Field
@@ -28,7 +29,7 @@ class Level(StrEnum):
     RESTRICTED = "restricted"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Offence:
     """A field that a check does not allow (or where one is missing), and what is wrong with it."""
 
@@ -39,7 +40,7 @@ class Offence:
 Find = Callable[["Pod", int], Iterator[Offence]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PodSecurityCheck:
     """`reason` says in short what is not allowed, `fix` what to write. It holds from minor `since` on.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.crds import read_crds
 from poolsmith.diagnostics.codes import object_schema as codes
 from poolsmith.operands.chart.admission import admit
+from poolsmith.record import record
 from poolsmith.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
 from poolsmith.schema.violation import Violation, What
 
@@ -20,7 +20,7 @@ _TAKEN = frozenset((What.UNKNOWN_FIELD, What.NULL, What.NOT_EVALUATED))
 _RULE_OF = {What.DUPLICATE: codes.DUPLICATE_ENTRY}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Said:
     """One thing about an object: which rule, where in it, and what."""
 
@@ -30,7 +30,7 @@ class Said:
     help: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ApiServerAnswer:
     """`stored` is the object as the API server keeps it; with `violations` it does not take it at all.
 

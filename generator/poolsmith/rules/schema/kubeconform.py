@@ -15,13 +15,14 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.diagnostics.codes.object_schema import KUBECONFORM_DISAGREEMENT
 from poolsmith.diagnostics.outcome import Skipped
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,7 +41,7 @@ _NO_OBJECT = ("missing 'kind' key", "missing 'apiVersion' key")
 _LOCAL = frozenset(("http_proxy", "https_proxy", "all_proxy"))
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class SecondOpinion:
     """What came of it: only disagreements are findings, for the rest is reported already."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, UsageError
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _MINOR = re.compile(r"v?(1\.\d{1,3})(\.\d{1,3})?")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Against:
     """The versions that objects are judged against; None: the newest Kubernetes, no operator release."""
 
@@ -34,7 +35,7 @@ class Against:
     coco: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SchemaResult:
     """What the schemas said of one tree."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
 from poolsmith.diagnostics.codes import object_schema as codes
+from poolsmith.record import record
 from poolsmith.schema.schemas import KindSchema, NoSchema, Schemas
 from poolsmith.schema.violation import BEYOND_JSON_SCHEMA, Violation, What
 from poolsmith.sources.pointer import join
@@ -33,7 +34,7 @@ _CREATED_BY_TOOLS = ["creationTimestamp", "metadata"]
 _PATCH_MAY = frozenset((What.REQUIRED, What.NULL, What.DUPLICATE, What.RULE))
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class SchemaVerdict:
     """What was said of one object, for a second opinion. `refused` is the pointer that a JSON Schema would refuse."""
 
@@ -44,7 +45,7 @@ class SchemaVerdict:
     refused: str | None
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class SchemaFindings:
     """What the schemas said about a tree. `skipped` counts objects by what and why."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.record import record
 from poolsmith.repository.declared_charts import first_document, installed_charts
 from poolsmith.sources.nested import MISSING, value_at
 from poolsmith.sources.pod_template import mappings, word
@@ -22,7 +22,7 @@ _OURS = "gpu-operator"
 _MADE = "setup discoveries"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Discovery:
     """One installation. `tolerations` are its worker's, None where nobody can tell; they stand at `pointer`."""
 

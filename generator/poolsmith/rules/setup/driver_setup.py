@@ -6,12 +6,12 @@ controllers/nvidiadriver_controller.go, controllers/state_manager.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import DEPLOY_DRIVER, GPU_PRESENT, WORKLOAD
 from poolsmith.drivers.carried import carries_driver
+from poolsmith.record import record
 from poolsmith.rules.setup.node_selectors import DriverSelector, Serving, serve
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.sources.nested import value_at
@@ -35,7 +35,7 @@ _WORKLOADS = ("container", *_OF_GUESTS)
 """What the label takes; any other value falls back to the cluster's default."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DriverObject:
     """An NVIDIADriver of a file, or the one that the chart makes. `stated` is None where it has no nodeSelector."""
 

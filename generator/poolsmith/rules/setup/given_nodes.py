@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from poolsmith.rules.setup.view import SetupNode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GivenNodes:
     """What the user said of the cluster beside the files: nodes, and what else its profile says.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from poolsmith.diagnostics import Location
 from poolsmith.diagnostics.rule_engine import Rule, run_rules
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ class SetupRule(Rule["SetupView", Location], Protocol):
     def NEEDS(self) -> tuple[str, ...]: ...  # noqa: N802 - a constant of the module
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class SetupResult:
     """`lacking` says for each rule that did not run, or not with all its parts, what was not known."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.drivers.kernel_modules import chosen_by, module_field
 from poolsmith.drivers.version import branch_of
+from poolsmith.record import record
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.sources.nested import value_at
 
@@ -20,7 +20,7 @@ _STORAGE = "gds.enabled"
 _MADE = "node drivers"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class DescribedDriver:
     """What describes a driver: an object, or the `driver` block of the values where `item` is None."""
 
@@ -95,7 +95,7 @@ class DescribedDriver:
         return chosen_by(field, self.get(field))
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class NodeDrivers:
     """A described driver, and the nodes that get it."""
 

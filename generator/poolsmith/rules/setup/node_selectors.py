@@ -9,11 +9,11 @@ NVIDIA/gpu-operator@v26.7.0:internal/nvidiadriver/nvidiadriver.go.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import matches
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -87,7 +87,7 @@ class SelectorIndex:
         return sorted([*self._always, *(index for index in asked if matches(labels, self._selectors[index]))])
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class DriverSelector:
     """A driver object's selector as the operator goes by it; `is_default` serves whatever no other one does."""
 
@@ -95,7 +95,7 @@ class DriverSelector:
     is_default: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Serving:
     """For each set of labels the positions of the objects that want to serve a node with them.
 

@@ -6,12 +6,12 @@ are the whole list of each DaemonSet), internal/state/driver.go (an NVIDIADriver
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import matches
 from poolsmith.profiles.toleration import Tolerations, keeps_away, shown_taint
+from poolsmith.record import record
 from poolsmith.rules.setup.discoveries import discoveries
 from poolsmith.rules.setup.driver_setup import driver_setup
 from poolsmith.rules.setup.operand_nodes import takes_operands
@@ -40,7 +40,7 @@ class Bearer(StrEnum):
     DAEMON_SET = "DaemonSet"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class TaintGap:
     """A taint that `what` does not tolerate on `nodes`.
 
@@ -82,7 +82,7 @@ class TaintGap:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class _Asked:
     """Something with tolerations, and the nodes where it has to run."""
 

@@ -5,10 +5,11 @@ What nobody says is None, and no rule may take it for a no.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from poolsmith.record import record
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Place(Protocol):
     def __call__(self, pointer: str, note: str | None = None, /) -> Location: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SetupNode:
     """A node with a GPU, or a pool in which all nodes are alike.
 
@@ -72,7 +73,7 @@ class SetupNode:
         return "pool" if self.is_pool else "node"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class SetupObject:
     """A Kubernetes object; `file` is where it stands, or would be generated."""
 
@@ -115,7 +116,7 @@ class SetupObject:
         return spec if isinstance(spec, dict) else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SetupValues:
     """Helm values of the gpu-operator chart. `defaults` are the chart's, None where they are not recorded.
 
@@ -131,7 +132,7 @@ class SetupValues:
     file: str = ""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@record(slots=False, eq=False)
 class SetupView:
     """One cluster. `nodes` and `values` are None where nobody gave any; `operator` are the facts of the release.
 

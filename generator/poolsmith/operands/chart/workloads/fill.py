@@ -20,16 +20,17 @@ from __future__ import annotations
 import copy
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up, printed
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ValueScope:
     """`values` as templates see them; `variables` are asked for as `@name`, before the entry's own definitions."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import read_chart_workloads
@@ -10,6 +9,7 @@ from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up
 from poolsmith.operands.chart.values_merge import merge_over_defaults
 from poolsmith.operands.chart.workloads.fill import ValueScope, fill, value_of
 from poolsmith.operands.chart.workloads.unfold import unfold
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _HOOK = "helm.sh/hook"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class ChartWorkloads:
     """What a chart installs besides custom resources and their definitions.
 
@@ -36,7 +36,7 @@ class ChartWorkloads:
         return ChartWorkloads(self.objects + other.objects, self.hooks + other.hooks, self.unknown + other.unknown)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ReleasePlace:
     """Where Helm puts a chart. `name` is the chart's own name, or its alias as part of another chart."""
 
