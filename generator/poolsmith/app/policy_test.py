@@ -21,7 +21,7 @@ from poolsmith.policies.admission.verdict import Evaluation, Verdict
 from poolsmith.policies.policy_test import CaseResult, Expected, PolicyCase
 from poolsmith.policies.policy_test_files import ENDING, TestFile, TestFiles, find_test_files
 from poolsmith.policies.run.process import Budget
-from poolsmith.policies.run.run import run_policies
+from poolsmith.policies.run.run import run_policies, run_together
 from poolsmith.policies.run.static import static_findings
 from poolsmith.record import record
 from poolsmith.sources.stream_places import StreamPlaces
@@ -90,15 +90,18 @@ def project_policy_tests(tree: InputTree, files: PolicyFiles, *, kubernetes: str
 def _tested(files: TestFiles, kubernetes: str, *, static: bool) -> PolicyTestResult:
     cases: list[CaseResult] = []
     found: list[Diagnostic] = []
-    budget = Budget(_SECONDS, each=_SECONDS_OF_GROUP)
-    was_stopped = False
+    groups = [group for test in files.tests for group in _CasesOfFile(files, test, kubernetes).groups()]
+    budget = Budget(_SECONDS, each=_SECONDS_OF_GROUP * len(groups))
+    with budget.limits() as limits:
+        runs = run_together([group.asked for group in groups], limits)
+    results: dict[str, list[tuple[int, CaseResult]]] = {test.path: [] for test in files.tests}
+    for group, run in zip(groups, runs, strict=True):
+        results[group.path].extend(group.results(run))
     for test in files.tests:
-        running = _Running(files, test, kubernetes, budget)
-        for index, result in running.results():
+        for index, result in sorted(results[test.path], key=lambda item: item[0]):
             cases.append(result)
             if not result.passed:
                 found.append(_failed(test, index, result))
-        was_stopped = was_stopped or running.was_stopped
     policies, problems = read_policies(files.objects(files.policies), kubernetes)
     if static:
         with budget.limits() as limits:
@@ -111,32 +114,52 @@ def _tested(files: TestFiles, kubernetes: str, *, static: bool) -> PolicyTestRes
         cases=tuple(cases),
         diagnostics=sorted_unique((*files.problems, *found)),
         policies=len(policies.policies),
-        was_stopped=was_stopped,
+        was_stopped=any(run.stopped for run in runs),
     )
 
 
-class _Running:
+@record
+class _Group:
+    """Cases of one file that need the same policies and parameters. `settled` are those that nobody has to be asked."""
+
+    cases_of_file: _CasesOfFile
+    policies: PolicySet
+    resources: Resources
+    requests: tuple[tuple[int, PolicyCase, AdmissionRequest], ...]
+    settled: tuple[tuple[int, CaseResult], ...]
+
+    @property
+    def path(self) -> str:
+        return self.cases_of_file.test.path
+
+    @property
+    def asked(self) -> tuple[PolicySet, tuple[AdmissionRequest, ...], Resources]:
+        return self.policies, tuple(request for _, _, request in self.requests), self.resources
+
+    def results(self, run: PolicyRun) -> Iterator[tuple[int, CaseResult]]:
+        yield from self.settled
+        for (index, case, _), evaluation in zip(self.requests, run.evaluations, strict=True):
+            yield index, self.cases_of_file.judged(case, evaluation, self.policies, run)
+
+
+class _CasesOfFile:
     """The cases of one file; those that need the same policies and parameters run together."""
 
-    def __init__(self, files: TestFiles, test: TestFile, kubernetes: str, budget: Budget) -> None:
-        self.budget = budget
-        self.was_stopped = False
+    def __init__(self, files: TestFiles, test: TestFile, kubernetes: str) -> None:
         self.files = files
         self.test = test
         self.default = test.document.spec.kubernetes or kubernetes
         self.objects = files.objects(test.policies)
 
-    def results(self) -> Iterator[tuple[int, CaseResult]]:
+    def groups(self) -> Iterator[_Group]:
         groups: dict[tuple[str, str, str], list[tuple[int, PolicyCase]]] = {}
         for index, case in enumerate(self.test.document.spec.cases):
             key = case.kubernetes or self.default, case.policy, repr(case.params)
             groups.setdefault(key, []).append((index, case))
-        found = [item for key, cases in groups.items() for item in self._group(*key[:2], cases)]
-        yield from sorted(found, key=lambda item: item[0])
+        for key, cases in groups.items():
+            yield self._group(*key[:2], cases)
 
-    def _group(
-        self, kubernetes: str, name: str, cases: list[tuple[int, PolicyCase]]
-    ) -> Iterator[tuple[int, CaseResult]]:
+    def _group(self, kubernetes: str, name: str, cases: list[tuple[int, PolicyCase]]) -> _Group:
         minor = known_kubernetes(kubernetes)
         policies, _ = read_policies(self._with_params(cases[0][1]), minor)
         if name:
@@ -144,17 +167,20 @@ class _Running:
         problem = _unusable(policies, name)
         resources = Resources(minor, (item.body for item in policies.definitions))
         requests: list[tuple[int, PolicyCase, AdmissionRequest]] = []
+        settled: list[tuple[int, CaseResult]] = []
         for index, case in cases:
             made = problem or self._request(case, resources)
             if isinstance(made, str):
-                yield index, self._result(case, policies, _NOT_EVALUATED, why=made)
+                settled.append((index, self._result(case, policies, _NOT_EVALUATED, why=made)))
             else:
                 requests.append((index, case, made))
-        with self.budget.limits() as limits:
-            run = run_policies(policies, [request for _, _, request in requests], resources, limits=limits)
-        self.was_stopped = self.was_stopped or bool(run.stopped)
-        for (index, case, _), evaluation in zip(requests, run.evaluations, strict=True):
-            yield index, self._judged(case, evaluation, policies, run)
+        return _Group(
+            cases_of_file=self,
+            policies=policies,
+            resources=resources,
+            requests=tuple(requests),
+            settled=tuple(settled),
+        )
 
     def _with_params(self, case: PolicyCase) -> list[PlacedObject]:
         """The files' objects; a parameter of the case stands in the place of one with its kind and name."""
@@ -199,7 +225,7 @@ class _Running:
             found[0].body if len(found) == 1 else f"`{shorten(case.object_file)}` holds {len(found)} objects, not one"
         )
 
-    def _judged(self, case: PolicyCase, evaluation: Evaluation, policies: PolicySet, run: PolicyRun) -> CaseResult:
+    def judged(self, case: PolicyCase, evaluation: Evaluation, policies: PolicySet, run: PolicyRun) -> CaseResult:
         wanted = case.expect.verdict
         actual = _actual(evaluation, wanted)
         messages = [item.message for item in evaluation.results if item.verdict == actual]

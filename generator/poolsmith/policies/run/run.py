@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,19 @@ def run_policies(
         return job.finish()
 
 
+def run_together(
+    asked: Sequence[tuple[PolicySet, Sequence[AdmissionRequest], Resources]], limits: Limits = LIMITS
+) -> tuple[PolicyRun, ...]:
+    """As `run_policies` for each, in one process. Who has to be stopped in one of them is not stopped in the others."""
+    if limits.is_used_up:
+        return tuple(run_policies(*one, limits=limits) for one in asked)
+    plans = [_Plan(*one) for one in asked]
+    parts = [Part(f"{index} {part.blame}", part.run) for index, plan in enumerate(plans) for part in plan.parts]
+    with contextlib.closing(_supervised(parts, limits)) as supervisor:
+        found = iter(supervisor.results())
+        return tuple(plan.run_of(list(itertools.islice(found, len(plan.parts)))) for plan in plans)
+
+
 class PolicyJob:
     """As `run_policies`; it begins when it is made, and is waited for in `finish`. It has to be closed.
 
@@ -87,12 +101,51 @@ class PolicyJob:
     ) -> None:
         self._names = [policy.name for policy in policies.policies]
         self._requests = len(requests)
-        self._before = stopped or {}
         self._limits = limits
         self._sound_only = sound_only
         self._supervisor: Supervisor | None = None
-        if limits.is_used_up:
-            return
+        if not limits.is_used_up:
+            self._plan = _Plan(
+                policies,
+                requests,
+                resources,
+                imply_bindings=imply_bindings,
+                static=static,
+                sound_only=sound_only,
+                stopped=stopped,
+            )
+            self._supervisor = _supervised(self._plan.parts, limits)
+
+    def close(self) -> None:
+        if self._supervisor is not None:
+            self._supervisor.close()
+
+    def finish(self) -> PolicyRun:
+        if self._supervisor is not None:
+            return self._plan.run_of(self._supervisor.results())
+        why = too_late(self._limits)
+        if not self._sound_only:
+            return _nothing(self._names, self._requests, why)
+        return PolicyRun(evaluations=(Evaluation(),) * self._requests, stopped=dict.fromkeys(self._names, why))
+
+
+class _Plan:
+    """What has to be done for a run, in parts: first each policy is compiled, then it is asked."""
+
+    def __init__(
+        self,
+        policies: PolicySet,
+        requests: Sequence[AdmissionRequest],
+        resources: Resources,
+        *,
+        imply_bindings: bool = True,
+        static: bool = True,
+        sound_only: bool = False,
+        stopped: Mapping[str, str] | None = None,
+    ) -> None:
+        self._names = [policy.name for policy in policies.policies]
+        self._before = stopped or {}
+        self._sound_only = sound_only
         self._work = _Work(policies, requests, resources, imply_bindings=imply_bindings, sound_only=sound_only)
         self._jobs = [
             (index, start)
@@ -101,22 +154,13 @@ class PolicyJob:
             if name not in self._before and self._work.wanted(index, start)
         ]
         self._tried = [index for index, name in enumerate(self._names) if static and name not in self._before]
-        self._parts = [Part(self._names[index], self._work.compiling(index)) for index in self._tried]
-        self._parts += [Part(self._names[index], self._work.evaluating(index, start)) for index, start in self._jobs]
-        if self._parts:
-            _load_engine()
-        self._supervisor = Supervisor(self._parts, limits)
+        self.parts = [Part(self._names[index], self._work.compiling(index)) for index in self._tried]
+        self.parts += [Part(self._names[index], self._work.evaluating(index, start)) for index, start in self._jobs]
 
-    def close(self) -> None:
-        if self._supervisor is not None:
-            self._supervisor.close()
-
-    def finish(self) -> PolicyRun:
-        if self._supervisor is None:
-            return self._too_late()
+    def run_of(self, found: list[Any]) -> PolicyRun:
+        """From the results of the parts, in their order."""
         names, tried = self._names, self._tried
-        found = self._supervisor.results()
-        ends = zip(self._parts, found, strict=True)
+        ends = zip(self.parts, found, strict=True)
         late = {part.blame: item.why for part, item in ends if isinstance(item, Stopped)}
         answers = _Answers(self._work, {**self._before, **late})
         for job, item in zip(self._jobs, found[len(tried) :], strict=True):
@@ -132,17 +176,13 @@ class PolicyJob:
             stopped={**self._before, **late},
         )
 
-    def _too_late(self) -> PolicyRun:
-        why = too_late(self._limits)
-        if not self._sound_only:
-            return _nothing(self._names, self._requests, why)
-        return PolicyRun(evaluations=(Evaluation(),) * self._requests, stopped=dict.fromkeys(self._names, why))
 
-
-def _load_engine() -> None:
-    """Before the fork, so that no child has to do it again; it is given nothing here."""
-    with contextlib.suppress(NotEvaluated):
-        engine()
+def _supervised(parts: list[Part], limits: Limits) -> Supervisor:
+    """The engine is loaded before the fork, so that no child has to do it again; it is given nothing here."""
+    if parts:
+        with contextlib.suppress(NotEvaluated):
+            engine()
+    return Supervisor(parts, limits)
 
 
 def _nothing(names: list[str], requests: int, why: str) -> PolicyRun:
