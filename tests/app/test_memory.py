@@ -36,7 +36,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def project(repository, tmp_path):
-    """The sample fleet, but for all of its clusters but two."""
+    """Two clusters of the sample fleet, without admission policies, whose evaluation takes longest."""
     root = tmp_path / "project"
     for folder in ("profiles", "policies", "output"):
         shutil.copytree(repository / folder, root / folder)
@@ -44,6 +44,7 @@ def project(repository, tmp_path):
         for path in (root / folder).iterdir():
             if path.is_dir() and path.name[0] not in "_." and path.name not in KEPT:
                 shutil.rmtree(path)
+    shutil.rmtree(root / "policies/admission")
     return root
 
 
@@ -127,6 +128,7 @@ def test_a_changed_policy_or_base_concerns_every_cluster(project, store, worked_
 
 
 def test_generate_does_not_generate_what_was_found_to_be_current(project, store, worked_on, old_files, contents):
+    generate(project)
     compare(project, store=store)
     worked_on()
     before = contents(project)
@@ -235,8 +237,10 @@ def test_who_is_judged_by_another_revision_gets_no_remembered_answer(project, st
     assert found.checked == check(project).checked
 
 
-def test_what_was_stopped_by_the_clock_is_not_remembered(project, store, worked_on, old_files, monkeypatch):
+def test_what_was_stopped_by_the_clock_is_not_remembered(project, repository, store, worked_on, old_files, monkeypatch):
     from poolsmith.policies import admission_check
+
+    shutil.copytree(repository / "policies/admission", project / "policies/admission")
 
     monkeypatch.setattr(admission_check._Policies, "was_stopped", True)
     check(project, store)
