@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,29 @@ def test_every_module_says_what_it_is_for_and_on_which_floor():
     ]
 
     assert silent == []
+
+
+def unmarked_imports(path):
+    """Blocks of imports inside of functions without a comment on any of their lines."""
+    text = path.read_text("utf-8")
+    lines = text.splitlines()
+    for function in ast.walk(ast.parse(text)):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for node in ast.walk(function):
+            for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+                statements = block if isinstance(block, list) else []
+                for is_import, group in groupby(statements, lambda item: isinstance(item, ast.Import | ast.ImportFrom)):
+                    parts = list(group)
+                    if is_import and not any("#" in line for line in lines[parts[0].lineno - 1 : parts[-1].end_lineno]):
+                        yield f"{path.relative_to(PACKAGE).as_posix()}:{parts[0].lineno}"
+
+
+def test_an_import_inside_of_a_function_says_that_it_is_on_demand():
+    """Verbs load what they call; below them such an import is there for start-up, and marked."""
+    below = [path for path in MODULES if path.parent.name != "cli"]
+
+    assert [place for path in below for place in unmarked_imports(path)] == []
 
 
 SCHEMAS = {"profiles/_schemas": schema_files(), "policies/_schemas": policy_schema_files()}

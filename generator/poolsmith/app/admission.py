@@ -48,7 +48,7 @@ def admission_of(policies: Policies, prediction: Prediction, file: SourceFile) -
 
 def _with_grants(own: Admission, policies: Policies, prediction: Prediction, file: SourceFile) -> Admission:
     """With the policy that the grants come to, and the digests of all that it is made of."""
-    from poolsmith.policies.privilege_policy.build import privilege_policy
+    from poolsmith.policies.privilege_policy.build import privilege_policy  # on demand
 
     enforcement, _ = policies.enforcement
     made = privilege_policy(prediction, policies.book, file, cluster_header(prediction.plan.name), enforcement)

@@ -59,7 +59,7 @@ def release_json(item: CatalogRelease) -> dict[str, Any]:
 
 def import_chart(path: Path, release: str | None) -> str:
     """The catalog entry of a chart as JSON. Raises UsageError, PoolsmithError."""
-    from poolsmith.catalog.chart_import import entry_from_chart
+    from poolsmith.catalog.chart_import import entry_from_chart  # on demand
 
     entry = entry_from_chart(read_chart_files(path), release=release)
     return json.dumps(entry, indent=1, ensure_ascii=False) + "\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.app.setup_check import judge_setups_of
+from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.outcome import Outcome, Skipped
@@ -71,13 +72,11 @@ def _given_nodes(root: Path, nodes: Path | None, cluster: str | None) -> GivenNo
         raise UsageError("--nodes and --cluster both say which nodes there are; give one of them")
     if nodes is None and cluster is None:
         return None
-    from poolsmith.app.setup_nodes import nodes_of_file, nodes_of_profiles
+    from poolsmith.app.setup_nodes import nodes_of_file, nodes_of_profiles  # on demand
 
     if cluster is not None:
         return nodes_of_profiles(root, cluster)
     assert nodes is not None
-    from poolsmith.catalog import Catalog
-
     return nodes_of_file(nodes, _shown(nodes, _base(root)), Catalog())
 
 
@@ -141,7 +140,7 @@ def _check_paths(
 
 
 def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurityStandard) -> Outcome:
-    from poolsmith.rules.pod_security.check import judge_pod_security
+    from poolsmith.rules.pod_security.check import judge_pod_security  # on demand
 
     result = judge_pod_security(tree, standard.level, standard.version)
     return replace(
@@ -154,7 +153,7 @@ def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurit
 
 
 def with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[], Iterable[SchemaResult]]) -> Outcome:
-    from poolsmith.rules.schema.kubeconform import NOT_FOUND, find_binary, second_opinion
+    from poolsmith.rules.schema.kubeconform import NOT_FOUND, find_binary, second_opinion  # on demand
 
     binary = find_binary(wanted)
     if binary is None:
@@ -170,7 +169,7 @@ def with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[]
 
 def committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
     """The output of each cluster, judged once more: a second opinion needs each object's verdict."""
-    from poolsmith.app.project import CLUSTERS, FLEET, open_project
+    from poolsmith.app.project import CLUSTERS, FLEET, open_project  # on demand
     from poolsmith.profiles.load_cluster import load_cluster
 
     project = open_project(root)

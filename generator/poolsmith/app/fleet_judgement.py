@@ -53,7 +53,7 @@ def judge_fleet(
         )
     diagnostics = list(grants.diagnostics)
     if policies.files.admission:
-        from poolsmith.policies.admission_check import saw_nothing, sight_facts
+        from poolsmith.policies.admission_check import saw_nothing, sight_facts  # on demand
 
         sights = [item.sights for item in judgements.values()]
         facts.extend(sight_facts(sights))
@@ -69,7 +69,7 @@ def judge_fleet(
 
 
 def _with_policy_tests(judgement: FleetJudgement, policies: Policies) -> FleetJudgement:
-    from poolsmith.app.policy_test import project_policy_tests
+    from poolsmith.app.policy_test import project_policy_tests  # on demand
 
     result = project_policy_tests(policies.tree, policies.files)
     tested = result.outcome

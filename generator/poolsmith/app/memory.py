@@ -188,7 +188,7 @@ def _folders(folder: str) -> list[str]:
 
 def _tool() -> str:
     """What the code is: version, interpreter, each file of the package, and the libraries that results hang on."""
-    from importlib.machinery import PathFinder
+    from importlib.machinery import PathFinder  # on demand
 
     package = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
     code = folder_state(package, ignored=frozenset(("__pycache__",))).entries
@@ -198,6 +198,6 @@ def _tool() -> str:
 
 
 def _together(*parts: str) -> str:
-    from _blake2 import blake2b
+    from _blake2 import blake2b  # on demand
 
     return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()

@@ -69,7 +69,7 @@ class Project:
     @cached_property
     def driver_images(self) -> tuple[DriverImageListSpec | None, tuple[Diagnostic, ...]]:
         """The list of known driver images when there is one and it is sound, and all that is wrong with it."""
-        from poolsmith.profiles.driver_image_list import load_driver_images
+        from poolsmith.profiles.driver_image_list import load_driver_images  # on demand
 
         path = self.fleet.driver_images
         return (None, ()) if path is None else load_driver_images(self.tree, path)
@@ -94,13 +94,13 @@ class Project:
 
     @cached_property
     def admission_reviews(self) -> AdmissionReviews:
-        from poolsmith.policies.admission_check import AdmissionReviews
+        from poolsmith.policies.admission_check import AdmissionReviews  # on demand
 
         return AdmissionReviews(self.judging_policies.admission[0])
 
     @cached_property
     def grant_judge(self) -> GrantJudge:
-        from poolsmith.ledger.grant_check import GrantJudge
+        from poolsmith.ledger.grant_check import GrantJudge  # on demand
 
         policies = self.judging_policies
         return GrantJudge(policies.book, are_kept=policies.files.has_privileges)

@@ -138,7 +138,7 @@ class Run:
         yield from project.driver_images[1]
         yield from project.policies.problems
         if project.judged_by is not None:
-            from poolsmith.policies.revision import policy_changes
+            from poolsmith.policies.revision import policy_changes  # on demand
 
             yield from policy_changes(project.policies, project.judging_policies)
         if not self.is_whole:

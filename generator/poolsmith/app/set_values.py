@@ -41,7 +41,7 @@ def refuse_unsound(values: dict[str, Any], before: dict[str, Any], releases: Ite
 
 def _errors(values: dict[str, Any], release: str) -> Iterator[tuple[tuple[str, tuple[str | int, ...]], str]]:
     """By rule and place, with what to do instead."""
-    from poolsmith.values.judge import judge_stack_values
+    from poolsmith.values.judge import judge_stack_values  # on demand
 
     for found in judge_stack_values(values, release, {}).findings:
         rule, finding = found

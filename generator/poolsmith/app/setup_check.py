@@ -42,7 +42,7 @@ def judge_setup(project: Project, run: ClusterRun) -> SetupResult:
     prediction, file = run.prediction, run.loaded.file
     if prediction is None or run.tree is None or file is None or prediction.plan.chart is None:
         return SetupResult()
-    from poolsmith.app.setup_nodes import nodes_of_plan
+    from poolsmith.app.setup_nodes import nodes_of_plan  # on demand
 
     plan = prediction.plan
     stack = plan.cluster.spec.stack

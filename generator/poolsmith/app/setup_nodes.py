@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.app.project import open_project
 from poolsmith.catalog.node_labels import GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
-from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics import Severity, UsageError
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.drivers.carried import carries_driver
 from poolsmith.operands.node_labels import has_gpu
 from poolsmith.operands.pool_nodes import pool_nodes
+from poolsmith.plan.origin import FromProfile
+from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.plan.plan import ClusterPlan, LabelSetting, PoolPlan
+from poolsmith.profiles.load_cluster import load_cluster
 from poolsmith.profiles.node_pool import Workload
 from poolsmith.rules.setup.given_nodes import GivenNodes
 from poolsmith.rules.setup.view import SetupNode
@@ -44,11 +48,6 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
 
     They carry the labels that the provisioner has to set; where the profiles can't be planned, the pool's own.
     """
-    from poolsmith.app.project import open_project
-    from poolsmith.diagnostics import Severity
-    from poolsmith.plan.pipeline import resolve_cluster
-    from poolsmith.profiles.load_cluster import load_cluster
-
     project = open_project(root)
     (files,) = project.select((name,))
     loaded = load_cluster(project.tree, files, project.bases)
@@ -69,7 +68,7 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
 
 def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
     """Those with a GPU, by their labels or taints. Raises UsageError for a file that is not there."""
-    from poolsmith.operands.input.nodes_file import read_nodes
+    from poolsmith.operands.input.nodes_file import read_nodes  # on demand
 
     if not file.is_file():
         raise UsageError(f"{file} is not a file")
@@ -89,8 +88,6 @@ def _bare_plan(loaded: LoadedCluster, catalog: Catalog) -> ClusterPlan:
     """The pools as they are described, with nothing decided."""
     cluster = loaded.cluster
     assert cluster is not None
-    from poolsmith.plan.origin import FromProfile
-
     pools = []
     for item in loaded.pools:
         gpu = catalog.gpus.find(item.pool.spec.gpu.product)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """`Catalog` is imported when it is asked for: judging files needs only the schemas beside it."""
     if name == "Catalog":
-        from poolsmith.catalog.catalog import Catalog
+        from poolsmith.catalog.catalog import Catalog  # on demand
 
         return Catalog
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

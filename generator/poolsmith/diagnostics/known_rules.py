@@ -21,7 +21,7 @@ class KnownRule:
 @cache
 def known_rules() -> dict[str, KnownRule]:
     """Every rule by its code and by its name."""
-    from poolsmith.diagnostics.rule_table import RULES
+    from poolsmith.diagnostics.rule_table import RULES  # on demand
 
     found = [KnownRule(code, name, Severity(severity), parameters) for code, name, severity, parameters in RULES]
     return {word: rule for rule in found for word in (rule.code, rule.name)}

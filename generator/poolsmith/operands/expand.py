@@ -98,7 +98,7 @@ def _labelled(
             return tuple(nodes), ()
         nodes = [replace(node, labels=labels_after(node, policy, entry.behaviour)) for node in nodes]
     elif resources.gpu_cluster is not None:
-        from poolsmith.operands.gpu_cluster.labels import gpu_cluster_labels
+        from poolsmith.operands.gpu_cluster.labels import gpu_cluster_labels  # on demand
 
         cluster = resources.gpu_cluster
         nodes = [
@@ -172,7 +172,7 @@ def _drivers(context: Context, resources: _Resources) -> Expansion:
 
 def _gpu_cluster(context: Context, resources: _Resources, state: ClusterState) -> Expansion:
     assert resources.gpu_cluster is not None, "asked for only where there is one"
-    from poolsmith.operands.gpu_cluster.expansion import expand_gpu_cluster
+    from poolsmith.operands.gpu_cluster.expansion import expand_gpu_cluster  # on demand
 
     made = expand_gpu_cluster(context, resources.gpu_cluster, resources.drivers, api_versions=state.api_versions)
     return Expansion(
@@ -188,7 +188,7 @@ def _gpu_cluster(context: Context, resources: _Resources, state: ClusterState) -
 
 def _conflict(entry: OperandEntry, state: ClusterState, resources: _Resources) -> Expansion:
     """A ClusterPolicy beside a GPUCluster: the operator does nothing for either."""
-    from poolsmith.operands.gpu_cluster.conditions import policy_conflict
+    from poolsmith.operands.gpu_cluster.conditions import policy_conflict  # on demand
 
     policy = _policy(resources.policy, entry)
     assert policy is not None, "asked for only where there are both"

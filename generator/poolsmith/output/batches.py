@@ -83,6 +83,6 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _context() -> BaseContext:
-    import multiprocessing
+    import multiprocessing  # on demand
 
     return multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")

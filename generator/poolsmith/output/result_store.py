@@ -132,6 +132,6 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _checksum(body: bytes) -> bytes:
-    from _blake2 import blake2b
+    from _blake2 import blake2b  # on demand
 
     return blake2b(body, digest_size=_CHECKSUM).digest()

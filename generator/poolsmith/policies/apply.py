@@ -7,6 +7,8 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose, sorted_unique, whole_file
+from poolsmith.diagnostics.codes.admission import UNDECIDED_BY_POLICY
+from poolsmith.diagnostics.codes.policy import NOT_EVALUATED
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.record import record
@@ -38,7 +40,7 @@ def with_policies(outcome: Outcome, policies: Policies, *, today: dt.date | None
     Only a `complete` run, over all clusters and all rules, can tell that a waiver is unused. Without a day nothing is
     said of waivers that are past theirs: what is generated does not depend on the day.
     """
-    from poolsmith.policies.rule_settings import apply_settings
+    from poolsmith.policies.rule_settings import apply_settings  # on demand
     from poolsmith.policies.waivers import apply_waivers
 
     settings, problems = policies.settings
@@ -68,9 +70,6 @@ def _off(name: str, count: int) -> Skipped:
 
 
 def _not_evaluated(outcome: Outcome) -> Diagnostic:
-    from poolsmith.diagnostics.codes.admission import UNDECIDED_BY_POLICY
-    from poolsmith.diagnostics.codes.policy import NOT_EVALUATED
-
     shown = "; ".join(f"{item.what}: {item.reason}" for item in outcome.skipped[:_FEW])
     rest = len(outcome.skipped) - _FEW
     more = f"; and {rest} more" if rest > 0 else ""

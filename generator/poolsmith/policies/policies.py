@@ -47,7 +47,12 @@ class Policies:
 
     @cached_property
     def settings(self) -> tuple[RuleSettings, tuple[Diagnostic, ...]]:
-        from poolsmith.policies.rule_settings import NO_SETTINGS, SETTINGS, RuleSettingsSpec, sound_settings
+        from poolsmith.policies.rule_settings import (  # on demand
+            NO_SETTINGS,
+            SETTINGS,
+            RuleSettingsSpec,
+            sound_settings,
+        )
 
         if self.files.rules is None:
             return NO_SETTINGS, ()
@@ -58,7 +63,7 @@ class Policies:
 
     @cached_property
     def waivers(self) -> tuple[tuple[LoadedWaiver, ...], tuple[Diagnostic, ...]]:
-        from poolsmith.policies.waivers import WAIVERS, WaiverListSpec, sound_waivers
+        from poolsmith.policies.waivers import WAIVERS, WaiverListSpec, sound_waivers  # on demand
 
         if self.files.waivers is None:
             return (), ()
@@ -70,7 +75,7 @@ class Policies:
     @cached_property
     def admission(self) -> tuple[tuple[AdmissionFile, ...], tuple[Diagnostic, ...]]:
         """The files of `policies/admission/`, tests left out, that can be read and hold nothing that is not shipped."""
-        from poolsmith.policies.admission.placed import placed_objects
+        from poolsmith.policies.admission.placed import placed_objects  # on demand
         from poolsmith.policies.shipped import unshippable
 
         found: list[AdmissionFile] = []
@@ -101,24 +106,24 @@ class Policies:
 
     @cached_property
     def grants(self) -> tuple[tuple[LoadedGrant, ...], tuple[Diagnostic, ...]]:
-        from poolsmith.ledger.grants.load import load_grants
+        from poolsmith.ledger.grants.load import load_grants  # on demand
 
         return load_grants(self.tree, self.files.privileges) if self.files.privileges else ((), ())
 
     @cached_property
     def book(self) -> GrantBook:
         """The grants, to be asked."""
-        from poolsmith.ledger.grants.matching import GrantBook
+        from poolsmith.ledger.grants.matching import GrantBook  # on demand
 
         return GrantBook([loaded.grant for loaded in self.grants[0]])
 
     @cached_property
     def enforcement(self) -> tuple[EnforcementSpec, tuple[Diagnostic, ...]]:
-        from poolsmith.policies.enforcement import DEFAULT_ENFORCEMENT
+        from poolsmith.policies.enforcement import DEFAULT_ENFORCEMENT  # on demand
 
         if self.files.enforcement is None:
             return DEFAULT_ENFORCEMENT, ()
-        from poolsmith.policies.enforcement import load_enforcement
+        from poolsmith.policies.enforcement import load_enforcement  # on demand
 
         spec, problems = load_enforcement(self.tree, self.files.enforcement)
         return spec or DEFAULT_ENFORCEMENT, problems

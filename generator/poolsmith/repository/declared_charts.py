@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from poolsmith.record import record
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mappings, word
+from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,8 +72,6 @@ def first_document(values: Any) -> Any:
     """Values that stand there as a text; None where it is no YAML."""
     if not isinstance(values, str):
         return values
-    from poolsmith.sources.yaml_reader import YamlProblem, read_documents  # most values are no text
-
     try:
         return next(iter(read_documents(values)), None)
     except YamlProblem:

@@ -15,7 +15,10 @@ from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import Found
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.record import record
+from poolsmith.schema.schemas import operator_releases
 from poolsmith.sources.pointer import join
+from poolsmith.sources.source_file import SourceFile
+from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.values.places import values_in
 from poolsmith.values.values_file import not_a_mapping
 
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.value_paths import ReleaseValues
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
-    from poolsmith.sources.source_file import SourceFile
     from poolsmith.values.document import ValuePlace
     from poolsmith.values.places import FoundValues
 
@@ -36,7 +38,7 @@ def known_release(release: str | None) -> str | None:
     """The tag that `--release` means. Raises UsageError for one that the table does not have."""
     if release is None:
         return None
-    from poolsmith.catalog.value_paths import value_paths
+    from poolsmith.catalog.value_paths import value_paths  # on demand
 
     found = value_paths().release(release)
     if found is None:
@@ -49,8 +51,6 @@ def release_with_schemas(release: str | None) -> str | None:
     """Schemas are known of fewer releases than values are."""
     if release is None:
         return None
-    from poolsmith.schema.schemas import operator_releases
-
     return release if release in operator_releases() else None
 
 
@@ -87,7 +87,7 @@ def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str
     if release is not None:
         result.diagnostics.extend(_not_mappings(tree, named, result.paths))
     for found in values_in(tree, release, named):
-        from poolsmith.catalog.value_paths import value_paths
+        from poolsmith.catalog.value_paths import value_paths  # on demand
 
         known = value_paths().release(found.version or "")
         if known is None and release is not None:
@@ -131,7 +131,7 @@ def _not_mappings(tree: CheckedTree, named: frozenset[str], paths: set[tuple[str
 
 
 def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, shown: Counter[tuple[str, str]]) -> None:
-    from poolsmith.values.judge import judge_values
+    from poolsmith.values.judge import judge_values  # on demand
 
     values, inner = found.values, None
     if isinstance(values, str):
@@ -145,9 +145,7 @@ def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, shown
 
 def _parsed(found: FoundValues, result: ValuesResult) -> tuple[Any, SourceFile | None]:
     """Values that stand in a text, and the way back to its lines."""
-    from poolsmith.sources.source_file import SourceFile
-    from poolsmith.sources.yaml_reader import read_documents
-    from poolsmith.values.rules.embedded_yaml import RULE, problem_of, told
+    from poolsmith.values.rules.embedded_yaml import RULE, problem_of, told  # on demand
 
     text: str = found.values
     if "{{" in text:

@@ -73,7 +73,7 @@ def _may_be_values(document: CheckedDocument) -> bool:
 
 def _plain(document: CheckedDocument, release: str, *, is_named: bool) -> FoundValues | None:
     """A file that was found in a folder has to look like values of this chart."""
-    from poolsmith.catalog.value_paths import value_paths
+    from poolsmith.catalog.value_paths import value_paths  # on demand
 
     known = value_paths().release(release)
     data = document.data

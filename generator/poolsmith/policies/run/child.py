@@ -213,7 +213,7 @@ def _ticker(shared: mmap.mmap, index: int) -> Callable[[], None]:
 
 def _settle(limits: Limits) -> None:
     """Ends with its parent, ignores Ctrl-C (the parent acts on it), leaves no core, is bounded in memory."""
-    import resource
+    import resource  # on demand
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -234,7 +234,7 @@ def _settle(limits: Limits) -> None:
 
 def _limit_time(limits: Limits) -> None:
     """Processor time of one part, in case that nobody is left to look at the clock."""
-    import resource
+    import resource  # on demand
 
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = int(used.ru_utime + used.ru_stime + limits.blamed) + 1
@@ -246,7 +246,7 @@ def _die_with_parent() -> None:
     """Linux only; elsewhere a child whose parent is killed ends at its next result or by its processor time."""
     if sys.platform != "linux":
         return
-    import ctypes
+    import ctypes  # on demand
 
     parent = os.getppid()
     ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)

@@ -63,7 +63,7 @@ def find_binary(wanted: str) -> str | None:
 
 def second_opinion(binary: str, results: Iterable[SchemaResult], locate: Callable[[str], Path]) -> SecondOpinion:
     """`locate` gives the file of a path as reports show it. Raises UsageError when kubeconform does not run."""
-    from poolsmith.rules.schema.schema_rules import Places
+    from poolsmith.rules.schema.schema_rules import Places  # on demand
 
     opinion = SecondOpinion()
     silent: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def second_opinion(binary: str, results: Iterable[SchemaResult], locate: Callabl
 
 
 def _export(folder: Path, result: SchemaResult) -> None:
-    from poolsmith.schema.export import json_schema
+    from poolsmith.schema.export import json_schema  # on demand
 
     kinds = {(str(item.body["apiVersion"]), str(item.body["kind"])): item.kind for item in result.verdicts}
     for (api_version, kind), schema in kinds.items():

@@ -14,6 +14,8 @@ from poolsmith.diagnostics import Diagnostic, UsageError
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.record import record
+from poolsmith.rules.schema.schema_rules import judge_objects
+from poolsmith.schema.schemas import Versions, kubernetes_minors, newest_kubernetes, operator_releases, schemas_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,9 +51,6 @@ class SchemaResult:
 
 
 def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = False) -> SchemaResult:
-    from poolsmith.rules.schema.schema_rules import judge_objects
-    from poolsmith.schema.schemas import Versions, newest_kubernetes, schemas_for
-
     kubernetes = against.kubernetes or newest_kubernetes()
     versions = Versions(kubernetes=kubernetes, operator=against.operator, coco=against.coco)
     judged = judge_objects(tree, schemas_for(versions), keep_verdicts=keep_verdicts)
@@ -78,8 +77,6 @@ def against_cluster(cluster: Cluster, catalog: Catalog) -> Against:
 
 def against_flags(kubernetes: str | None, release: str | None) -> Against:
     """What flags say. Raises UsageError for versions that no pack has."""
-    from poolsmith.schema.schemas import kubernetes_minors, operator_releases
-
     minor = None if kubernetes is None else minor_of(kubernetes)
     if minor is not None and minor not in kubernetes_minors():
         known = kubernetes_minors()

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog import Catalog
 from poolsmith.repository.kustomize_roots import folder_of, patch_files, roots_of_files
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
 from poolsmith.sources.pointer import join
@@ -28,8 +29,7 @@ def views_of(
     tree: CheckedTree, found: list[FoundValues], release: str | None, given: GivenNodes | None
 ) -> Iterator[SetupView]:
     """One for each of the values found; without any, one for all objects."""
-    from poolsmith.catalog import Catalog
-    from poolsmith.catalog.value_paths import value_paths
+    from poolsmith.catalog.value_paths import value_paths  # on demand
 
     catalog = Catalog()
 
