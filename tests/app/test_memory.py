@@ -305,6 +305,33 @@ def test_a_store_that_fails_is_no_error(project, store, monkeypatch, old_files):
     assert entries(store) == []
 
 
+def test_what_cannot_be_read_is_not_remembered(project, store, worked_on, old_files, monkeypatch):
+    real = file_states.content_digest
+
+    def fail(folder, state):
+        if folder.endswith("clusters/edge"):
+            raise PermissionError(13, "Permission denied")
+        return real(folder, state)
+
+    monkeypatch.setattr("poolsmith.app.memory.content_digest", fail)
+    for _ in range(2):
+        assert compare(project, store=store, clusters=("edge",)) == compare(project, clusters=("edge",))
+        assert worked_on() == ["edge", "edge"]
+
+
+def test_a_project_that_goes_away_meanwhile_is_no_error(project, store, old_files, monkeypatch):
+    memory = recall(store, project, JUDGING, ())
+
+    def fail(*_given, **_more):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("poolsmith.app.memory.folder_state", fail)
+    memory.keep(compare(project), ())
+
+    assert recall(store, project, JUDGING, ()) is None
+    assert entries(store) == []
+
+
 def test_a_store_keeps_its_size(store, monkeypatch):
     monkeypatch.setattr("poolsmith.output.result_store.MOST_BYTES", 40_000)
     for number in range(20):

@@ -30,6 +30,7 @@ COMPARING, JUDGING = "compare", "check"
 _PROFILES, _POLICIES, _OUTPUT, _CLUSTERS = "profiles", "policies", "output", "output/clusters"
 _SHARED = (_PROFILES, _POLICIES, _OUTPUT, _CLUSTERS)
 """Parts of a project that every cluster depends on: what stands in these folders beside those of the clusters."""
+_UNREAD = "unread"
 _LIBRARIES = ("yaml", "jinja2", "cel_expr_python", "re2")
 """Whose other versions might give other results."""
 
@@ -78,8 +79,11 @@ class Memory:
 
     def keep(self, result: GenerateResult, clusters: Iterable[ClusterResult]) -> None:
         """Remember what a run said, unless something changed meanwhile."""
-        after = _states(self._root)
-        if after is None or self._states is None:
+        try:
+            after = _states(self._root)
+        except OSError:
+            return
+        if after is None or self._states is None or self._has_unread(result):
             return
         same = {part for part, state in self._states.items() if after.get(part) == state}
         if not same.issuperset(_SHARED):
@@ -99,6 +103,13 @@ class Memory:
             state.is_settled(self._now) for state in self._states.values()
         ):
             self._store.write(self._name("run"), _WholeRun(self._run_key, result))
+
+    def _has_unread(self, result: GenerateResult) -> bool:
+        """Whether something could not be read: it may be the next time, without a change that anybody sees."""
+        from poolsmith.diagnostics.codes.reading import UNREADABLE_FILE  # on demand
+
+        unread = any(digest.startswith(_UNREAD) for digest in self._digests.values())
+        return unread or any(item.code == UNREADABLE_FILE.code for item in result.outcome.diagnostics)
 
     @property
     def _parts(self) -> dict[str, FolderState]:
@@ -123,8 +134,15 @@ class Memory:
         found = {}
         for part, state in self._parts.items():
             stamp, digest = known.get(part, ("", ""))
-            found[part] = digest if stamp == state.stamp else content_digest(f"{self._root}/{part}", state)
+            found[part] = digest if stamp == state.stamp else self._read(part, state)
         return found
+
+    def _read(self, part: str, state: FolderState) -> str:
+        """What can't be read is like nothing that was there before, and nothing that will be."""
+        try:
+            return content_digest(f"{self._root}/{part}", state)
+        except OSError:
+            return f"{_UNREAD} {self._now}"
 
     @cached_property
     def _shelf(self) -> _Shelf:
