@@ -6,10 +6,10 @@ import shlex
 
 import pytest
 
-from poolsmith.profiles.node_pool import Taint, TaintEffect
 from poolsmith.output.kustomization import build
 from poolsmith.output.provisioners import _TOOLS, NodeMarks, snippet
 from poolsmith.output.readme import _code, _escape
+from poolsmith.profiles.node_pool import Taint, TaintEffect
 from poolsmith.sources.yaml_reader import read_documents
 
 ARGO = "{engine: argocd, repoURL: https://git.example.com/gpu.git%s}"

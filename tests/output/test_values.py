@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.project import open_project
+from poolsmith.output.helm_values import reason, values_file
 from poolsmith.plan.origin import Derived, FromCatalog, FromProfile
 from poolsmith.plan.plan import ValueSetting
-from poolsmith.output.helm_values import reason, values_file
 
 PROFILE = FromProfile("profiles/prod/a.yaml", "/spec/driver/source")
 

@@ -10,8 +10,8 @@ from poolsmith.output.pools import FOLDER as POOLS
 from poolsmith.output.toolkit_base import FOLDER as TOOLKIT_BASE
 
 if TYPE_CHECKING:
-    from poolsmith.plan.plan import ClusterPlan, GitSource, HelmChart
     from poolsmith.output.delivery_unit import DeliveryUnit
+    from poolsmith.plan.plan import ClusterPlan, GitSource, HelmChart
 
 _RETRY = {"limit": 20, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}}
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from poolsmith.record import record
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import point_in
-from poolsmith.output.lock_file import LOCK, Lock
-from poolsmith.sources.digest import digest
-from poolsmith.diagnostics import Diagnostic, Location, Position, Severity, Span, diagnose, whole_file
+from poolsmith.diagnostics import Diagnostic, Location, Severity, diagnose, point_in, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
+from poolsmith.output.lock_file import LOCK, Lock
+from poolsmith.record import record
+from poolsmith.sources.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

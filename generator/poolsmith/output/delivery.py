@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.profiles.cluster import Engine
 from poolsmith.output.argocd import render_applications
 from poolsmith.output.delivery_unit import delivery_units
 from poolsmith.output.flux import render_flux
 from poolsmith.output.kustomization import FILE, kustomization
+from poolsmith.profiles.cluster import Engine
 
 if TYPE_CHECKING:
     from poolsmith.operands.manifest import Manifest

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from poolsmith.record import record
 from typing import TYPE_CHECKING
 
 from poolsmith.output.platform_unit import FOLDER as PLATFORM
 from poolsmith.output.pools import FOLDER as POOLS
 from poolsmith.output.units import has_kustomization
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.plan.plan import ClusterPlan, GitSource, HelmChart, UnitPlan

@@ -5,17 +5,17 @@ Flux clusters pull what is theirs, and need nothing here.
 
 from __future__ import annotations
 
-from poolsmith.record import record
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.sources.digest import digest
-from poolsmith.policies.admission_file import BINDING, GROUP, POLICY
-from poolsmith.profiles.cluster import Engine
 from poolsmith.operands.manifest import Manifest, ManifestTree
 from poolsmith.output.delivery import FOLDER as DELIVERY
 from poolsmith.output.kustomization import kustomization
 from poolsmith.output.platform_unit import delivery_namespace
+from poolsmith.policies.admission_file import BINDING, GROUP, POLICY
+from poolsmith.profiles.cluster import Engine
+from poolsmith.record import record
+from poolsmith.sources.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,8 +8,8 @@ from poolsmith.operands.manifest import Manifest
 from poolsmith.output.platform_unit import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
 
 if TYPE_CHECKING:
-    from poolsmith.plan.plan import ClusterPlan, HelmChart
     from poolsmith.output.delivery_unit import DeliveryUnit
+    from poolsmith.plan.plan import ClusterPlan, HelmChart
 
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 _SOURCE = "source.toolkit.fluxcd.io/v1"

@@ -36,4 +36,3 @@ def reason(origin: Origin) -> tuple[str, ...]:
     if len(inputs) > _LINES_SHOWN:
         lines.append(f"and {len(inputs) - _LINES_SHOWN} more")
     return tuple(lines)
-

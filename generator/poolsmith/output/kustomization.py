@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from poolsmith.record import record
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest, ManifestTree
 from poolsmith.output.shared_parts import patched
+from poolsmith.record import record
 from poolsmith.sources.nested import copied, value_at
 from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.sources.yaml_writer import emit

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import field
-from poolsmith.record import record
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.record import record
 from poolsmith.sources.digest import digest
 
 if TYPE_CHECKING:

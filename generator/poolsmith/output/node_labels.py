@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.origin_text import origin_text
+from poolsmith.output.provisioners import NodeMarks, snippet
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import NFD, PROVISIONER
-from poolsmith.output.provisioners import NodeMarks, snippet
-from poolsmith.sources.pointer import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable

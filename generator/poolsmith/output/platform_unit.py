@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.profiles.cluster import Engine
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.helm_values import reason, values_file
 from poolsmith.output.kustomization import config_map_from_file, kustomization
+from poolsmith.profiles.cluster import Engine
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:

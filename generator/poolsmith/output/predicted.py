@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import field
-from poolsmith.record import record
 from typing import TYPE_CHECKING
+
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import field
-from poolsmith.record import record
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.manifest import Manifest
-from poolsmith.output.origin_text import origin_text
 from poolsmith.ledger.privilege import privilege
 from poolsmith.ledger.reach import Reach
+from poolsmith.operands.manifest import Manifest
+from poolsmith.output.origin_text import origin_text
 from poolsmith.output.predicted import Predicted
 from poolsmith.output.readme import workload_table
+from poolsmith.record import record
 from poolsmith.sources.pointer import join
 from poolsmith.sources.yaml_writer import comment, emit
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable
 
-    from poolsmith.ledger.prediction import Prediction, Shared
-
-    from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.ledger.line_origin import LineOrigins
-    from poolsmith.operands.images import ImageUse
+    from poolsmith.ledger.prediction import Prediction, Shared
     from poolsmith.ledger.workload_ledger import ClusterLedger, ContainerLedger, HeldPrivilege, WorkloadLedger
+    from poolsmith.operands.expansion import KubernetesObject
+    from poolsmith.operands.images import ImageUse
 
 LEDGER = "privileges.yaml"
 IMAGES = "images.yaml"

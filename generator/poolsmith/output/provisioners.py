@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from poolsmith.record import record
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.record import record
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:

@@ -6,18 +6,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.printable import printable
-from poolsmith.profiles.cluster import Engine, StackKind
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.origin_text import origin_text
 from poolsmith.output.readme_text import readme_text
 from poolsmith.plan.origin import profile_inputs
-from poolsmith.sources.pointer import split
+from poolsmith.profiles.cluster import Engine, StackKind
 
 if TYPE_CHECKING:
-    from poolsmith.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.ledger.workload_ledger import ClusterLedger
     from poolsmith.output.predicted import Predicted
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 _PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "none that is known"}

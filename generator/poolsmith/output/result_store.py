@@ -12,9 +12,10 @@ import pickle
 import stat
 import time
 from contextlib import suppress
-from poolsmith.record import record
 from io import BytesIO
 from typing import Any
+
+from poolsmith.record import record
 
 MOST_BYTES = 64 << 20
 """Of a whole store; the oldest entries go first."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest
-from poolsmith.plan.toolkit_overlay import ENTRYPOINT, NAME
 from poolsmith.output.helm_values import reason
 from poolsmith.output.kustomization import Variant, kustomization
 from poolsmith.output.shared_parts import common, patches
+from poolsmith.plan.toolkit_overlay import ENTRYPOINT, NAME
 from poolsmith.sources.nested import copied, value_at
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from poolsmith.sources.yaml_writer import emit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poolsmith.plan.plan import ClusterPlan
     from poolsmith.output.predicted import Predicted
+    from poolsmith.plan.plan import ClusterPlan
 
 
 def cluster_header(name: str) -> tuple[str, ...]:
