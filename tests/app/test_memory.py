@@ -305,6 +305,22 @@ def test_a_store_that_fails_is_no_error(project, store, monkeypatch, old_files):
     assert entries(store) == []
 
 
+def test_a_name_with_line_breaks_does_not_pass_for_two_files(tmp_path):
+    two, one = tmp_path / "two", tmp_path / "one"
+    two.mkdir()
+    one.mkdir()
+    for name in ("a", "b"):
+        (two / name).write_text(name)
+    hashed = file_states._hash(b"a")
+    (one / f"a\n{hashed}\nb").write_text("b")
+
+    first, second = (
+        file_states.content_digest(str(folder), file_states.folder_state(str(folder))) for folder in (two, one)
+    )
+
+    assert first != second
+
+
 def test_what_cannot_be_read_is_not_remembered(project, store, worked_on, old_files, monkeypatch):
     real = file_states.content_digest
 

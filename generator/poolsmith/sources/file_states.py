@@ -112,7 +112,8 @@ def _line(path: str, state: os.stat_result) -> str:
 
 
 def _hashed(parts: Iterable[str]) -> str:
-    return _hash("\n".join(parts).encode("utf-8", "surrogateescape"))
+    """The parts hold no NUL, as names of files can't: with that between them no two lists are the same text."""
+    return _hash("\0".join(parts).encode("utf-8", "surrogateescape"))
 
 
 def _hash(content: bytes) -> str:
