@@ -53,8 +53,13 @@ def generate(
     What `compare` has found to be as generated is not generated again.
     """
     run = open_run(root, clusters, jobs=jobs, progress=progress)
-    memory = recall(store, root, COMPARING, clusters, rehash=rehash)
-    return _told(run, write(run, _unchanged(memory)))
+
+    def unchanged() -> Mapping[str, ClusterResult]:
+        memory = recall(store, root, COMPARING, clusters, rehash=rehash)
+        found = memory.clusters() if memory is not None else EMPTY
+        return {name: item for name, item in found.items() if item.folder is not None and not item.folder.changed}
+
+    return _told(run, write(run, unchanged))
 
 
 def compare_anew(
@@ -69,19 +74,17 @@ def compare_anew(
     return result
 
 
-def _unchanged(memory: Memory | None) -> Mapping[str, ClusterResult]:
-    found = memory.clusters() if memory is not None else EMPTY
-    return {name: item for name, item in found.items() if item.folder is not None and not item.folder.changed}
-
-
 def _told(run: Run, result: GenerateResult) -> GenerateResult:
     """With the project's rule settings and waivers; that one is unused, only a run of all rules can tell."""
     outcome = with_policies(result.outcome, run.project.judging_policies, today=None, complete=False)
     return replace(result, outcome=outcome)
 
 
-def write(run: Run, unchanged: Mapping[str, ClusterResult] = EMPTY) -> GenerateResult:
-    """Put what differs in place, or nothing at all. Raises WriteError."""
+def write(run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambda: EMPTY) -> GenerateResult:
+    """Put what differs in place, or nothing at all. Raises WriteError.
+
+    `unchanged` are results of clusters whose folders are as generated; it is asked when nobody else may write.
+    """
     project = run.project
     if link_in_the_way(project.root, CLUSTERS) is not None:
         totals = compare_all(run)
@@ -90,7 +93,7 @@ def write(run: Run, unchanged: Mapping[str, ClusterResult] = EMPTY) -> GenerateR
         recover(project.clusters_folder)
         recover(project.root / OUTPUT)
         try:
-            return _write(run, unchanged)
+            return _write(run, unchanged())
         except BaseException:
             recover(project.clusters_folder)
             recover(project.root / OUTPUT)
@@ -99,7 +102,7 @@ def write(run: Run, unchanged: Mapping[str, ClusterResult] = EMPTY) -> GenerateR
 
 def _write(run: Run, unchanged: Mapping[str, ClusterResult]) -> GenerateResult:
     totals = run.collect(write_clusters, few=_FEW_CLUSTERS, known=unchanged)
-    _add_fleet(run, totals, write_folder)
+    add_fleet(run, totals, write_folder)
     removed = orphans(run.project) if run.is_whole else []
     for name in removed:
         totals.add_folder(name, removal(run.project, name))
@@ -117,12 +120,12 @@ def _write(run: Run, unchanged: Mapping[str, ClusterResult]) -> GenerateResult:
 def compare_all(run: Run, known: Mapping[str, ClusterResult] = EMPTY) -> Totals:
     """How all generated folders differ from what is there."""
     totals = run.collect(compare_clusters, few=_FEW_CLUSTERS, known=known)
-    _add_fleet(run, totals, compare_folder)
+    add_fleet(run, totals, compare_folder)
     add_leftovers(run, totals)
     return totals
 
 
-def _add_fleet(run: Run, totals: Totals, work: Callable[[GeneratedFolder], FolderResult]) -> None:
+def add_fleet(run: Run, totals: Totals, work: Callable[[GeneratedFolder], FolderResult]) -> None:
     """output/fleet/ is known only when each cluster is."""
     if run.is_whole and not totals.unplanned and link_in_the_way(run.project.root, CLUSTERS) is None:
         totals.add_folder(FLEET, work(fleet_folder(run.project, totals.fleet)))

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_judgement import counted
 from poolsmith.app.cluster_result import judge_clusters
-from poolsmith.app.fleet_folder import fleet_folder
 from poolsmith.app.fleet_judgement import judge_fleet
-from poolsmith.app.folder import link_in_the_way
 from poolsmith.app.folder_judgement import judge_folder
-from poolsmith.app.generate import add_leftovers, unwritten
-from poolsmith.app.project import CLUSTERS, FLEET
+from poolsmith.app.generate import add_fleet, add_leftovers, unwritten
 from poolsmith.app.run import EMPTY
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.ledger.privilege_check import not_expanded
@@ -41,8 +38,7 @@ def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> Ge
     """
     project = run.project
     totals = run.collect(judge_clusters, few=_FEW_CLUSTERS, known=memory.clusters() if memory is not None else EMPTY)
-    if run.is_whole and not totals.unplanned and link_in_the_way(project.root, CLUSTERS) is None:
-        totals.add_folder(FLEET, judge_folder(fleet_folder(project, totals.fleet), Against()))
+    add_fleet(run, totals, lambda folder: judge_folder(folder, Against()))
     add_leftovers(run, totals)
     complete = run.is_whole and not totals.unplanned
     fleet = judge_fleet(project, totals.judgements, judging, complete=complete) if totals.judgements else None
@@ -52,10 +48,9 @@ def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> Ge
     complete = run.is_whole and not outcome.skipped_for_errors
     outcome = with_policies(outcome, project.judging_policies, today=judging.today, complete=complete)
     result = unwritten(run, totals, outcome)
-    if memory is not None and not (fleet is not None and fleet.was_stopped):
-        lasting = [item for item in totals.fresh if item.judgement is None or not item.judgement.was_stopped]
-        if len(lasting) == len(totals.fresh):
-            memory.keep(result, lasting)
+    judgements = (*totals.judgements.values(), *((fleet,) if fleet is not None else ()))
+    if memory is not None and not any(item.was_stopped for item in judgements):
+        memory.keep(result, totals.fresh)
     return result
 
 
