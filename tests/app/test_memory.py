@@ -17,6 +17,7 @@ from poolsmith.app import check_project, cluster_result, compare, generate
 from poolsmith.app.memory import JUDGING, recall
 from poolsmith.output.result_store import open_store
 from poolsmith.policies.apply import JudgingOptions
+from poolsmith.policies.base_revision import BaseRevision
 from poolsmith.sources import file_states
 
 DAY = dt.date(2026, 11, 20)
@@ -229,9 +230,10 @@ def test_links_in_the_input_mean_that_nothing_is_remembered(project, store, tmp_
 
 
 def test_who_is_judged_by_another_revision_gets_no_remembered_answer(project, store, worked_on, tmp_path, old_files):
+    base = BaseRevision(folder=project, prefix="", files={})
     check(project, store)
     worked_on()
-    found = check_project(project, store=store, judging=JudgingOptions(today=DAY, judged_by=project))
+    found = check_project(project, store=store, judging=JudgingOptions(today=DAY, base=base))
 
     assert worked_on() == clusters(project)
     assert found.checked == check(project).checked

@@ -44,6 +44,10 @@ def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> Ge
     fleet = judge_fleet(project, totals.judgements, judging, complete=complete) if totals.judgements else None
     if fleet is not None:
         totals.diagnostics.extend(fleet.diagnostics)
+    if judging.base is not None:
+        from poolsmith.app.review import review  # on demand
+
+        totals.diagnostics.extend(review(run, judging, judging.base))
     outcome = _with_judgements(totals.outcome(), totals, fleet)
     complete = run.is_whole and not outcome.skipped_for_errors
     outcome = with_policies(outcome, project.judging_policies, today=judging.today, complete=complete)

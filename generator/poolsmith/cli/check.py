@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from contextlib import AbstractContextManager
 
+    from poolsmith.policies.base_revision import BaseRevision
     from poolsmith.rules.pod_security.check import PodSecurityStandard
 
 
@@ -114,15 +116,15 @@ def command(
         from poolsmith.output.batches import default_jobs
         from poolsmith.policies.apply import JudgingOptions
 
-        day = {} if today is None else {"today": today.date()}
-        with _policies(root, policies_from) as judged_by, progress_bar("checking") as progress:
+        with _base(root, policies_from) as base, progress_bar("checking") as progress:
+            judging = JudgingOptions(base=base, strict=strict)
             outcome = check_project(
                 root,
                 clusters=clusters,
                 jobs=jobs or default_jobs(),
                 kubeconform=kubeconform,
                 progress=progress,
-                judging=JudgingOptions(judged_by=judged_by, strict=strict, **day),
+                judging=judging if today is None else replace(judging, today=today.date()),
                 store=options.result_store(cache),
                 rehash=rehash,
             )
@@ -138,9 +140,9 @@ def _standard(text: str | None) -> PodSecurityStandard | None:
     return parse_pod_security(text)
 
 
-def _policies(root: Path, revision: str | None) -> AbstractContextManager[Path | None]:
+def _base(root: Path, revision: str | None) -> AbstractContextManager[BaseRevision | None]:
     if revision is None:
         return nullcontext()
-    from poolsmith.policies.revision import policies_at
+    from poolsmith.policies.revision import base_at
 
-    return policies_at(root, revision)
+    return base_at(root, revision)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.policies.base_revision import BaseRevision
     from poolsmith.policies.policies import Policies
 
 _FEW = 3
@@ -24,14 +25,21 @@ _FEW = 3
 
 @record
 class JudgingOptions:
-    """How findings are judged: on which day, by the policies of which folder, and whether all must be evaluated.
+    """How findings are judged: on which day, against which base, and whether all must be evaluated.
 
-    The day is one of UTC. Without a folder the project's own policies count.
+    The day is one of UTC. Without a base the project's own policies count. `accepted` are the names of what somebody
+    who may do so has accepted of this change.
     """
 
     today: dt.date = field(default_factory=lambda: dt.datetime.now(dt.UTC).date())
-    judged_by: Path | None = None
+    base: BaseRevision | None = None
     strict: bool = False
+    accepted: frozenset[str] = frozenset()
+
+    @property
+    def judged_by(self) -> Path | None:
+        """The folder with the policies that judge."""
+        return self.base.folder if self.base is not None else None
 
 
 def with_policies(outcome: Outcome, policies: Policies, *, today: dt.date | None, complete: bool) -> Outcome:

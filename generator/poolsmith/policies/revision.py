@@ -17,11 +17,13 @@ from poolsmith.diagnostics import Diagnostic, UsageError, diagnose, whole_file
 from poolsmith.diagnostics.codes.policy import CHANGED_POLICIES
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import printable, shorten
+from poolsmith.policies.base_revision import BaseRevision, GitFile
 from poolsmith.policies.files import POLICIES
+from poolsmith.profiles.fleet import PROFILES
 from poolsmith.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from poolsmith.policies.policies import Policies
@@ -45,27 +47,47 @@ _NO_REVISION = b"Needed a single revision"
 _AMBIGUOUS = b"is ambiguous"
 
 
-def policies_at(root: Path, revision: str) -> AbstractContextManager[Path]:
-    """As `folder_at`, of `policies/`."""
-    return folder_at(root, revision, POLICIES, "--policies-from")
-
-
 @contextmanager
-def folder_at(root: Path, revision: str, name: str, flag: str) -> Iterator[Path]:
+def base_at(root: Path, revision: str, flag: str = "--policies-from") -> Iterator[BaseRevision]:
+    """The base that a change is judged against. Raises UsageError as `folder_at`."""
+    git = _Git(root, flag)
+    commit = git.commit(revision)
+    prefix = os.fsdecode(git.run("rev-parse", "--show-prefix").stdout).rstrip("\n")
+    files = _tree(git.run("ls-tree", "-r", "-z", "--full-tree", commit).stdout)
+    with _folders_of(git, commit, (PROFILES, POLICIES)) as folder:
+        yield BaseRevision(folder=folder, prefix=prefix, files=files)
+
+
+def folder_at(root: Path, revision: str, name: str, flag: str) -> AbstractContextManager[Path]:
     """A folder with the folder `name` that `root` has at `revision`; without any when it has none there.
 
     Raises UsageError when there is no git, no repository or no such revision, or the folder holds what can't be taken;
     the message begins with the flag that asked for it.
     """
     git = _Git(root, flag)
-    listing = git.run("ls-tree", "-r", "-z", "-l", git.commit(revision), "--", f"{name}/").stdout
-    with tempfile.TemporaryDirectory(prefix=f"poolsmith-{name}-") as folder:
-        files = _regular_files(listing, name, flag)
-        for (path, _), content in zip(files, git.contents([blob for _, blob in files]), strict=True):
-            target = Path(folder, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+    return _folders_of(git, git.commit(revision), (name,))
+
+
+@contextmanager
+def _folders_of(git: _Git, commit: str, names: Iterable[str]) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="poolsmith-") as folder:
+        for name in names:
+            listing = git.run("ls-tree", "-r", "-z", "-l", commit, "--", f"{name}/").stdout
+            files = _regular_files(listing, name, git.flag)
+            for (path, _), content in zip(files, git.contents([blob for _, blob in files]), strict=True):
+                target = Path(folder, path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
         yield Path(folder)
+
+
+def _tree(listing: bytes) -> dict[str, GitFile]:
+    files = {}
+    for entry in filter(None, listing.split(b"\0")):
+        about, _, path = entry.partition(b"\t")
+        mode, _, blob = about.decode("ascii").split()
+        files[os.fsdecode(path)] = GitFile(mode, blob)
+    return files
 
 
 def _regular_files(listing: bytes, name: str, flag: str) -> list[tuple[str, str]]:
