@@ -190,7 +190,7 @@ class Checker:
             return self.resolve(node, name, arguments, member=False)
         prefix = qualified(node.target)
         full = None if prefix is None else f"{prefix}.{name}"
-        if full is not None and full in overloads() and prefix not in self.local():
+        if full is not None and full in overloads():
             self.found.functions[id(node)] = full
             return self.resolve(node, full, arguments, member=False)
         target = self.check(node.target)

@@ -10,7 +10,7 @@ from poolsmith.cel.cost import LARGE, might_pass_limit
 from poolsmith.cel.deep import split
 from poolsmith.cel.engine import Program, engine, engine_problem
 from poolsmith.cel.errors import CelError, NoFieldsError, NoRangeError, NotEvaluated
-from poolsmith.cel.plan import LoweredPart
+from poolsmith.cel.plan import LoweredPart, with_own_slots
 from poolsmith.cel.printed_text import printable
 from poolsmith.cel.syntax import Call, Ident, Literal, Select, walk
 from poolsmith.cel.unparse import unparse
@@ -85,8 +85,8 @@ class _Ready:
             pass
         try:
             node, later = split(part)
-            programs = {number: engine().plan(unparse(one)) for number, one in later.items()}
-            return cls(engine().plan(unparse(node)), programs)
+            programs = {number: engine().plan(unparse(with_own_slots(one))) for number, one in later.items()}
+            return cls(engine().plan(unparse(with_own_slots(node))), programs)
         except NotEvaluated as error:
             return cls(None, problem=str(error))
         except RecursionError:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.cel.functions.registry import NAMES
-from poolsmith.cel.macros import TWO_VARIABLES
 from poolsmith.cel.natives import AUTHORIZER, CONVERSIONS, KEYS, LIST_INDEX, NATIVE, RETURNED, WITH_OWN_EQUALITY
 from poolsmith.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select, StructOf, walk
 from poolsmith.cel.trees import (
@@ -40,12 +39,21 @@ if TYPE_CHECKING:
 
 
 class Lowerer:
-    """One expression; optional: the policy's variables that are optionals, holding: those that hold some inside."""
+    """One expression; optional: the policy's variables that are optionals, holding: those that hold some inside;
+    loop: lowers macros with variables."""
 
-    def __init__(self, checked: Checked, optional: frozenset[str], holding: frozenset[str]) -> None:
+    def __init__(
+        self,
+        checked: Checked,
+        optional: frozenset[str],
+        holding: frozenset[str],
+        loop: Callable[[Lowerer, Call], Node],
+    ) -> None:
         self.checked = checked
+        self.loop = loop
         self.optional = optional
         self.holding = holding
+        self.local: dict[str, Ident] = {}
         self.count = 0
         self.guarded = bool(optional or holding)
 
@@ -89,15 +97,20 @@ class Lowerer:
         """body with a value that is computed once; a name needs no binding."""
         if isinstance(value, Ident) or is_path(value):
             return body(value)
-        self.count += 1
-        name = Ident(f"{PREFIX}{self.count}", 0)
+        name = self.new_name()
         return call("bind", name, value, body(name), target=Ident("cel", 0))
+
+    def new_name(self) -> Ident:
+        self.count += 1
+        return Ident(f"{PREFIX}{self.count}", 0)
 
     def lower(self, node: Node) -> Node:
         if self.type_of(node).name.startswith(AUTHORIZER):
             return call(UNKNOWN)
-        if isinstance(node, Literal | Ident):
+        if isinstance(node, Literal):
             return node
+        if isinstance(node, Ident):
+            return self.local.get(node.name, node)
         if isinstance(node, Select):
             return self.select(node)
         if isinstance(node, ListOf):
@@ -163,7 +176,7 @@ class Lowerer:
             assert isinstance(inside, Select)
             return self.presence(inside)
         if id(node) not in self.checked.chosen and node.target is not None:
-            return self.macro(node)
+            return self.loop(self, node)
         if name == "_[?_]":
             return self.optional_index(node)
         if name == "_[_]" and self.is_optional_variable(node.args[0]):
@@ -358,37 +371,3 @@ class Lowerer:
         of_policy = isinstance(node, Select) and self.type_of(node.operand).name == "kubernetes.variables"
         if of_policy and isinstance(node, Select) and node.field in self.holding:
             raise Gap(f"variables.{node.field}, which holds optionals, as a plain value")
-
-    def macro(self, node: Call) -> Node:
-        assert node.target is not None
-        name, count = node.function, len(node.args)
-        target = self.lower(node.target)
-        if name in ("optMap", "optFlatMap"):
-            return replace(node, target=target, args=(node.args[0], self.lower(node.args[1])))
-        two = count >= TWO_VARIABLES and (name, count) != ("map", 3)
-        variables, parts = (node.args[:2], node.args[2:]) if two else (node.args[:1], node.args[1:])
-        bodies = tuple(map(self.lower, parts))
-        if name in ("transformMap", "transformMapEntry"):
-            return self.transformed(node, target, variables, bodies)
-        if name == "sortBy":
-            self.sortable(node)
-            keys = call("map", *variables, *bodies, target=target)
-            return self.bound(target, lambda held: call("k_sortBy", held, replace(keys, target=held)))
-        word = "existsOne" if two and name == "exists_one" else name
-        return replace(node, function=word, target=target, args=(*variables, *bodies))
-
-    def sortable(self, node: Call) -> None:
-        assert node.target is not None
-        found = self.type_of(node)
-        if is_kept(found) or any(one.name == "optional_type" for one in parts_of(self.type_of(node.args[1]))):
-            raise Gap(f"a {found} out of sortBy()")
-
-    def transformed(self, node: Call, target: Node, variables: tuple[Node, ...], bodies: tuple[Node, ...]) -> Node:
-        """Maps are built from lists of pairs: the engine has no way to insert."""
-        if is_kept(self.type_of(node)):
-            raise Gap(f"a {self.type_of(node)} out of {node.function}()")
-        entry = bodies[-1]
-        if node.function == "transformMap":
-            entry = ListOf((variables[0], entry), 0)
-        made = call("transformList", *variables, *bodies[:-1], entry, target=target)
-        return call("k_pairs" if node.function == "transformMap" else "k_entries", made)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from poolsmith.cel.syntax import Call, Ident, Literal, Node
-from poolsmith.cel.trees import variable
+from poolsmith.cel.syntax import Call, Ident, Literal, Node, walk
+from poolsmith.cel.trees import PREFIX, variable
 from poolsmith.record import record
 
+BINDERS = frozenset({"bind", "optMap", "optFlatMap"})
 _FAILED = Literal(None, "null_type", 0)
+_WHOLE = Ident(f"{PREFIX}whole", 0)
 
 
 @record(kw_only=False, slots=False, eq=False)
@@ -59,10 +61,22 @@ class LoweredPart:
 
     def bound(self) -> Node:
         """One tree with everything bound."""
-        node = self.node
+        node = with_own_slots(self.node)
         for name, part in reversed(self.ordered().items()):
             node = Call("bind", (variable(name), part.node, node), 0, Ident("cel", 0))
         return node
+
+
+def with_own_slots(node: Node) -> Node:
+    """The tree as the value of a binding around it: the engine then reuses no slot of a loop for a binding inside.
+
+    A loop that ends early leaves its variable in its slot, and a binding takes what stands in its slot for its value.
+    Only within the value of a binding has each loop and each binding a slot of its own, since that value is computed
+    nobody knows when. Source: cel-cpp, eval/compiler/flat_expr_builder.cc, PreVisitComprehension.
+    """
+    if not any(isinstance(one, Call) and one.function in BINDERS for one in walk(node)):
+        return node
+    return Call("bind", (_WHOLE, node, _WHOLE), 0, Ident("cel", 0))
 
 
 def undecidable_part(reason: str, variables: dict[str, LoweredPart]) -> LoweredPart:
