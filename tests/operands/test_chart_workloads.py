@@ -359,7 +359,8 @@ def test_what_is_not_modelled_is_named(values, unknown):
 def test_values_that_helm_could_not_render_are_said_to_be_so(values):
     rendered = render("v26.7.0", values)
 
-    assert [text for text in rendered.unknown if "does not render" in text]
+    assert rendered.objects == ()
+    assert [error for error in rendered.errors if "does not render" in error.message]
 
 
 def test_another_release_is_unknown():

@@ -29,23 +29,29 @@ SCOPE = ValueScope(
         ("plain", "plain"),
         (7, 7),
         ("${number}", 5),
-        ("${map}", {"k": "v"}),
+        ("${map yaml}", {"k": "v"}),
+        ("${text quote}", "a"),
+        ("${number quote}", "5"),
+        ('"${number}"', "5"),
+        ('"${text}:${number}"', "a:5"),
         ("n${number}", "n5"),
         ("${inner.name}/${@version}", "deep/1.2"),
         ("${@both}", "a-1.2"),
         ("${empty|text}", "a"),
         ("${empty|'b'}", "b"),
-        ("${missing|empty|@version}", "1.2"),
+        ("${missing|empty|@version quote}", "1.2"),
+        ("${missing|empty|@version}", 1.2),
         ("${off!}", False),
         ({"a": "${off}", "b": "${@gone}", "c": "${inner.none!}"}, {}),
         ({"${text}": 1}, {"a": 1}),
         (["${text}", "${empty}"], ["a"]),
-        ([{"$items": "${list}"}, "z"], ["x", "y", "z"]),
-        ([{"$items": "${empty}"}, {"$when": ["off"], "$items": ["z"]}], []),
-        ({"$each": "list", "$as": {"name": "${@item}"}}, [{"name": "x"}, {"name": "y"}]),
-        ({"$merge": [{"a": 1}, "${map}", "${empty}"]}, {"a": 1, "k": "v"}),
-        ({"$text": "map"}, '{"k": "v"}'),
-        ({"$joined": "list"}, "x,y"),
+        ([{"$items": "${list yaml}"}, "z"], ["x", "y", "z"]),
+        ([{"$items": "${empty yaml}"}, {"$when": ["off"], "$items": ["z"]}], []),
+        ({"$each": "list", "$as": {"name": "${@item}"}}, [{"name": "x"}, {"name": True}]),
+        ({"$merge": [{"a": 1}, "${map yaml}", "${empty yaml}"]}, {"a": 1, "k": "v"}),
+        ("${map json}", '{"k": "v"}'),
+        ("${list join}", "x,y"),
+        ("--l=${text join}", "--l=a"),
     ],
 )
 def test_a_node_becomes_what_values_make_of_it(node, expected):
@@ -83,10 +89,9 @@ def test_a_condition_holds_when_all_its_terms_do(terms, holds):
     [
         "${text.more}",
         "${inner.none.more}",
-        [{"$items": "${map}"}],
+        [{"$items": "${map yaml}"}],
         {"$each": "text", "$as": {}},
         {"$merge": ["${text}"]},
-        {"$joined": "text"},
     ],
 )
 def test_what_a_template_cannot_take_stops_it(node):
@@ -95,7 +100,7 @@ def test_what_a_template_cannot_take_stops_it(node):
 
 
 def test_values_are_not_shared_with_what_is_made_of_them():
-    made = fill({"a": "${map}"}, SCOPE)
+    made = fill({"a": "${map yaml}"}, SCOPE)
     made["a"]["k"] = "changed"
 
     assert VALUES["map"] == {"k": "v"}

@@ -324,8 +324,8 @@ def test_values_that_the_plugins_chart_refuses_install_nothing(values, namespace
     rendered = plugin("0.20.0", values, namespace)
 
     assert rendered.objects == ()
-    assert "does not render" in rendered.unknown[0]
-    assert reason in rendered.unknown[0]
+    assert "does not render" in rendered.errors[0].message
+    assert reason in rendered.errors[0].message
 
 
 @pytest.mark.parametrize("release", ["v0.15.1", "v0.17.1", "v0.20.0"])

@@ -36,7 +36,7 @@ def with_value(values, path, value):
 
 def answered(rendered):
     assert isinstance(rendered, ChartWorkloads)
-    assert rendered.objects or rendered.unknown
+    assert rendered.objects or rendered.errors
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=repr)

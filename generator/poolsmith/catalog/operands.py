@@ -155,9 +155,9 @@ def _volume(source: str | dict[str, Any]) -> dict[str, Any]:
 def _container(compact: dict[str, Any]) -> dict[str, Any]:
     container = {key: copied(value) for key, value in compact.items() if key not in ("env", "mounts")}
     if "env" in compact:
-        container["env"] = [_variable(words) for words in compact["env"]]
+        container["env"] = [words if isinstance(words, dict) else _variable(words) for words in compact["env"]]
     if "mounts" in compact:
-        container["volumeMounts"] = [_mount(text) for text in compact["mounts"]]
+        container["volumeMounts"] = [item if isinstance(item, dict) else _mount(item) for item in compact["mounts"]]
     return container
 
 

@@ -75,7 +75,7 @@ def _pods(rule: ChildRule, entry: ChildEntry, parent: KubernetesObject) -> list[
     container = find((*init_containers_of(pod), *containers_of(pod)), rule.container)
     if container is None:
         return []
-    scope = ValueScope(values=_values(parent, container), define=entry.define)
+    scope = ValueScope(values=_values(parent, container), define=entry.define, typed=True)
     if not holds(list(rule.conditions), lambda path: value_of(path, scope)):
         return []
     return [unfold_pod(fill(rule.pod, scope), parent["metadata"]["namespace"])]

@@ -154,6 +154,7 @@ class _Building:
             self.made.extend(Made(item, Maker.CHART, through) for item in found.objects)
             self.made.extend(Made(item, Maker.HOOK, through) for item in found.hooks)
             self.unknown.extend(found.unknown)
+            self.errors.extend(error.message for error in found.errors)
 
     def add_children(self) -> None:
         """Pods that an operand starts itself, through the API server."""

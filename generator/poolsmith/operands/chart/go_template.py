@@ -6,19 +6,15 @@ the string `yes` comes back as true, `570.10` as a number. A quoted one comes ba
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.sources.scalars import NotJsonError, resolve_plain
-from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.operands.chart import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SAFE = re.compile(r"[A-Za-z0-9_./+-][A-Za-z0-9_./+@-]*(?::[A-Za-z0-9_./+@-]+)*\Z")
 _EXPONENT_FROM, _EXPONENT_BELOW = 6, -4
-_KEY = "value"
 
 
 class SetInteger(int):
@@ -26,7 +22,11 @@ class SetInteger(int):
 
 
 class TemplateError(Exception):
-    """Helm stops here: a value is not what a template takes it for."""
+    """Helm stops here, or would render something else than the template means. `path` is the value's, with dots."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
 
 
 def look_up(values: dict[str, Any], path: Sequence[str]) -> Any:
@@ -37,10 +37,11 @@ def look_up(values: dict[str, Any], path: Sequence[str]) -> Any:
     node: Any = values
     for depth, key in enumerate(path):
         if node is None:
-            raise TemplateError(f"at <.Values.{'.'.join(path)}>: nil pointer evaluating interface {{}}.{key}")
+            shown = ".".join(path)
+            raise TemplateError(f"at <.Values.{shown}>: nil pointer evaluating interface {{}}.{key}", shown)
         if not isinstance(node, dict):
-            above = ".".join(path[:depth])
-            raise TemplateError(f"at <.Values.{'.'.join(path)}>: can't evaluate field {key}: `{above}` is not a map")
+            shown, above = ".".join(path), ".".join(path[:depth])
+            raise TemplateError(f"at <.Values.{shown}>: can't evaluate field {key}: `{above}` is not a map", shown)
         node = node.get(key)
     return node
 
@@ -58,19 +59,18 @@ def printed(value: Any) -> str:
 def plain(value: Any, shown: str) -> Any:
     """What Kubernetes reads where the chart wrote `key: {{ value }}`.
 
-    Raises TemplateError when the text is no YAML, or more than one value.
+    Raises TemplateError when that is not one scalar.
     """
     text = printed(value)
     try:
-        if not text or _SAFE.match(text):
-            return resolve_plain(text)
-        documents = read_documents(f"{_KEY}: {text}\n")
-    except (NotJsonError, YamlProblem) as error:
-        reason = error.message if isinstance(error, YamlProblem) else "the number has no JSON form"
-        raise TemplateError(f"at <.Values.{shown}>: written without quotes, the value is no YAML: {reason}") from None
-    if len(documents) != 1 or not isinstance(documents[0], dict) or set(documents[0]) != {_KEY}:
-        raise TemplateError(f"at <.Values.{shown}>: written without quotes, the value breaks out of its line")
-    return documents[0][_KEY]
+        return read_back.flow(text) if isinstance(value, list) else read_back.bare(text)
+    except read_back.LeavesPlace as error:
+        raise left_place(error, shown) from None
+
+
+def left_place(error: read_back.LeavesPlace, shown: str) -> TemplateError:
+    """Of a value that would not stay where the chart writes it."""
+    return TemplateError(f"at <.Values.{shown}>: the chart writes the value into YAML as it is: {error}", shown)
 
 
 def quoted(value: Any) -> str | None:

@@ -43,7 +43,7 @@ def _name(projection: Projection, values: dict[str, Any]) -> str:
     if not is_true(override):
         return projection.chart
     if not isinstance(override, str):
-        raise TemplateError("at <.Values.nameOverride>: trunc takes a string")
+        raise TemplateError("at <.Values.nameOverride>: trunc takes a string", "nameOverride")
     return override[:_LONGEST].removesuffix("-")
 
 
@@ -56,5 +56,6 @@ def _add(labels: dict[str, Any], values: dict[str, Any], path: tuple[str, ...]) 
     if not is_true(own):
         return
     if not isinstance(own, dict):
-        raise TemplateError(f"at <.Values.{'.'.join(path)}>: the labels are not a map, and what is rendered is no YAML")
+        shown = ".".join(path)
+        raise TemplateError(f"at <.Values.{shown}>: the labels are not a map, and what is rendered is no YAML", shown)
     labels |= copied(own)

@@ -14,7 +14,7 @@ from poolsmith.operands.chart.go_template import TemplateError
 from poolsmith.operands.chart.labels import chart_labels
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_over_defaults
-from poolsmith.operands.chart.workloads.render import ChartWorkloads, ReleasePlace, render
+from poolsmith.operands.chart.workloads.render import ChartError, ChartWorkloads, ReleasePlace, render
 from poolsmith.operands.installation import Made, Maker
 from poolsmith.record import record
 
@@ -80,6 +80,8 @@ def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPa
     resources, refused = stored(release, projected.objects)
     merged = merge_over_defaults(chart.defaults, values)
     workloads = operator_chart_objects(release, merged, namespace, chart.name)
+    if workloads.errors:
+        return ChartPart(errors=tuple(error.message for error in workloads.errors))
     through = f"{chart.name} {release}"
     return ChartPart(
         resources=resources,
@@ -109,5 +111,5 @@ def operator_chart_objects(
     try:
         labels = chart_labels(projection, merged, release_name)
     except TemplateError as error:
-        return ChartWorkloads(unknown=(f"{_CHART} {release} does not render: {error}",))
+        return ChartWorkloads(errors=(ChartError(error.path, f"{_CHART} {release} does not render: {error}"),))
     return render(entry, merged, place, {"labels": labels})

@@ -1,14 +1,14 @@
 """A chart's entry filled in from values.
 
-In a text, `${path}` is a value and `${@name}` a variable or definition; of `${a|@b|'text'}` the first that is true
-counts. A text that is nothing but that becomes the value itself and is left out when it is false or empty, unless
-it ends in `!` and is not null. A mapping may be one of:
+In a text, `${path}` is a value and `${@name}` a variable or definition; `reference` says in which forms. A text that
+is nothing but that is left out when the value is false or empty, unless the reference ends in `!` and the value is
+not null. Text of values is read back as Kubernetes would (`read_back`): what would not stay in its place is an error.
+A definition that is a text is put into the texts that refer to it, as `include` does, and read back there.
+A mapping may be one of:
 `{$when, $then, $else}`  one of two, or nothing;
 `{$when, $items}`        in a list: several items; the condition may be absent;
 `{$each: path, $as}`     a list made of a list, whose items are `@item`;
-`{$merge: [...]}`        mappings laid on each other;
-`{$joined: path}`        a list as one text, with commas;
-`{$text: path}`          the value as text: JSON, where the chart writes YAML.
+`{$merge: [...]}`        mappings laid on each other.
 
 A condition is a list of terms that must all hold. A term is a path of values or a `@name` that is true as templates
 see it, `!` before it for the opposite, `a|b` for either of them; or one path and a test: `a = text`, `a != text`,
@@ -19,35 +19,48 @@ from __future__ import annotations
 
 import copy
 import json
-import re
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up, printed
+from poolsmith.operands.chart import read_back
+from poolsmith.operands.chart.go_template import TemplateError, is_true, left_place, look_up, plain, printed, quoted
+from poolsmith.operands.chart.workloads.reference import REFERENCE, reference
 from poolsmith.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from poolsmith.operands.chart.workloads.reference import Reference
 
 
 @record
 class ValueScope:
-    """`values` as templates see them; `variables` are asked for as `@name`, before the entry's own definitions."""
+    """`values` as templates see them; `variables` are asked for as `@name`, before the entry's own definitions.
+
+    `typed` are values that no template writes, as those of the operator's code: they are what they are.
+    """
 
     values: dict[str, Any]
     variables: dict[str, Any] = field(default_factory=dict)
     define: dict[str, Any] = field(default_factory=dict)
+    typed: bool = False
+    item_path: str = ""
 
     def value(self, path: str) -> Any:
         """`.Values.<path>`, null where there is nothing. Raises TemplateError."""
         return look_up(self.values, path.split("."))
 
-    def with_item(self, item: Any) -> ValueScope:
-        """The scope inside a loop over a list: the item is `@item`."""
-        return ValueScope(values=self.values, variables={**self.variables, "item": item}, define=self.define)
+    def with_item(self, item: Any, path: str) -> ValueScope:
+        """The scope inside a loop over a list: the item is `@item`, and stands at `path`."""
+        return replace(self, variables={**self.variables, _ITEM: item}, item_path=path)
+
+    def shown(self, path: str) -> str:
+        """The value path that a name stands for, as far as it is one."""
+        name, _, inner = path.partition(".")
+        return ".".join(filter(None, (self.item_path, inner))) if name == f"@{_ITEM}" else path.removeprefix("@")
 
 
-_REFERENCE = re.compile(r"\$\{([^}]*)\}")
+_ITEM = "item"
 
 
 class Nothing:
@@ -86,28 +99,129 @@ def value_of(path: str, scope: ValueScope) -> Any:
     return None if value is NOTHING else value
 
 
-def _key(key: str, scope: ValueScope) -> str:
-    return printed(_text(key, scope)) if "${" in key else key
+def _key(name: str, scope: ValueScope) -> str:
+    if "${" not in name:
+        return name
+    text = _written(name, scope)
+    return text if scope.typed else _kept(read_back.key, text, name, scope)
 
 
 def _text(text: str, scope: ValueScope) -> Any:
-    whole = _REFERENCE.fullmatch(text)
-    if whole is None:
-        return _REFERENCE.sub(lambda match: printed(_first(match[1].split("|"), scope)), text)
-    words = whole[1]
-    value = _first(words.removesuffix("!").split("|"), scope)
-    kept = value is not None if words.endswith("!") else is_true(value)
-    return copy.deepcopy(value) if kept else NOTHING
+    whole = REFERENCE.fullmatch(text)
+    if whole is not None:
+        return _value(reference(whole[1]), scope)
+    if "${" not in text:
+        return text
+    written = _written(text, scope)
+    if scope.typed:
+        return written
+    if text[0] == text[-1] == '"':
+        return _kept(read_back.between_quotes, written[1:-1], text, scope)
+    return _kept(read_back.bare, written, text, scope)
 
 
-def _first(paths: list[str], scope: ValueScope) -> Any:
-    """The first value that is true, or the last one."""
+def _value(asked: Reference, scope: ValueScope) -> Any:
+    """Of a text that is one reference."""
+    path, value = _first(asked.paths, scope)
+    if not (value is not None if asked.always else is_true(value)):
+        return NOTHING
+    if asked.form == "yaml" or scope.typed or (path.startswith("@") and not _is_text(path, scope)):
+        return copy.deepcopy(value)
+    if asked.form == "quote":
+        return quoted(value)
+    if asked.form in ("block", "json"):
+        return _kept(read_back.block, _in_form(value, asked), path, scope) if asked.form == "block" else _json(value)
+    if isinstance(value, str) and path.startswith("@"):
+        return _kept(read_back.bare, value, path, scope)
+    return plain(_in_form(value, asked) if asked.form else value, scope.shown(path))
+
+
+def _first(paths: tuple[str, ...], scope: ValueScope) -> tuple[str, Any]:
+    """The first path whose value is true, or the last one; of a definition that is a text, the text as written."""
     value: Any = None
+    path = ""
     for path in paths:
-        value = value_of(path, scope)
+        value = _definition_text(path, scope)
+        if value is None:
+            value = value_of(path, scope)
         if is_true(value):
             break
-    return value
+    return path, value
+
+
+def _is_text(path: str, scope: ValueScope) -> bool:
+    """Whether what a `@name` stands for is written as a text, and not as objects of the entry."""
+    name = path[1:].partition(".")[0]
+    if name in scope.variables:
+        return name == _ITEM or isinstance(scope.variables[name], str)
+    return _definition_text(path, scope) is not None
+
+
+def _definition_text(path: str, scope: ValueScope) -> str | None:
+    """The text of a definition that is one, after its conditions; None for everything else."""
+    name = path.removeprefix("@")
+    if not path.startswith("@") or name.partition(".")[0] in scope.variables:
+        return None
+    node = scope.define[name]
+    while isinstance(node, dict) and "$then" in node:
+        node = node["$then"] if _applies(node, scope) else node.get("$else")
+    if not isinstance(node, str):
+        return None
+    whole = REFERENCE.fullmatch(node)
+    if whole is None:
+        return _written(node, scope)
+    value = _first(reference(whole[1]).paths, scope)[1]
+    return value if isinstance(value, str) else None
+
+
+def _written(text: str, scope: ValueScope) -> str:
+    """The text as the template writes it, not read back."""
+
+    def written(words: str) -> str:
+        asked = reference(words)
+        return _in_form(_first(asked.paths, scope)[1], asked)
+
+    return REFERENCE.sub(lambda match: written(match[1]), text)
+
+
+def _in_form(value: Any, asked: Reference) -> str:
+    if asked.form == "quote":
+        return json.dumps(printed(value), ensure_ascii=False)
+    if asked.form == "join":
+        items = value if isinstance(value, list) else [value]
+        return ",".join(printed(item) for item in items if item is not None)
+    return printed(value)
+
+
+def _kept(read: Callable[[str], Any], written: str, text: str, scope: ValueScope) -> Any:
+    """What is read back from the place of `text`. Raises TemplateError that names the value that would not stay."""
+    try:
+        return read(written)
+    except read_back.LeavesPlace as error:
+        raise left_place(error, _culprit(text, scope)) from None
+
+
+def _culprit(text: str, scope: ValueScope) -> str:
+    """Of the values in a text, the first that no place could hold, else the first one."""
+    sources = list(_sources(text, scope))
+    for path, written in sources:
+        try:
+            read_back.between_quotes(written)
+            read_back.bare(written)
+        except read_back.LeavesPlace:
+            return path
+    return sources[0][0] if sources else text
+
+
+def _sources(text: str, scope: ValueScope) -> Iterator[tuple[str, str]]:
+    words = [match[1] for match in REFERENCE.finditer(text)] or [text]
+    for word in words:
+        path, value = _first(reference(word).paths, scope)
+        inner = scope.define.get(path.removeprefix("@"))
+        if path.startswith("@") and isinstance(inner, str):
+            yield from _sources(inner, scope)
+        elif not path.startswith("'"):
+            yield scope.shown(path), printed(value)
 
 
 def _items(node: Any, scope: ValueScope) -> list[Any]:
@@ -119,7 +233,8 @@ def _items(node: Any, scope: ValueScope) -> list[Any]:
     if items is NOTHING:
         return []
     if not isinstance(items, list):
-        raise TemplateError(f"at <{node['$items']}>: range can't iterate over it")
+        path = _path_in(node["$items"], scope)
+        raise TemplateError(f"at <.Values.{path}>: range can't iterate over it", path)
     return items
 
 
@@ -135,11 +250,12 @@ def _when(node: dict[str, Any], scope: ValueScope) -> Any:
 
 def _each(node: dict[str, Any], scope: ValueScope) -> Any:
     items = value_of(node["$each"], scope)
+    path = scope.shown(node["$each"])
     if not is_true(items):
         return NOTHING
     if not isinstance(items, list):
-        raise TemplateError(f"at <.Values.{node['$each']}>: range can't iterate over it")
-    return [fill(node["$as"], scope.with_item(item)) for item in items]
+        raise TemplateError(f"at <.Values.{path}>: range can't iterate over it", path)
+    return [fill(node["$as"], scope.with_item(item, f"{path}.{index}")) for index, item in enumerate(items)]
 
 
 def _merge(node: dict[str, Any], scope: ValueScope) -> Any:
@@ -149,22 +265,22 @@ def _merge(node: dict[str, Any], scope: ValueScope) -> Any:
         if isinstance(filled, dict):
             merged |= filled
         elif filled is not NOTHING:
-            raise TemplateError("what is to be a map is none")
+            path = _path_in(part, scope)
+            raise TemplateError(f"at <.Values.{path}>: what is to be a map is none", path)
     return merged or NOTHING
 
 
-def _joined(node: dict[str, Any], scope: ValueScope) -> str:
-    items = value_of(node["$joined"], scope)
-    if not isinstance(items, list):
-        raise TemplateError(f"at <.Values.{node['$joined']}>: join takes a list")
-    return ",".join(printed(item) for item in items)
+def _path_in(node: Any, scope: ValueScope) -> str:
+    """The value path that a node is made of, as far as it is one."""
+    whole = REFERENCE.fullmatch(node) if isinstance(node, str) else None
+    return scope.shown(reference(whole[1]).paths[0]) if whole else ""
 
 
-def _json(node: dict[str, Any], scope: ValueScope) -> str:
-    return json.dumps(value_of(node["$text"], scope), sort_keys=True)
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
-_SPECIAL = {"$when": _when, "$each": _each, "$merge": _merge, "$joined": _joined, "$text": _json}
+_SPECIAL = {"$when": _when, "$each": _each, "$merge": _merge}
 
 
 _TESTS: dict[str, Callable[[Any, str], bool]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import read_chart_workloads
@@ -21,18 +22,34 @@ _HOOK = "helm.sh/hook"
 
 
 @record(kw_only=False)
+class ChartError:
+    """Why a chart renders nothing. `path` is the value that is to blame, with dots; it may be empty."""
+
+    path: str
+    message: str
+
+    def below(self, key: str) -> ChartError:
+        """Of a subchart whose values stand at `key`."""
+        path = f"{key}.{self.path}" if self.path else key
+        return ChartError(path, self.message.replace(f".Values.{self.path}>", f".Values.{path}>"))
+
+
+@record(kw_only=False)
 class ChartWorkloads:
     """What a chart installs besides custom resources and their definitions.
 
-    `hooks` exist only while Helm installs, upgrades or deletes. `unknown` says what is not modelled, or why the chart
-    would not render at all.
+    `hooks` exist only while Helm installs, upgrades or deletes. `unknown` says what is not modelled. With `errors`
+    the chart renders nothing, or something else than its templates mean.
     """
 
     objects: tuple[KubernetesObject, ...] = ()
     hooks: tuple[KubernetesObject, ...] = ()
     unknown: tuple[str, ...] = ()
+    errors: tuple[ChartError, ...] = ()
 
     def with_more(self, other: ChartWorkloads) -> ChartWorkloads:
+        if self.errors or other.errors:
+            return ChartWorkloads(errors=self.errors + other.errors)
         return ChartWorkloads(self.objects + other.objects, self.hooks + other.hooks, self.unknown + other.unknown)
 
 
@@ -53,13 +70,13 @@ def render(
         scope = _scope(entry, values, place, variables or {})
         refused = fill(entry.refuse, scope)
         if refused:
-            return _stopped(entry, refused[0])
+            return _stopped(entry, TemplateError(refused[0]))
         own = _objects(entry, scope, place)
         subcharts = fill(entry.subcharts, scope)
     except TemplateError as error:
-        return _stopped(entry, str(error))
+        return _stopped(entry, error)
     except (AttributeError, TypeError, ValueError):
-        return _stopped(entry, "a value is of another type than its place in an object")
+        return _stopped(entry, TemplateError("a value is of another type than its place in an object"))
     for subchart in subcharts:
         own = own.with_more(_subchart(subchart, values, place))
     return own
@@ -104,15 +121,13 @@ def _subchart(subchart: dict[str, str], values: dict[str, Any], place: ReleasePl
         return ChartWorkloads(unknown=(f"workloads of {subchart['chart']} {subchart['version']} are not known",))
     own = values.get(subchart["values"])
     merged = over_defaults(entry, own if isinstance(own, dict) else {})
-    return render(
-        entry,
-        merged,
-        ReleasePlace(helm_release=place.helm_release, namespace=place.namespace, name=subchart["name"]),
-    )
+    inner = ReleasePlace(helm_release=place.helm_release, namespace=place.namespace, name=subchart["name"])
+    rendered = render(entry, merged, inner)
+    return replace(rendered, errors=tuple(error.below(subchart["values"]) for error in rendered.errors))
 
 
-def _stopped(entry: ChartEntry, reason: str) -> ChartWorkloads:
-    return ChartWorkloads(unknown=(f"{entry.chart} {entry.version} does not render: {reason}",))
+def _stopped(entry: ChartEntry, why: TemplateError) -> ChartWorkloads:
+    return ChartWorkloads(errors=(ChartError(why.path, f"{entry.chart} {entry.version} does not render: {why}"),))
 
 
 LONGEST = 63
@@ -140,7 +155,7 @@ def _override(values: dict[str, Any], key: str) -> str:
     if not is_true(value):
         return ""
     if not isinstance(value, str):
-        raise TemplateError(f"at <.Values.{key}>: trunc takes a string")
+        raise TemplateError(f"at <.Values.{key}>: trunc takes a string", key)
     return value
 
 

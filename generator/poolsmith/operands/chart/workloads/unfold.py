@@ -2,7 +2,8 @@
 
 Deployments and Jobs are written like DaemonSets. `extraInit`, `extraVolumes`, and a container's `extraEnv` and
 `extraMounts`, hold what values bring in Kubernetes' own form; `spec` is laid over the workload's specification,
-`namespace` replaces that of the release.
+`namespace` replaces that of the release. The texts of volumes and mounts are the entry's own: one with a value in it
+is a mapping, so that no value is taken apart.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def unfold(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
 
 def _workload(form: dict[str, Any], namespace: str) -> dict[str, Any]:
     kind = form["kind"]
-    containers = {key: [_plain_text(item) for item in form.get(key, ())] for key in ("init", "containers")}
+    containers = {key: [_with_variables(item) for item in form.get(key, ())] for key in ("init", "containers")}
     own = {key: value for key, value in form.items() if key not in ("spec", "extraInit", "extraVolumes")}
     item = whole({**_EMPTY, **own, **containers, "kind": "DaemonSet"}, namespace)
     item |= {"apiVersion": _API[kind], "kind": kind}
@@ -57,15 +58,18 @@ def unfold_pod(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {**made["metadata"], **owners}, "spec": pod_of(made)}
 
 
-def _plain_text(container: dict[str, Any]) -> dict[str, Any]:
-    """A container whose variables are texts, as a chart's quotes make them."""
+def _with_variables(container: dict[str, Any]) -> dict[str, Any]:
+    """A container whose variables are objects: a text is a value, whatever it begins with."""
     if "env" not in container:
         return container
-    return {**container, "env": [[_as_text(word) for word in words] for words in container["env"]]}
+    return {**container, "env": [_variable(words) for words in container["env"]]}
 
 
-def _as_text(word: Any) -> Any:
-    return word if isinstance(word, dict) else printed(word)
+def _variable(words: list[Any]) -> dict[str, Any]:
+    name, *rest = words
+    if rest and isinstance(rest[0], dict):
+        return {"name": printed(name), "valueFrom": rest[0]}
+    return {"name": printed(name), "value": printed(rest[0]) if rest else ""}
 
 
 def _tidy(container: dict[str, Any]) -> None:
