@@ -24,6 +24,8 @@ CANONICAL = [
     "selinux:spc_t",
     "proc-mount:unmasked",
     "sysctl:net.ipv4.ip_forward",
+    "annotation:io.kubernetes.cri-o.Devices",
+    "volume:nfs",
     "rbac:core/pods:get@cluster",
     "rbac:core/pods/exec:create@ns/gpu-operator",
     "rbac:apps/daemonsets:*@cluster",

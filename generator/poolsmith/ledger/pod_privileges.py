@@ -8,7 +8,9 @@ What is listed is what the template says, or what follows from it for certain:
 - Of a `privileged` container nothing that follows from it: escalation, capabilities, confinement, the mask of /proc.
 - A host path per container that mounts it, and for the pod (container "") where none does. A read-only mount is
   `ro` even though file systems below it stay writable without recursiveReadOnly.
-- Volumes whose content only the cluster knows (claims, CSI) give nothing.
+- Volumes whose content only the cluster knows (claims, CSI) give nothing; what the restricted Pod Security Standard
+  does not take (NFS, iSCSI, FlexVolume, what is yet to come) is `volume`.
+- An annotation by which a container runtime gives devices, mounts or confinement, whatever its value.
 Fields of the wrong type are as good as absent: the API server takes no such object.
 """
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.ledger.pods.obeyed import PRIVILEGED_ANNOTATIONS, VOLUMES_WITHOUT_PRIVILEGE
 from poolsmith.ledger.pods.pod import UNCONFINED, Pod
 from poolsmith.ledger.privilege import Privilege, bare_capability, normal_path, privilege
 from poolsmith.sources.pod_template import word
@@ -55,6 +58,12 @@ def asked_by_pod(pod: Pod) -> Iterator[Asked]:
     for volume in pod.unmounted:
         if volume.host_path is not None:
             yield privilege("host-path", normal_path(volume.host_path), "rw", "none"), volume.host_path
+    for volume in pod.volumes.by_name.values():
+        if volume.host_path is None and volume.type and volume.type not in VOLUMES_WITHOUT_PRIVILEGE:
+            yield privilege("volume", volume.type), volume.type
+    for key, value in pod.annotations.items():
+        if any(part in key for part in PRIVILEGED_ANNOTATIONS):
+            yield privilege("annotation", key), f"{key}={value}"
 
 
 def asked_by_container(container: Container) -> Iterator[Asked]:

@@ -165,6 +165,8 @@ _FORMS = {
     "selinux": "selinux:<type>",
     "proc-mount": "proc-mount:unmasked",
     "sysctl": "sysctl:<name>",
+    "annotation": "annotation:<key>",
+    "volume": "volume:<type>",
     "rbac": "rbac:(<group>|core)/<resource>[/<sub>]:<verb>@(cluster|ns/<namespace>)[#<resourceName>]",
 }
 
@@ -183,6 +185,8 @@ _ARGUMENTS: dict[str, tuple[Callable[[str], str], ...]] = {
     "selinux": (_something,),
     "proc-mount": (_one_of("unmasked"),),
     "sysctl": (_sysctl,),
+    "annotation": (_something,),
+    "volume": (_something,),
     "rbac": (_something, _something, _something, _scope, str),
 }
 

@@ -15,18 +15,14 @@ from poolsmith.ledger.claims.fields import (
     MESSAGE_PATH,
     POD_CONTEXT_FIELDS_WITHOUT_CLAIM,
     POD_FIELDS_WITHOUT_CLAIM,
-    PRIVILEGED_ANNOTATIONS,
-    RUNTIME_ANNOTATIONS,
     TOKEN_PATH,
     TOKEN_VOLUME,
-    VOLUMES_WITHOUT_PRIVILEGE,
 )
 from poolsmith.ledger.claims.texts import (
     Want,
     command_texts,
     encoded,
     field_texts,
-    kind_of,
     place_of,
     source_of,
     source_text,
@@ -36,6 +32,7 @@ from poolsmith.ledger.claims.texts import (
 from poolsmith.ledger.grants.grant import repository_of
 from poolsmith.ledger.pod_privileges import asked_by_container, asked_by_pod
 from poolsmith.ledger.pods.field import whole_number
+from poolsmith.ledger.pods.obeyed import RUNTIME_ANNOTATIONS
 from poolsmith.ledger.pods.pod import Pod
 from poolsmith.record import record
 from poolsmith.sources.pod_template import account_of, mapping, mappings, word, words
@@ -108,12 +105,8 @@ def _wanted(pod: Pod, container: Container) -> Iterator[Want]:
 def _wanted_by_pod(pod: Pod) -> Iterator[Want]:
     for token, asked_as in asked_by_pod(pod):
         yield Want(_text(token, asked_as), token, whole=True)
-    for volume in pod.volumes.by_name.values():
-        if volume.host_path is None and kind_of(volume.body) not in VOLUMES_WITHOUT_PRIVILEGE:
-            yield Want(f"volume:{kind_of(volume.body)}", None, whole=True)
-    for key, value in pod.annotations.items():
-        if any(part in key for part in PRIVILEGED_ANNOTATIONS):
-            yield Want(f"annotation:{key}={value}", None, whole=True)
+    if any(volume.host_path is None and not volume.type for volume in pod.volumes.by_name.values()):
+        yield Want("volume:", None, whole=True)
 
 
 def _text(token: Privilege, asked_as: str | Mount | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.claims.fields import TOKEN_VOLUME
-from poolsmith.ledger.pods.pod import HOOKS, PROBES
+from poolsmith.ledger.pods.pod import HOOKS, PROBES, volume_type
 from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, mappings, word, words
 
@@ -36,10 +36,6 @@ def place_of(mount: Mapping[str, Any]) -> str:
     return text
 
 
-def kind_of(volume: Mapping[str, Any]) -> str:
-    return "|".join(sorted(key for key in volume if key != "name"))
-
-
 def source_of(volume: Mapping[str, Any]) -> str:
     """What a volume that is no host path holds."""
     for field, name, key in (("configMap", "config-map", "name"), ("secret", "secret", "secretName")):
@@ -55,7 +51,7 @@ def source_of(volume: Mapping[str, Any]) -> str:
         return "empty-dir"
     if "projected" in volume and all(map(_of_token, mappings(mapping(volume["projected"]).get("sources")))):
         return TOKEN_VOLUME
-    return kind_of(volume)
+    return volume_type(volume)
 
 
 def _of_token(source: Mapping[str, Any]) -> bool:

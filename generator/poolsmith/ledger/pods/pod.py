@@ -223,6 +223,11 @@ class Volumes:
         return self._by_name
 
 
+def volume_type(body: Mapping[str, Any]) -> str:
+    """The field that says what the volume is, as `configMap`; several are joined, none is empty."""
+    return "|".join(sorted(key for key in body if key != "name"))
+
+
 class Volume:
     """`host_path` is the path of one, as it is written; None for any other volume."""
 
@@ -233,6 +238,10 @@ class Volume:
         self.name = word(body.get("name"))
         source = body.get("hostPath")
         self.host_path = word(source.get("path")) if isinstance(source, dict) else None
+
+    @property
+    def type(self) -> str:
+        return volume_type(self.body)
 
 
 class Mount:

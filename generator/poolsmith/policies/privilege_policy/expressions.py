@@ -18,12 +18,10 @@ from poolsmith.ledger.claims.fields import (
     MESSAGE_PATH,
     POD_CONTEXT_FIELDS_WITHOUT_CLAIM,
     POD_FIELDS_WITHOUT_CLAIM,
-    PRIVILEGED_ANNOTATIONS,
-    RUNTIME_ANNOTATIONS,
     TOKEN_PATH,
     TOKEN_VOLUME,
-    VOLUMES_WITHOUT_PRIVILEGE,
 )
+from poolsmith.ledger.pods.obeyed import PRIVILEGED_ANNOTATIONS, RUNTIME_ANNOTATIONS, VOLUMES_WITHOUT_PRIVILEGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
