@@ -166,6 +166,12 @@ _OF_THE_POD = (
         "kernel.shm* kernel.msg* kernel.sem net.* fs.mqueue.*",
     ),
     _plain("sysctl", Reach.NODE_WRITE, "a kernel setting of the node", ""),
+    _plain(
+        "annotation",
+        Reach.NODE_WRITE,
+        "devices of the node that its CDI files name",
+        "nvidia.cdi.k8s.io/*",
+    ),
     _plain("annotation", Reach.NODE_ROOT, "the container runtime gives what it names: devices, mounts, programs", ""),
     _plain("volume", Reach.NODE_ROOT, "the node runs a program that the pod names", "flexVolume gitRepo"),
     _plain("volume", Reach.NODE_WRITE, "the node mounts as root what the pod names", ""),
