@@ -44,8 +44,8 @@ docs: $(STAMP)
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
 	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base DriverImageList:driver-image-list; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done
-	@for kind in PrivilegeGrant:privilege-grant PrivilegeEnforcement:privilege-enforcement WaiverList:waiver-list \
-	  RuleSettings:rule-settings PolicyTest:policy-test; do \
+	@for kind in PrivilegeGrant:privilege-grant PrivilegeEnforcement:privilege-enforcement SupplyPolicy:supply-policy \
+	  WaiverList:waiver-list RuleSettings:rule-settings PolicyTest:policy-test; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > policies/_schemas/$${kind##*:}.schema.json; done
 	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
 

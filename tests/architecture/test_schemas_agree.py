@@ -140,6 +140,10 @@ SOUND = {
     "NodePoolBase": {},
     "PolicyTest": {"cases": [{"name": "a pod", "expect": {"verdict": "allow"}}]},
     "PrivilegeEnforcement": {"actions": ["Deny", "Audit"]},
+    "SupplyPolicy": {
+        "chartRepositories": ["https://helm.ngc.nvidia.com/nvidia"],
+        "mirrors": {"nvcr.io": "m.example.com"},
+    },
     "RuleSettings": {"rules": {"host-network": {"severity": "error"}}},
     "WaiverList": {"waivers": [{"rule": "host-network", "subject": "lab", "expires": "2027-06-30"}]},
     "PrivilegeGrant": {"clusters": ["*"], "pools": ["*"], "workload": "driver", "privileges": ["privileged"]},

@@ -28,6 +28,7 @@ from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
+from poolsmith.diagnostics.codes.supply import SUPPLY
 from poolsmith.report.rule_page import format_rule_book
 from poolsmith.rules.registry import RULES
 from poolsmith.values.registry import VALUE_RULES
@@ -43,7 +44,7 @@ FAMILIES = {
     "PSM3": SCHEMA,
     "PSM4": PRIVILEGE,
     "PSM5": HYGIENE,
-    "PSM6": POLICY,
+    "PSM6": (*POLICY, *SUPPLY),
     "PSM9": ADMISSION,
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}

@@ -11,6 +11,7 @@ from poolsmith.policies.enforcement import ENFORCEMENT, EnforcementSpec
 from poolsmith.policies.policy_test import KIND as POLICY_TEST
 from poolsmith.policies.policy_test import PolicyTestSpec
 from poolsmith.policies.rule_settings import SETTINGS, RuleSettingsSpec
+from poolsmith.policies.supply.kind import SUPPLY, SupplySpec
 from poolsmith.policies.waivers import WAIVERS, WaiverListSpec
 from poolsmith.profiles.cluster import ClusterSpec
 from poolsmith.profiles.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
@@ -35,6 +36,7 @@ POLICY_KINDS = (
     _kind(
         ENFORCEMENT, EnforcementSpec, "privilege-enforcement", "What becomes of pods that want more than was granted"
     ),
+    _kind(SUPPLY, SupplySpec, "supply-policy", "Where charts, manifests and images may come from"),
     _kind(WAIVERS, WaiverListSpec, "waiver-list", "Findings that are accepted for a while"),
     _kind(SETTINGS, RuleSettingsSpec, "rule-settings", "How rules are taken in this repository"),
     _kind(POLICY_TEST, PolicyTestSpec, "policy-test", "What admission policies have to say of some objects"),

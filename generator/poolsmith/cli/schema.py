@@ -13,8 +13,8 @@ from poolsmith.cli.terminal import write
 def command(kind: str) -> int:
     """Print the JSON Schema of a KIND.
 
-    Cluster, NodePool, NodePoolBase, DriverImageList; of policies: PrivilegeGrant, PrivilegeEnforcement, WaiverList,
-    RuleSettings, PolicyTest.
+    Cluster, NodePool, NodePoolBase, DriverImageList; of policies: PrivilegeGrant, PrivilegeEnforcement, SupplyPolicy,
+    WaiverList, RuleSettings, PolicyTest.
     """
     from poolsmith.app.schemas import schema_text
 

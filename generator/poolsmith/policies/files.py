@@ -17,6 +17,7 @@ ADMISSION = f"{POLICIES}/admission"
 WAIVERS = f"{POLICIES}/waivers.yaml"
 RULES = f"{POLICIES}/rules.yaml"
 ENFORCEMENT = f"{POLICIES}/enforcement.yaml"
+SUPPLY = f"{POLICIES}/supply.yaml"
 MAX_FOLDER_BYTES = 4 << 20
 TEST_ENDING = ".test.yaml"
 _YAML = (".yaml", ".yml")
@@ -33,13 +34,14 @@ class PolicyFiles:
     waivers: str | None = None
     rules: str | None = None
     enforcement: str | None = None
+    supply: str | None = None
     has_privileges: bool = False
     problems: tuple[Diagnostic, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
         """All files that are read."""
-        single = (path for path in (self.waivers, self.rules, self.enforcement) if path is not None)
+        single = (path for path in (self.waivers, self.rules, self.enforcement, self.supply) if path is not None)
         return (*self.privileges, *self.admission, *self.tests, *single)
 
 
@@ -49,7 +51,7 @@ def find_policies(tree: InputTree) -> PolicyFiles:
         return PolicyFiles()
     listing = tree.listing(POLICIES)
     problems = list(listing.problems)
-    known = {path.rpartition("/")[2]: path for path in (WAIVERS, RULES, ENFORCEMENT)}
+    known = {path.rpartition("/")[2]: path for path in (WAIVERS, RULES, ENFORCEMENT, SUPPLY)}
     problems += [
         _misplaced(f"{POLICIES}/{name}", f"known here: {', '.join(known)}, privileges/ and admission/")
         for name in listing.files
@@ -71,6 +73,7 @@ def find_policies(tree: InputTree) -> PolicyFiles:
         waivers=found.get("waivers.yaml"),
         rules=found.get("rules.yaml"),
         enforcement=found.get("enforcement.yaml"),
+        supply=found.get("supply.yaml"),
         has_privileges="privileges" in listing.folders,
         problems=tuple(problems),
     )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from poolsmith.policies.admission.placed import PlacedObject
     from poolsmith.policies.enforcement import EnforcementSpec
     from poolsmith.policies.rule_settings import RuleSettings
+    from poolsmith.policies.supply.policy import SupplyPolicy
     from poolsmith.policies.waivers import LoadedWaiver
 
 MAX_ADMISSION_BYTES = 1 << 20
@@ -135,9 +136,21 @@ class Policies:
         return digest(text.encode()) if isinstance(text, str) else ""
 
     @property
+    def supply(self) -> SupplyPolicy:
+        """What sources are allowed, and what is accepted."""
+        return self.loaded_supply[0]
+
+    @cached_property
+    def loaded_supply(self) -> tuple[SupplyPolicy, tuple[Diagnostic, ...]]:
+        """With what is wrong with the file."""
+        from poolsmith.policies.supply.policy import NO_SUPPLY, load_supply  # on demand
+
+        return load_supply(self.tree, self.files.supply) if self.files.supply is not None else (NO_SUPPLY, ())
+
+    @property
     def problems(self) -> tuple[Diagnostic, ...]:
         """All that is wrong with the files themselves."""
-        parts = (self.settings, self.waivers, self.admission, self.grants, self.enforcement)
+        parts = (self.settings, self.waivers, self.admission, self.grants, self.enforcement, self.loaded_supply)
         return (*self.files.problems, *(problem for _, problems in parts for problem in problems))
 
     def admission_for(self, kubernetes: str) -> tuple[tuple[AdmissionFile, ...], tuple[AdmissionFile, ...]]:

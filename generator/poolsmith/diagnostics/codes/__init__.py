@@ -15,6 +15,7 @@ from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
+from poolsmith.diagnostics.codes.supply import SUPPLY
 
 CODE_BOOK = (
     *READING,
@@ -27,5 +28,6 @@ CODE_BOOK = (
     *PRIVILEGE,
     *HYGIENE,
     *POLICY,
+    *SUPPLY,
     *ADMISSION,
 )
