@@ -1,0 +1,219 @@
+"""Which fields of predicted objects give nothing that anybody has to accept, and why: the table of docs/ledger.md."""
+
+from __future__ import annotations
+
+import json
+import re
+from fnmatch import fnmatchcase
+from typing import Any
+
+FREE_POD: dict[str, str] = {
+    "spec.container.resources.limits.*": "a share of the node's time and memory",
+    "spec.container.resources.requests.*": "a share of the node's time and memory",
+    "spec.container.imagePullPolicy": "when an image is pulled; which one it is counts",
+    "spec.container.ports.containerPort": "documentation; a port of the node is a privilege",
+    "spec.container.ports.protocol": "documentation",
+    "spec.container.livenessProbe.*": "how often and where the container itself is asked",
+    "spec.container.readinessProbe.*": "as above",
+    "spec.container.startupProbe.*": "as above",
+    "spec.container.terminationMessagePolicy": "where the last message is read",
+    "spec.container.volumeMounts.name": "its volume counts, by what it holds",
+    "spec.terminationGracePeriodSeconds": "how long a pod has to end",
+    "spec.dnsPolicy": "which resolver is asked; servers of one's own (dnsConfig) count",
+    "spec.enableServiceLinks": "names and ports of services",
+    "spec.restartPolicy": "when containers start again",
+    "spec.topologySpreadConstraints": "where the scheduler prefers pods",
+    "spec.topologySpreadConstraints.*": "where the scheduler prefers pods",
+    "spec.affinity.*": "takes nodes away; who loses a node affinity gains",
+    "spec.nodeSelector.*": "takes nodes away; who loses one gains",
+    "spec.imagePullSecrets": "names a Secret that only the kubelet reads",
+    "spec.imagePullSecrets.*": "names a Secret that only the kubelet reads",
+    "spec.volumes.emptyDir": "a folder of the pod's own; where it is mounted counts",
+    "spec.volumes.emptyDir.*": "a folder of the pod's own; where it is mounted counts",
+    "spec.volumes.configMap.defaultMode": "bits of files that the pod alone sees",
+    "spec.volumes.configMap.optional": "whether the pod waits for it",
+    "spec.securityContext": "empty",
+    "spec.container.securityContext": "empty",
+    "spec.container.env": "empty",
+    "spec.container.args": "empty",
+}
+"""Fields of pods, without the names of list items; `container` is one of any sort."""
+_COUNTS_IN_PROBES = ("exec", "host")
+
+FREE_OBJECT: dict[str, str] = {
+    "spec.replicas": "how many",
+    "spec.strategy.*": "how pods are replaced",
+    "spec.updateStrategy.*": "how pods are replaced",
+    "spec.minReadySeconds": "how pods are replaced",
+    "spec.revisionHistoryLimit": "how many old templates are kept",
+    "spec.progressDeadlineSeconds": "when a roll-out counts as failed",
+    "spec.selector.*": "which pods it owns: its own",
+    "spec.backoffLimit": "how often a job is tried",
+    "spec.ttlSecondsAfterFinished": "when a job is removed",
+    "spec.activeDeadlineSeconds": "when a job is given up",
+}
+"""Fields of the objects themselves."""
+
+_SCRAPED = (
+    "spec.endpoints.interval",
+    "spec.endpoints.scrapeTimeout",
+    "spec.endpoints.honorLabels",
+    "spec.endpoints.port",
+    "spec.endpoints.path",
+    "spec.endpoints.relabelings*",
+    "spec.endpoints.metricRelabelings*",
+    "spec.jobLabel",
+    "spec.selector.*",
+    "spec.namespaceSelector.*",
+)
+KIND_FIELDS: dict[str, tuple[str, ...]] = {
+    "ServiceMonitor": _SCRAPED,
+    "PodMonitor": _SCRAPED,
+    "PrometheusRule": ("spec.groups*",),
+    "Service": ("spec.ports*", "spec.internalTrafficPolicy", "spec.selector.*"),
+}
+"""Which metrics are read, how often, and when somebody is woken. Credentials for reading count."""
+
+JUDGED_ELSEWHERE = frozenset(("ClusterPolicy", "NVIDIADriver", "GPUCluster", "Namespace"))
+"""What the operator makes of its resources is predicted and looked at; labels of namespaces have a rule of their own."""
+
+FREE_VALUES: dict[str, str] = {
+    "*.enabled": "a component of the release as it comes; its privileges have to be granted",
+    "*.version": "a tag; the repository counts",
+    "*.imagePullPolicy": "when an image is pulled",
+    "*.resources": "a share of the node's time and memory",
+    "*.resources.*": "a share of the node's time and memory",
+    "daemonsets.updateStrategy": "how pods are replaced",
+    "daemonsets.rollingUpdate.*": "how pods are replaced",
+    "driver.upgradePolicy.*": "how driver pods are replaced",
+    "driver.startupProbe.*": "how long a driver has to start",
+    "devicePlugin.config.data": "how GPUs are shared and named",
+    "devicePlugin.config.data.*": "how GPUs are shared and named",
+    "devicePlugin.config.create": "how GPUs are shared and named",
+    "devicePlugin.config.default": "how GPUs are shared and named",
+    "migManager.config.data": "how GPUs are divided",
+    "migManager.config.data.*": "how GPUs are divided",
+    "migManager.config.create": "how GPUs are divided",
+    "migManager.config.default": "how GPUs are divided",
+    "mig.strategy": "how GPUs are named",
+    "dcgmExporter.serviceMonitor.*": "which metrics are read",
+    "dcgmExporter.config.data": "which metrics are offered",
+    "dcgmExporter.config.create": "which metrics are offered",
+    "operator.logging.*": "what is logged",
+    "ccManager.defaultMode": "confidential computing on or off by default",
+    "vgpuDeviceManager.config.default": "which vGPU types are offered",
+    "node-feature-discovery.worker.config.core.sleepInterval": "how often nodes are looked at",
+}
+"""Values that anybody who owns a profile may set. `*` stands for any letters."""
+_VALUES_THAT_COUNT = ("psa.enabled", "node-feature-discovery.*")
+
+_FREE_VARIABLES = (
+    "*DEBUG",
+    "*LOG_LEVEL",
+    "*_VERBOSE",
+    "DCGM_EXPORTER_*",
+    "DEVICE_ID_STRATEGY",
+    "FAIL_ON_INIT_ERROR",
+    "GFD_*",
+    "LANG",
+    "LOG_FORMAT",
+    "MIG_STRATEGY",
+    "TZ",
+    "VERBOSITY",
+)
+"""Environment variables that only change what is logged, counted or named."""
+
+_OBEYED = re.compile(
+    r"cri-?o\b|crio\.io|containerd|containers\.io|io\.containers|katacontainers|\bnri\b|cdi\.k8s\.io|seccomp|apparmor"
+    r"|selinux|run\.oci|org\.systemd|gvisor|podman|sysbox|firecracker|noderesource|(^|[./])kubernetes\.io/"
+    r"|[a-z0-9]\.kubernetes\.io/|(^|[./])k8s\.io/|\.k8s\.io/|x-k8s\.io/|nvidia\.com|cncf\.io|\bcni\b|istio\.io"
+    r"|linkerd\.io|hashicorp\.com|dapr\.io|cilium\.io|projectcalico\.org|openshift\.io|argoproj\.io|fluxcd\.io"
+    r"|helm\.sh|kyverno\.io|gatekeeper\.sh|kueue|karpenter|cloud\.google\.com|eks\.amazonaws\.com|azure\.com"
+    r"|inject|sidecar|devices?\.|runtime|privileged|hostpath|mount",
+    re.IGNORECASE,
+)
+_NOT_OBEYED = re.compile(
+    r"(app\.kubernetes\.io/.*|kubectl\.kubernetes\.io/(restartedAt|default-container|default-logs-container)"
+    r"|kubernetes\.io/(description|change-cause)|(prometheus|monitoring)\.io/(scrape|port|path|scheme))\Z"
+)
+
+_CONTROL_PLANE = re.compile(
+    r"node-role\.kubernetes\.io/(master|control-?plane|controlplane|etcd|infra)|node\.cloudprovider\.kubernetes\.io/.*"
+    r"|CriticalAddonsOnly"
+)
+
+
+def is_obeyed(key: str) -> bool:
+    """Whether some runtime, controller or webhook is known to act on labels or annotations like this one."""
+    return _NOT_OBEYED.match(key) is None and _OBEYED.search(key) is not None
+
+
+def is_free_variable(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in _FREE_VARIABLES)
+
+
+def is_free_value(path: tuple[str, ...], value: Any) -> bool:
+    """Whether a Helm value may be set without anybody's leave. A switch is one only where it is true or false."""
+    dotted = ".".join(path)
+    if dotted in FREE_VALUES:
+        return True
+    if any(fnmatchcase(dotted, pattern) for pattern in _VALUES_THAT_COUNT):
+        return False
+    if path[-1:] == ("enabled",):
+        return isinstance(value, bool)
+    return any(fnmatchcase(dotted, pattern) for pattern in FREE_VALUES)
+
+
+def reaches_control_plane(toleration: Any) -> bool:
+    """Whether it tolerates what keeps pods away from the control plane. One without a key tolerates everything."""
+    if not isinstance(toleration, dict):
+        return False
+    key = toleration.get("key") or ""
+    return not key or not isinstance(key, str) or _CONTROL_PLANE.fullmatch(key) is not None
+
+
+_RESTRICTING: dict[str, tuple[Any, ...]] = {
+    "runAsNonRoot": (True,),
+    "readOnlyRootFilesystem": (True,),
+    "allowPrivilegeEscalation": (False,),
+    "privileged": (False,),
+    "capabilities.drop": ("ALL", "all"),
+    "seccompProfile.type": ("RuntimeDefault",),
+    "appArmorProfile.type": ("RuntimeDefault",),
+    "procMount": ("Default",),
+}
+_RESTRICTING_POD: dict[str, tuple[Any, ...]] = {
+    "spec.automountServiceAccountToken": (False,),
+    "spec.hostUsers": (False,),
+    "spec.hostNetwork": (False,),
+    "spec.hostPID": (False,),
+    "spec.hostIPC": (False,),
+    "spec.shareProcessNamespace": (False,),
+    "spec.container.volumeMounts.readOnly": (True,),
+    "spec.container.volumeMounts.recursiveReadOnly": ("Enabled",),
+}
+
+
+def is_placement(plain: str) -> bool:
+    """Whether it says on which nodes a pod may run."""
+    return plain.startswith("spec.nodeSelector.") or plain == "spec.affinity.nodeAffinity"
+
+
+def restricts(plain: str, value: Any) -> bool:
+    """Whether a pod with this field can do less than one without it."""
+    if plain in _RESTRICTING_POD:
+        return json.dumps(value) in [json.dumps(one) for one in _RESTRICTING_POD[plain]]
+    if is_placement(plain):
+        return True
+    _, found, field = plain.partition("securityContext.")
+    if not found:
+        return False
+    if field == "runAsUser":
+        return type(value) is int and value > 0
+    return field in _RESTRICTING and json.dumps(value) in [json.dumps(one) for one in _RESTRICTING[field]]
+
+
+def probe_counts(plain: str) -> bool:
+    """Whether a field of a probe runs a program or asks another host."""
+    _, found, field = plain.partition("Probe.")
+    return bool(found) and any(word in field.split(".") for word in _COUNTS_IN_PROBES)
