@@ -24,6 +24,7 @@ from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
+from poolsmith.diagnostics.codes.review import REVIEW
 from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
@@ -44,7 +45,7 @@ FAMILIES = {
     "PSM3": SCHEMA,
     "PSM4": PRIVILEGE,
     "PSM5": HYGIENE,
-    "PSM6": (*POLICY, *SUPPLY),
+    "PSM6": (*POLICY, *SUPPLY, *REVIEW),
     "PSM9": ADMISSION,
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.ledger.reach import Reach, reach_table
+from poolsmith.review.settings_table import FREE_OBJECT, FREE_POD, FREE_VALUES
 
 PAGE = Path(__file__).parents[2] / "docs/ledger.md"
 CONSOLE = re.compile(r"```console\n\$ poolsmith (?P<words>[^\n]+)\n(?P<shown>.*?)```", re.DOTALL)
@@ -30,6 +31,10 @@ def tables():
             "| --- | --- | --- |",
             *(f"| `{cell(row.pattern)}` | {row.reach} | {row.because} |" for row in reach_table()),
         ],
+        **{
+            name: ["| field | why |", "| --- | --- |", *(f"| `{field}` | {why} |" for field, why in table.items())]
+            for name, table in {"free-pod": FREE_POD, "free-object": FREE_OBJECT, "free-value": FREE_VALUES}.items()
+        },
     }
 
 

@@ -2,33 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.project import Project, open_project
 from poolsmith.diagnostics import NoInputError
-from poolsmith.profiles.load_cluster import load_cluster
+from poolsmith.plan.pipeline import resolve_cluster
+from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
 from poolsmith.review.change import ClusterChange, SeenCluster
+from poolsmith.review.gained import Elsewhere, gained_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.app.run import Run
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.policies.apply import JudgingOptions
     from poolsmith.policies.base_revision import BaseRevision
     from poolsmith.profiles.fleet import ClusterFiles
 
 
-def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Diagnostic]:  # noqa: ARG001 - to come
+def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Diagnostic]:
     """All that the change would gain, and what nobody has accepted of it."""
-    list(cluster_changes(run, base))
-    yield from ()
-
-
-def cluster_changes(run: Run, base: BaseRevision) -> Iterator[ClusterChange]:
-    """Of the clusters of a run, and of those that are gone; what is the same in all its files is no change."""
+    supply = run.project.judging_policies.supply
     before = _base_project(base)
+
+    def accepts(cluster: str, workload: str, text: str) -> bool:
+        return supply.accepts_setting(cluster, workload, text, judging.today)
+
+    for change in cluster_changes(run, before):
+        yield from gained_settings(change, _elsewhere(run.project, before, change), accepts)
+
+
+def _elsewhere(project: Project, before: Project | None, change: ClusterChange) -> Elsewhere:
+    def again(values: dict[str, Any]) -> Prediction | None:
+        assert change.after is not None, "only of what is there"
+        return _with_values(project, change.after.loaded, values)
+
+    def others() -> Iterator[SeenCluster]:
+        clusters = before.fleet.clusters if before is not None else ()
+        seen = (_seen(before, files) for files in clusters if before is not None)
+        return (one for one in seen if one is not None)
+
+    return Elsewhere(
+        again=again,
+        others=others,
+        without=lambda prediction, values: project.predictions.with_values(prediction, values).installation,
+    )
+
+
+def _with_values(project: Project, loaded: LoadedCluster, values: dict[str, Any]) -> Prediction | None:
+    """The same profiles with other values; None where they do not fit together."""
+    if loaded.cluster is None:
+        return None
+    spec = loaded.cluster.spec
+    spec = replace(spec, stack=replace(spec.stack, values=values, upgrading_from=None))
+    other = replace(loaded, cluster=replace(loaded.cluster, spec=spec))
+    resolved = resolve_cluster(other, project.catalog)
+    if resolved.plan is None:
+        return None
+    prediction = project.predictions.of(resolved.plan, other)
+    return None if prediction.installation.errors else prediction
+
+
+def cluster_changes(run: Run, before: Project | None) -> Iterator[ClusterChange]:
+    """Of the clusters of a run, and of those that are gone; what is the same in all its files is no change."""
     then = {files.name: files for files in before.fleet.clusters} if before is not None else {}
     now = {files.name: files for files in run.selected}
     gone = then.keys() - {files.name for files in run.project.fleet.clusters} if run.is_whole else set()

@@ -209,6 +209,8 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM650", "unexplained-acceptance", "error", ()),
     ("PSM651", "expired-acceptance", "error", ()),
     ("PSM652", "unused-acceptance", "warning", ()),
+    ("PSM670", "unaccepted-setting", "error", ()),
+    ("PSM671", "unseen-value", "error", ()),
     ("PSM901", "denied-by-policy", "error", ()),
     ("PSM902", "warned-by-policy", "warning", ()),
     ("PSM903", "audited-by-policy", "note", ()),

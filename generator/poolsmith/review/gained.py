@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.review import UNACCEPTED_SETTING, UNSEEN_VALUE
 from poolsmith.diagnostics.listing import counted, joined
-from poolsmith.diagnostics.printable import shorten
+from poolsmith.diagnostics.printable import cut, printable
 from poolsmith.ledger.value_effects import without_value
 from poolsmith.record import record
 from poolsmith.review.settings import control_plane_tolerations, protections_of, settings_of
-from poolsmith.review.settings_table import JUDGED_ELSEWHERE, is_free_value
+from poolsmith.review.settings_table import JUDGED_BY_OPERANDS, is_free_value
 from poolsmith.sources import pointer as pointers
 from poolsmith.sources.nested import MISSING, copied, value_at
 
@@ -40,6 +40,7 @@ MOST_VALUES = 200
 _SHOWN = 4
 _LONGEST = 160
 _NO_LONGER = "no longer "
+_SECOND = "a second object of this name"
 
 
 @record(kw_only=False)
@@ -75,22 +76,26 @@ def gained_settings(change: ClusterChange, elsewhere: Elsewhere, accepts: Accept
         gains += _gains(after, known, values, elsewhere)
     name = change.name
     gains = [gain for gain in gains if not accepts(name, gain.key, gain.text)]
-    yield from _reported(after, gains, [path for path in changed if not is_free_value(path, value_at(values, path))], elsewhere)
+    yield from _reported(
+        after, gains, [path for path in changed if not is_free_value(path, value_at(values, path, MISSING))], elsewhere
+    )
 
 
-def _gains(
-    after: SeenCluster, known: list[SeenCluster], values: dict[str, Any], elsewhere: Elsewhere
-) -> list[_Gain]:
+def _gains(after: SeenCluster, known: list[SeenCluster], values: dict[str, Any], elsewhere: Elsewhere) -> list[_Gain]:
     """Settings that neither the base has nor the profiles bring with the base's values; and lost protections."""
     allowed = [_settings(one.prediction.installation, settings_of) for one in known]
     protected: Settings = {}
-    free = {path: value_at(values, path) for path in _leaves_of(values) if is_free_value(path, value_at(values, path))}
+    free = {
+        path: value_at(values, path, MISSING)
+        for path in _leaves_of(values)
+        if is_free_value(path, value_at(values, path, MISSING))
+    }
     for old in ({}, *(_values(one) for one in known)):
         prediction = elsewhere.again(_merged(old, free))
         if prediction is not None:
             allowed.append(_settings(prediction.installation, settings_of))
             protected = _settings(prediction.installation, protections_of)
-    common = {path: value_at(values, path) for path in _leaves_of(values) if _is_known(path, values, known)}
+    common = {path: value_at(values, path, MISSING) for path in _leaves_of(values) if _is_known(path, values, known)}
     prediction = elsewhere.again(_merged({}, common | free))
     if prediction is not None:
         allowed.append(_settings(prediction.installation, settings_of))
@@ -114,12 +119,16 @@ def _strict_gains(after: SeenCluster, known: list[SeenCluster]) -> list[_Gain]:
     """What profiles can bring about as well: pods on the nodes of the control plane."""
     then = {key: set(texts) for one in known for key, texts in _tolerations(one).items()}
     anywhere = {text for key, texts in then.items() if "/DaemonSet/" in key for text in texts}
-    return [
-        _Gain(key, text)
-        for key, texts in _tolerations(after).items()
-        if "/DaemonSet/" in key
-        for text in sorted(texts - then.get(key, set()) - anywhere)
-    ] if known else []
+    return (
+        [
+            _Gain(key, text)
+            for key, texts in _tolerations(after).items()
+            if "/DaemonSet/" in key
+            for text in sorted(texts - then.get(key, set()) - anywhere)
+        ]
+        if known
+        else []
+    )
 
 
 def _tolerations(seen: SeenCluster) -> Settings:
@@ -129,7 +138,10 @@ def _tolerations(seen: SeenCluster) -> Settings:
 def _settings(installation: Installation, of: Callable[[Any], Iterator[str]]) -> Settings:
     found: dict[str, frozenset[str]] = {}
     for made in installation.made:
-        found[made.key] = found.get(made.key, frozenset()) | frozenset(of(made.body))
+        texts = frozenset(of(made.body))
+        if made.key in found and of is settings_of:
+            texts |= {_SECOND}
+        found[made.key] = found.get(made.key, frozenset()) | texts
     return found
 
 
@@ -147,8 +159,8 @@ def _leaves_of(values: dict[str, Any], above: ValuePath = ()) -> list[ValuePath]
 
 
 def _is_known(path: ValuePath, values: dict[str, Any], known: list[SeenCluster]) -> bool:
-    value = value_at(values, path)
-    return any(_same(value_at(_values(one), path), value) for one in known)
+    value = value_at(values, path, MISSING)
+    return any(_same(value_at(_values(one), path, MISSING), value) for one in known)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -173,7 +185,9 @@ def _reported(
 ) -> Iterator[Diagnostic]:
     name = after.loaded.name
     if len(changed) > MOST_VALUES:
-        message = f"{counted(len(changed), 'value')} change at once; of more than {MOST_VALUES} nobody can tell what each does"
+        message = (
+            f"{counted(len(changed), 'value')} change at once; of more than {MOST_VALUES} nobody can tell the effects"
+        )
         yield diagnose(UNACCEPTED_SETTING, message, _place(after, ()), subject=name)
         return
     left = {(gain.key, gain.text) for gain in gains}
@@ -193,13 +207,11 @@ def _reported(
         yield _finding(after, (), sorted(left))
 
 
-def _effect(
-    after: SeenCluster, path: ValuePath, elsewhere: Elsewhere
-) -> tuple[set[tuple[str, str]], bool] | None:
+def _effect(after: SeenCluster, path: ValuePath, elsewhere: Elsewhere) -> tuple[set[tuple[str, str]], bool] | None:
     """What is there only with the value at a path, and whether anything changes with it; None: nobody can tell."""
     values = after.prediction.shared.given.values
-    if value_at(values, path) is MISSING:
-        return set(), False
+    if value_at(values, path, MISSING) is MISSING:
+        return None
     now = after.prediction.installation
     without = elsewhere.without(after.prediction, without_value(values, path))
     if without.errors:
@@ -215,14 +227,17 @@ def _effect(
 
 
 def _bodies(installation: Installation) -> list[Any]:
-    return [made.body for made in installation.made if made.body["kind"] not in JUDGED_ELSEWHERE]
+    return [made.body for made in installation.made if made.body["kind"] not in JUDGED_BY_OPERANDS]
 
 
 def _finding(after: SeenCluster, path: ValuePath, gains: list[tuple[str, str]]) -> Diagnostic:
     by_object: dict[str, list[str]] = {}
     for key, text in gains:
         by_object.setdefault(key, []).append(text)
-    parts = [f"`{key}`: {joined([f'`{shorten(text, _LONGEST)}`' for text in texts], _SHOWN)}" for key, texts in by_object.items()]
+    parts = [
+        f"`{key}`: {joined([f'`{printable(cut(text, _LONGEST))}`' for text in texts], _SHOWN)}"
+        for key, texts in by_object.items()
+    ]
     who = f"`{'.'.join(path)}`" if path else "the change"
     message = f"{who} brings about what nobody has accepted; {joined(parts, _SHOWN, '; ')}"
     return diagnose(UNACCEPTED_SETTING, message, _place(after, path), subject=after.loaded.name)

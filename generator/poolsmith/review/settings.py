@@ -13,7 +13,7 @@ from poolsmith.ledger.grants.grant import repository_of
 from poolsmith.review.settings_table import (
     FREE_OBJECT,
     FREE_POD,
-    JUDGED_ELSEWHERE,
+    JUDGED_BY_OPERANDS,
     KIND_FIELDS,
     is_free_variable,
     is_obeyed,
@@ -21,6 +21,7 @@ from poolsmith.review.settings_table import (
     probe_counts,
     reaches_control_plane,
     restricts,
+    restricts_variable,
 )
 from poolsmith.sources.pod_template import mapping, pod_template_of
 
@@ -35,6 +36,8 @@ _CONTAINERS = frozenset(("initContainers", "containers", "ephemeralContainers"))
 _WHOLE = frozenset(("command", "args", "nodeAffinity", "rules"))
 """Lists and blocks whose parts mean nothing by themselves."""
 _KEYS = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
+_NAMED = frozenset((*_CONTAINERS, "env", "volumes", "volumeMounts", "ports"))
+"""Lists whose items say what they are besides their names."""
 _META = ("metadata",)
 _LABELS = frozenset(("labels", "annotations"))
 
@@ -42,7 +45,8 @@ _LABELS = frozenset(("labels", "annotations"))
 def settings_of(item: KubernetesObject) -> Iterator[str]:
     """Of one object, but for what nobody needs to accept. Those of pods begin at the pod."""
     kind = item["kind"]
-    if kind in JUDGED_ELSEWHERE:
+    yield f"kind={kind}"
+    if kind in JUDGED_BY_OPERANDS:
         return
     template = pod_template_of(item)
     for path, value in _leaves((), item):
@@ -69,7 +73,7 @@ def protections_of(item: KubernetesObject) -> Iterator[str]:
         return
     for path, value in _leaves((), {"spec": mapping(template.get("spec"))}):
         plain = _plain(path)
-        if restricts(plain, value):
+        if restricts(plain, value) or (path[-1] == "value" and restricts_variable(path[-2].strip("[]"), value)):
             yield _said(path, value if is_placement(plain) else None)
 
 
@@ -84,13 +88,15 @@ def control_plane_tolerations(item: KubernetesObject) -> Iterator[str]:
 def is_free_of_pod(path: Path, value: Any) -> bool:
     """Whether nobody has to accept that a pod has this field."""
     plain = _plain(path)
+    if value in ({}, []):
+        return True
     if _is_metadata(path):
         return not is_obeyed(path[2])
     if _is_toleration(path):
         return not reaches_control_plane(value)
     if "env" in path and path[0] == "spec" and len(path) > 4 and path[1] in _CONTAINERS:  # noqa: PLR2004 - the place of a variable
-        return path[-1] == "name" or is_free_variable(path[4].strip("[]"))
-    if path[-1] == "name" or restricts(plain, value):
+        return path[5:] == ("name",) or is_free_variable(path[4].strip("[]"))
+    if restricts(plain, value) or (path[-1] == "name" and path[-3] in _NAMED and path[-2].startswith("[")):
         return True
     return _matches(plain, FREE_POD) and not probe_counts(plain)
 

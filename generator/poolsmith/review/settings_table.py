@@ -32,10 +32,6 @@ FREE_POD: dict[str, str] = {
     "spec.volumes.emptyDir.*": "a folder of the pod's own; where it is mounted counts",
     "spec.volumes.configMap.defaultMode": "bits of files that the pod alone sees",
     "spec.volumes.configMap.optional": "whether the pod waits for it",
-    "spec.securityContext": "empty",
-    "spec.container.securityContext": "empty",
-    "spec.container.env": "empty",
-    "spec.container.args": "empty",
 }
 """Fields of pods, without the names of list items; `container` is one of any sort."""
 _COUNTS_IN_PROBES = ("exec", "host")
@@ -74,8 +70,8 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
 }
 """Which metrics are read, how often, and when somebody is woken. Credentials for reading count."""
 
-JUDGED_ELSEWHERE = frozenset(("ClusterPolicy", "NVIDIADriver", "GPUCluster", "Namespace"))
-"""What the operator makes of its resources is predicted and looked at; labels of namespaces have a rule of their own."""
+JUDGED_BY_OPERANDS = frozenset(("ClusterPolicy", "NVIDIADriver", "GPUCluster"))
+"""What the operator makes of them is looked at, and whether there are more of them."""
 
 FREE_VALUES: dict[str, str] = {
     "*.enabled": "a component of the release as it comes; its privileges have to be granted",
@@ -192,6 +188,11 @@ _RESTRICTING_POD: dict[str, tuple[Any, ...]] = {
     "spec.container.volumeMounts.readOnly": (True,),
     "spec.container.volumeMounts.recursiveReadOnly": ("Enabled",),
 }
+
+
+def restricts_variable(name: str, value: Any) -> bool:
+    """Whether it keeps containers from choosing GPUs that nobody gave them."""
+    return name.startswith("ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR") and value == "false"
 
 
 def is_placement(plain: str) -> bool:

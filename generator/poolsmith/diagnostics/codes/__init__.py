@@ -11,6 +11,7 @@ from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
+from poolsmith.diagnostics.codes.review import REVIEW
 from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
@@ -29,5 +30,6 @@ CODE_BOOK = (
     *HYGIENE,
     *POLICY,
     *SUPPLY,
+    *REVIEW,
     *ADMISSION,
 )
