@@ -95,7 +95,7 @@ def is_free_of_pod(path: Path, value: Any) -> bool:
     if _is_toleration(path):
         return not reaches_control_plane(value)
     if "env" in path and path[0] == "spec" and len(path) > 4 and path[1] in _CONTAINERS:  # noqa: PLR2004 - the place of a variable
-        return path[5:] == ("name",) or is_free_variable(path[4].strip("[]"))
+        return path[5:] == ("name",) or (path[5:] == ("value",) and is_free_variable(path[4].strip("[]")))
     if restricts(plain, value) or (path[-1] == "name" and path[-3] in _NAMED and path[-2].startswith("[")):
         return True
     return _matches(plain, FREE_POD) and not probe_counts(plain)
