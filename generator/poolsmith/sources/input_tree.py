@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, Location, Position, diagnose, point_in, whole_file
 from poolsmith.diagnostics.codes import reading
@@ -180,11 +180,18 @@ def reading_rule(name: str) -> RuleInfo:
     return next(rule for rule in reading.READING if rule.name == name)
 
 
+def without_empty_end(documents: list[Any]) -> list[Any]:
+    """The documents of a file, all but the first without those that are empty at its end: a `---` there opens none."""
+    last = len(documents)
+    while last > 1 and documents[last - 1] is None:
+        last -= 1
+    return documents[:last]
+
+
 def _one_mapping(
     path: str, text: str, documents: list[object], duplicates: list[YamlProblem]
 ) -> SourceFile | Diagnostic:
-    while len(documents) > 1 and documents[-1] is None:
-        documents = documents[:-1]  # a `---` at the end opens no document
+    documents = without_empty_end(documents)
     if len(documents) > 1:
         return diagnose(
             reading.SEVERAL_DOCUMENTS, f"{len(documents)} documents in one file; one is allowed", whole_file(path)

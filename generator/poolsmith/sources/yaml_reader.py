@@ -20,6 +20,7 @@ from poolsmith.diagnostics.printable import cut, one_line
 from poolsmith.diagnostics.span import Position
 from poolsmith.record import record
 from poolsmith.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
+from poolsmith.sources.yaml_limits import deserves_counting, first_excess, most_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +35,6 @@ YamlValue = Any
 MAX_DEPTH = 100
 MAX_ALIASED_NODES = 10_000
 MAX_DUPLICATES = 50
-_PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 20,000 levels safely
 
 PLAIN, QUOTED = "plain", "quoted"
 _LONGEST_KEY = 60
@@ -108,23 +108,29 @@ def _refuse_what_is_not_yaml(text: str) -> None:
             message="text after `---` on the same line: Kubernetes throws it away silently",
             position=_position_at(text, match.start("text")),
         )
-    if text.count("[") + text.count("{") + text.count("-") + text.count("?") > _PRECHECK_FROM:
-        _refuse_deep_nesting(text)
+    if deserves_counting(text):
+        _refuse_too_much(text)
 
 
-def _refuse_deep_nesting(text: str) -> None:
-    """Count depth on the event stream, which does not recurse, before the composer does."""
-    depth = 0
+def _refuse_too_much(text: str) -> None:
+    """Looks at the stream of events, before the composer keeps nodes and recurses."""
+    most = most_nodes(text)
     try:
-        for event in yaml.parse(text, Loader=NodeParser):
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > MAX_DEPTH:
-                    raise _too_deep(_position_of_mark(event.start_mark))
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
+        excess = first_excess(yaml.parse(text, Loader=NodeParser), nodes=most, depth=MAX_DEPTH)
     except (yaml.YAMLError, UnicodeError):
         return  # the composer reports it with its place
+    if excess is not None:
+        position = _position_of_mark(excess.mark)
+        raise _too_deep(position) if excess.is_depth else _too_many(most, position)
+
+
+def _too_many(most: int, position: Position) -> YamlProblem:
+    return YamlProblem(
+        reason="input-limit",
+        message=f"the file holds more than {most:,} keys and values",
+        position=position,
+        help="split it, or take out what does not belong there",
+    )
 
 
 def _too_deep(position: Position | None = None) -> YamlProblem:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, Location, diagnose, point_in, whole_file
 from poolsmith.diagnostics.codes import reading
+from poolsmith.sources.input_tree import without_empty_end
 from poolsmith.sources.text_file import read_text_file, read_yaml_documents
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ def read_values(file: Path, shown: str) -> dict[str, Any] | Diagnostic:
 
 
 def _one_mapping(shown: str, documents: list[Any]) -> dict[str, Any] | Diagnostic:
-    while len(documents) > 1 and documents[-1] is None:
-        documents = documents[:-1]
+    documents = without_empty_end(documents)
     if len(documents) > 1:
         message = f"{len(documents)} documents in one values file; Helm reads the first only"
         return diagnose(reading.SEVERAL_DOCUMENTS, message, whole_file(shown))

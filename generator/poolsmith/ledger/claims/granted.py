@@ -54,7 +54,7 @@ def _table(asked: _Asked) -> ClaimTable:
     def granted(key: str, container: str, image: str, privilege: Privilege) -> bool:
         namespace, _, workload = key.partition("/")
         return any(
-            asked.book.granting(
+            asked.book.allows(
                 LedgerLine(pool, workload, container, privilege, Reach.NONE, (), namespace),
                 repository_of(image),
                 asked.given,

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.sources.input_tree import InputTree
-    from poolsmith.sources.yaml_marks import Marks
 
 MAX_GRANTS = 2_000
 MAX_PRIVILEGES = 50_000
@@ -34,18 +33,6 @@ class LoadedGrant:
 
     grant: PrivilegeGrant
     file: SourceFile
-
-
-class _Document(SourceFile):
-    """One of several documents of a file, all of which are composed at once."""
-
-    def __init__(self, path: str, text: str, data: Any, document: int, places: StreamPlaces) -> None:
-        super().__init__(path, text, data, document=document)
-        self._places = places
-
-    @property
-    def _marks(self) -> Marks:
-        return self._places.marks(self._document)
 
 
 def load_grants(tree: InputTree, paths: Iterable[str]) -> tuple[tuple[LoadedGrant, ...], tuple[Diagnostic, ...]]:
@@ -95,7 +82,7 @@ def _documents(tree: InputTree, path: str, problems: list[Diagnostic]) -> Iterat
         problems.append(diagnose(reading.EMPTY_DOCUMENT, f"the file holds {what}", whole_file(path)))
     for index, data in enumerate(documents):
         if isinstance(data, dict):
-            yield _Document(path, text, data, index, places)
+            yield SourceFile(path, text, data, document=index, stream=places)
         elif data is not None:
             message = f"document {index + 1} is {kind_of(data)}, not a mapping"
             problems.append(diagnose(reading.NOT_A_MAPPING, message, places.locate(index, "")))

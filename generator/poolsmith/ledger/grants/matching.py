@@ -96,7 +96,10 @@ class GrantBook:
         self._by_cluster: dict[str, frozenset[int]] = {}
         self._by_workload: dict[str, tuple[int, ...]] = {}
         self._tokens: dict[tuple[str, str, str, Privilege], Granted] = {}
-        self._named = [_by_key(grant) for grant in self.grants]
+        self._said: dict[tuple[int, ...], _Held] = {}
+        self._for_all = frozenset(
+            index for index, grant in enumerate(self.grants) if not grant.spec.containers and not grant.spec.images
+        )
         self._any_pool = frozenset(
             index for index, grant in enumerate(self.grants) if any(pool == ANY_NODE for pool in grant.spec.pools)
         )
@@ -133,15 +136,25 @@ class GrantBook:
                 return tuple(item for item in found if item.grant in given and self.in_pool(item.grant, line.pool))
         return found
 
+    def allows(self, line: LedgerLine, repository: str, given: frozenset[int]) -> bool:
+        """Whether any of the grants at the places `given` allows a line."""
+        return any(
+            item.grant in given and self.in_pool(item.grant, line.pool) for item in self._anywhere(line, repository)
+        )
+
     def needed(self, line: LedgerLine, repository: str, given: frozenset[int]) -> GrantingToken | None:
         """Of what allows a line the first that says just what it says and names the container, or none for what the
         pod holds as a whole; else the nearest to that. None where nothing allows it."""
-        allowing = (
-            item
-            for item in self._anywhere(line, repository)
-            if item.grant in given and self.in_pool(item.grant, line.pool)
-        )
-        return max(allowing, key=lambda item: (item.exact, self._names(item.grant, line.container)), default=None)
+        best: GrantingToken | None = None
+        nearest = (False, False)
+        for item in self._anywhere(line, repository):
+            if item.grant in given and self.in_pool(item.grant, line.pool):
+                near = (item.exact, self._names(item.grant, line.container))
+                if best is None or near > nearest:
+                    best, nearest = item, near
+                if nearest == (True, True):
+                    break
+        return best
 
     def _names(self, grant: int, container: str) -> bool:
         named = self.grants[grant].spec.containers
@@ -161,37 +174,55 @@ class GrantBook:
         return grant in self._any_pool or any(pool_matches(item, pool) for item in self.grants[grant].spec.pools)
 
     def _granting(self, line: LedgerLine, repository: str) -> Iterator[GrantingToken]:
-        keys = _keys(line.privilege)
-        for index in self.of_workload(line.workload):
-            grant = self.grants[index]
-            if line.container and not is_meant(grant, line.container, repository):
-                continue
-            named = self._named[index]
-            for key in keys:
-                for token, privilege in named.get(key, ()):
-                    if covers(privilege, line.privilege):
-                        yield GrantingToken(index, token, privilege == line.privilege)
+        """What many grants say alike is compared with the line once."""
+        held = self._held(line.workload)
+        found = [
+            (grant, order if key[1:] and privilege.name == "rbac" else 0, token, privilege == line.privilege)
+            for order, key in enumerate(_keys(line.privilege))
+            for privilege, places in held.get(key, {}).items()
+            if covers(privilege, line.privilege)
+            for grant, token in places
+            if not line.container or grant in self._for_all or is_meant(self.grants[grant], line.container, repository)
+        ]
+        for grant, _, token, exact in sorted(found):
+            yield GrantingToken(grant, token, exact)
+
+    def _held(self, workload: str) -> _Held:
+        """What the grants to a workload say, wherever: workloads that the same grants name share it."""
+        grants = self.of_workload(workload)
+        if grants not in self._said:
+            said = self._said[grants] = {}
+            for index in grants:
+                for token, (_, privilege) in enumerate(self.grants[index].tokens):
+                    said.setdefault(_key(privilege), {}).setdefault(privilege, []).append((index, token))
+        return self._said[grants]
 
 
 _Key = tuple[str, ...]
+_Held = dict[_Key, dict["Privilege", list[tuple[int, int]]]]
+"""Grants and tokens by privilege, and privileges by what they are about."""
 
 
 def _keys(privilege: Privilege) -> tuple[_Key, ...]:
-    """Under which keys the tokens stand that may cover a privilege: those of one resource, and those of many."""
-    return (
-        ((privilege.name,), (privilege.name, *privilege.arguments[:2]))
-        if privilege.name == "rbac"
-        else ((privilege.name,),)
-    )
+    """Under which keys the tokens stand that may cover a privilege: those of many resources, and those of one; those
+    of a path and of the folders that it is in."""
+    match privilege.name:
+        case "rbac":
+            return ((privilege.name,), (privilege.name, *privilege.arguments[:2]))
+        case "host-path":
+            parts = privilege.arguments[0].split("/")
+            folders = ("/".join(parts[:length]) for length in range(1, len(parts) + 1))
+            return tuple((privilege.name, folder) for folder in dict.fromkeys(("/", *folders)))
+    return ((privilege.name,),)
 
 
-def _by_key(grant: PrivilegeGrant) -> dict[_Key, list[tuple[int, Privilege]]]:
-    found: dict[_Key, list[tuple[int, Privilege]]] = {}
-    for token, (_, privilege) in enumerate(grant.tokens):
-        of_many = privilege.name != "rbac" or any("*" in item for item in privilege.arguments[:2])
-        key = (privilege.name,) if of_many else (privilege.name, *privilege.arguments[:2])
-        found.setdefault(key, []).append((token, privilege))
-    return found
+def _key(privilege: Privilege) -> _Key:
+    match privilege.name:
+        case "rbac" if not any("*" in item for item in privilege.arguments[:2]):
+            return (privilege.name, *privilege.arguments[:2])
+        case "host-path":
+            return (privilege.name, privilege.arguments[0])
+    return (privilege.name,)
 
 
 def is_meant(grant: PrivilegeGrant, container: str, repository: str) -> bool:
