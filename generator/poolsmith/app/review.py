@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.project import Project, open_project
+from poolsmith.app.repository_review import review_repository
 from poolsmith.diagnostics import NoInputError
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
@@ -32,6 +33,7 @@ def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Di
     def accepts(cluster: str, workload: str, text: str) -> bool:
         return supply.accepts_setting(cluster, workload, text, judging.today)
 
+    yield from review_repository(run, base, before)
     for change in cluster_changes(run, before):
         yield from gained_settings(change, _elsewhere(run.project, before, change), accepts)
 

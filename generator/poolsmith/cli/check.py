@@ -57,6 +57,14 @@ if TYPE_CHECKING:
     metavar="REV",
     help="Use policies/ of this git revision, so that a pull request can't grant itself what it needs.",
 )
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    type=click.Choice(("policy-widening", "judge-change")),
+    help="With --policies-from: somebody who may do so has accepted what the change widens in policies/, or what it "
+    "changes of the files that run and decide this check. Both are still listed, as notes.",
+)
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @click.option(
     "--today",
@@ -81,12 +89,15 @@ def command(
     pod_security: str | None,
     nodes: Path | None,
     policies_from: str | None,
+    accepted: tuple[str, ...],
     strict: bool,
     today: dt.datetime | None,
     cache: bool | None,
     rehash: bool,
 ) -> int:
     """Check the project and its output, or the manifests in PATHS."""
+    if accepted and policies_from is None:
+        raise UsageError("--accept is about a change: it needs --policies-from")
     if paths:
         from poolsmith.app.check import check_paths
 
@@ -117,7 +128,7 @@ def command(
         from poolsmith.policies.apply import JudgingOptions
 
         with _base(root, policies_from) as base, progress_bar("checking") as progress:
-            judging = JudgingOptions(base=base, strict=strict)
+            judging = JudgingOptions(base=base, strict=strict, accepted=frozenset(accepted))
             outcome = check_project(
                 root,
                 clusters=clusters,

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from poolsmith.policies.base_revision import BaseRevision
     from poolsmith.policies.policies import Policies
 
+POLICY_WIDENING = "policy-widening"
+JUDGE_CHANGE = "judge-change"
+ACCEPTABLE = (POLICY_WIDENING, JUDGE_CHANGE)
+"""What somebody may accept of a change: that the policies allow more, and that other files run or decide the check."""
 _FEW = 3
 
 
@@ -27,8 +31,8 @@ _FEW = 3
 class JudgingOptions:
     """How findings are judged: on which day, against which base, and whether all must be evaluated.
 
-    The day is one of UTC. Without a base the project's own policies count. `accepted` are the names of what somebody
-    who may do so has accepted of this change.
+    The day is one of UTC. Without a base the project's own policies count. `accepted` are those of ACCEPTABLE that
+    somebody who may do so has accepted of this change.
     """
 
     today: dt.date = field(default_factory=lambda: dt.datetime.now(dt.UTC).date())

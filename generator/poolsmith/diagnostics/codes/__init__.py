@@ -5,6 +5,7 @@ beside their code; `app` joins both.
 """
 
 from poolsmith.diagnostics.codes.admission import ADMISSION
+from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
@@ -30,6 +31,7 @@ CODE_BOOK = (
     *HYGIENE,
     *POLICY,
     *SUPPLY,
+    *CHANGE,
     *REVIEW,
     *ADMISSION,
 )

@@ -1,0 +1,39 @@
+"""Use case: what a change does to the repository itself, beside what its profiles say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.app.project import OUTPUT
+from poolsmith.profiles.load_cluster import load_cluster
+from poolsmith.review.beside_output import Delivered, beside_output, delivered_path
+from poolsmith.review.head_tree import head_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.app.project import Project
+    from poolsmith.app.run import Run
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.policies.base_revision import BaseRevision
+
+
+def review_repository(run: Run, base: BaseRevision, before: Project | None) -> Iterator[Diagnostic]:
+    """`before` is the project of the base, None where it has no profiles."""
+    head = head_tree(run.project.root, (OUTPUT,))
+    yield from beside_output(head, base, _delivered(run, before))
+
+
+def _delivered(run: Run, before: Project | None) -> Delivered:
+    """Where the clusters of a run are delivered from; of those of the base only where that is."""
+    project = run.project
+    paths = (delivered_path(load_cluster(project.tree, files, project.bases)) for files in run.selected)
+    known = before.fleet.clusters if before is not None else ()
+    loaded = (load_cluster(before.tree, files, before.bases) for files in known) if before is not None else ()
+    return Delivered(
+        root=project.root,
+        clusters=frozenset(files.name for files in project.fleet.clusters),
+        known_clusters=frozenset(files.name for files in known),
+        paths=tuple(path for path in paths if path is not None),
+        known_paths=frozenset(item.path for item in map(delivered_path, loaded) if item is not None),
+    )
