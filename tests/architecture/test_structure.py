@@ -18,6 +18,7 @@ from poolsmith.app.rule_book import rule_book
 from poolsmith.app.schemas import policy_schema_files, schema_files
 from poolsmith.diagnostics import codes
 from poolsmith.diagnostics.codes.admission import ADMISSION
+from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
@@ -45,7 +46,7 @@ FAMILIES = {
     "PSM3": SCHEMA,
     "PSM4": PRIVILEGE,
     "PSM5": HYGIENE,
-    "PSM6": (*POLICY, *SUPPLY, *REVIEW),
+    "PSM6": (*POLICY, *SUPPLY, *CHANGE, *REVIEW),
     "PSM9": ADMISSION,
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}

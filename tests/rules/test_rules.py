@@ -27,6 +27,9 @@ OF_PROJECTS = ("PSM2", "PSM4", "PSM6", "PSM9")
 ELSEWHERE = {
     "pod-security": "needs a level: tests/rules/pod_security",
     "changed-policies": "needs another revision: tests/hostile/test_shipped_policies.py",
+    "policy-widening": "needs another revision: tests/review/test_policy_widening.py",
+    "judge-change": "needs another revision: tests/review/test_judge_files.py",
+    "beside-output": "needs another revision: tests/review/test_beside_output.py",
     "not-evaluated": "needs --strict: tests/app/test_verdicts.py",
     "script-not-known": "needs a whole operator: tests/policies/privilege_policy/test_project.py",
     "incomplete-privilege-policy": "needs a whole operator: tests/policies/privilege_policy/test_project.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
@@ -30,6 +31,7 @@ _EXECUTABLE = "100755"
 _MOST_TOLD = 40
 _MOST_OF_LOCK = 8 << 20
 _LONGEST = 200
+_ODD = "has a name that not every file system can keep: letters that aren't seen, or a dot or a blank at an end"
 _NEVER_DELIVERED = frozenset((".ds_store", "thumbs.db", "desktop.ini", ".directory"))
 _OF_EDITORS = (".swp", ".swo", "~", ".orig", ".rej")
 
@@ -59,13 +61,19 @@ def delivered_path(cluster: LoadedCluster) -> DeliveredPath | None:
     """None of a cluster that can't be read."""
     if cluster.cluster is None:
         return None
-    return DeliveredPath(cluster.name, cluster.cluster.spec.delivery.path, f"profiles/{cluster.name}/cluster.yaml")
+    return DeliveredPath(
+        cluster.name, posixpath.normpath(cluster.cluster.spec.delivery.path), f"profiles/{cluster.name}/cluster.yaml"
+    )
 
 
 def beside_output(head: HeadTree, base: BaseRevision, delivered: Delivered) -> Iterator[Diagnostic]:
     """All of it, file by file. What stands there in the base as well is no news, and left to a warning."""
     owned = _owned(delivered, base.prefix)
-    found = {path: problem for path, problem in _problems(head, base, delivered, owned) if problem}
+    yield from _wrong_paths(base, delivered)
+    found: dict[str, str] = {}
+    for path, problem in _problems(head, base, delivered, owned):
+        if problem:
+            found.setdefault(path, problem)
     for number, (path, problem) in enumerate(sorted(found.items())):
         if number == _MOST_TOLD:
             message = f"{counted(len(found) - number, 'more file')} like these stand beside what is generated"
@@ -73,7 +81,6 @@ def beside_output(head: HeadTree, base: BaseRevision, delivered: Delivered) -> I
             return
         where = printable(path.removeprefix(base.prefix))
         yield diagnose(BESIDE_OUTPUT, f"`{_shown(where)}` {problem}", whole_file(where), subject=where)
-    yield from _wrong_paths(base, delivered)
 
 
 def _problems(
@@ -81,19 +88,17 @@ def _problems(
 ) -> Iterator[tuple[str, str]]:
     others = _elsewhere(base, delivered)
     own = tuple(f"{base.prefix}{name}" for name in _OWN)
+    own_alike = tuple(map(alike, own))
     for path in sorted((*head.added(base), *_late(head, base, delivered))):
         mode = head.files[path].mode
         before = base.files.get(path)
         if _is_in(path, own):
             if path.startswith(f"{own[0]}/") or path == own[0]:
                 yield path, _in_output(path, mode, owned, was=before.mode if before is not None else "")
-        elif _is_in(alike(path), own):
+        elif _is_in(alike(path), own_alike):
             yield path, "has a name that some file systems take for one of this project's own folders"
         elif _is_in(path, others):
-            yield (
-                path,
-                f"lies where clusters are delivered from, and poolsmith does not write there; it {what_it_does(path)}",
-            )
+            yield path, f"lies where clusters are delivered from, and poolsmith writes nothing; it {what_it_does(path)}"
     for path in head.untracked:
         if _is_in(path, (own[0],)) and path not in owned and not _is_junk(path):
             yield path, f"is not tracked yet, and no lock owns it; it {what_it_does(path)}"
@@ -104,9 +109,8 @@ def _late(head: HeadTree, base: BaseRevision, delivered: Delivered) -> Iterator[
     """Files that the base has already, in the folder of a cluster that only this change delivers."""
     for name in delivered.clusters - delivered.known_clusters:
         folder = f"{base.prefix}{_CLUSTERS}/{name}/"
-        yield from (
-            path for path, file in head.files.items() if path.startswith(folder) and base.files.get(path) == file
-        )
+        there = (path for path in head.files if path.startswith(folder))
+        yield from (path for path in there if base.files.get(path) == head.files[path])
 
 
 def _in_output(path: str, mode: str, owned: frozenset[str], *, was: str) -> str:
@@ -129,23 +133,18 @@ def _collisions(head: HeadTree, base: BaseRevision, folder: str) -> Iterator[tup
             continue
         other = first.setdefault(alike(path), path)
         if other != path and not (path in base.files and other in base.files):
-            yield path, f"is one file with `{_shown(other)}` on file systems that don't tell such names apart"
+            new, old = (other, path) if path in base.files else (path, other)
+            yield new, f"is one file with `{_shown(old)}` on file systems that don't tell such names apart"
         elif path not in base.files and _is_odd(path):
-            yield (
-                path,
-                "has a name that not every file system can keep: letters that aren't seen, or a dot or a blank "
-                "at an end",
-            )
+            yield path, _ODD
 
 
 def _wrong_paths(base: BaseRevision, delivered: Delivered) -> Iterator[Diagnostic]:
     right = f"{base.prefix}{OUTPUT}"
     for item in delivered.paths:
         if item.path != right and item.path not in delivered.known_paths:
-            message = (
-                f"cluster `{item.cluster}` would be delivered from `{_shown(item.path)}`, where poolsmith writes "
-                f"nothing; what it generates is in `{right}`"
-            )
+            there = f"`{_shown(item.path)}`, where poolsmith writes nothing"
+            message = f"cluster `{item.cluster}` would be delivered from {there}; what it generates is in `{right}`"
             yield diagnose(
                 BESIDE_OUTPUT, message, whole_file(item.said_in), help=f"write `path: {right}`", subject=item.cluster
             )
