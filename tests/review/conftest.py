@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -42,7 +41,7 @@ class Repository:
 
     def link(self, path, target):
         (self.top / path).parent.mkdir(parents=True, exist_ok=True)
-        os.symlink(target, self.top / path)
+        (self.top / path).symlink_to(target)
 
     def add_entry(self, mode, path, content="x"):
         """An entry of the index that is not checked out: names that this file system can't tell apart, submodules."""

@@ -138,7 +138,13 @@ def test_what_git_ignores_can_not_be_merged(repository_of):
     assert named(repository) == ["output/clusters/a/x.tmp"]
 
 
-LINKS = ("output", "output/clusters/a/platform", "output/clusters/a/platform/namespaces.yaml", "output/fleet", "output/x")
+LINKS = (
+    "output",
+    "output/clusters/a/platform",
+    "output/clusters/a/platform/namespaces.yaml",
+    "output/fleet",
+    "output/x",
+)
 
 
 @pytest.mark.parametrize("path", LINKS)
