@@ -8,7 +8,7 @@ from copy import deepcopy
 
 import pytest
 
-from poolsmith.review.settings import control_plane_tolerations, protections_of, settings_of
+from poolsmith.review.settings import protections_of, settings_of, ways_to_control_plane
 from poolsmith.review.settings_table import FREE_VALUES, is_free_value, is_obeyed
 
 DAEMON_SET = {
@@ -233,8 +233,14 @@ def test_of_two_variables_with_one_name_the_last_counts():
 def test_the_way_to_the_control_plane_counts(toleration):
     item = with_pod(tolerations=[toleration])
 
-    assert list(control_plane_tolerations(item))
+    assert list(ways_to_control_plane(item))
     assert gained(item)
+
+
+def test_a_choice_of_the_nodes_of_the_control_plane_counts():
+    item = with_pod(nodeSelector={"node-role.kubernetes.io/control-plane": ""})
+
+    assert list(ways_to_control_plane(item)) == ["spec.nodeSelector.node-role.kubernetes.io/control-plane="]
 
 
 def test_what_keeps_a_pod_in_its_place_is_known():

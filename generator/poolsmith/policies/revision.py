@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from poolsmith.policies.policies import Policies
 
 _REGULAR = frozenset((b"100644", b"100755"))
-_MAX_FILES = 10_000
-_MAX_BYTES = 64 << 20
+_MAX_FILES = 100_000
+_MAX_BYTES = 256 << 20
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from poolsmith.diagnostics.listing import counted, joined
 from poolsmith.diagnostics.printable import cut, printable
 from poolsmith.ledger.value_effects import without_value
 from poolsmith.record import record
-from poolsmith.review.settings import control_plane_tolerations, protections_of, settings_of
+from poolsmith.review.settings import protections_of, settings_of, ways_to_control_plane
 from poolsmith.review.settings_table import JUDGED_BY_OPERANDS, is_free_value
 from poolsmith.sources import pointer as pointers
 from poolsmith.sources.nested import MISSING, copied, value_at
@@ -132,7 +132,7 @@ def _strict_gains(after: SeenCluster, known: list[SeenCluster]) -> list[_Gain]:
 
 
 def _tolerations(seen: SeenCluster) -> Settings:
-    return _settings(seen.prediction.installation, control_plane_tolerations)
+    return _settings(seen.prediction.installation, ways_to_control_plane)
 
 
 def _settings(installation: Installation, of: Callable[[Any], Iterator[str]]) -> Settings:

@@ -17,6 +17,7 @@ from poolsmith.review.settings_table import (
     KIND_FIELDS,
     is_free_variable,
     is_obeyed,
+    is_of_control_plane,
     is_placement,
     probe_counts,
     reaches_control_plane,
@@ -77,11 +78,12 @@ def protections_of(item: KubernetesObject) -> Iterator[str]:
             yield _said(path, value if is_placement(plain) else None)
 
 
-def control_plane_tolerations(item: KubernetesObject) -> Iterator[str]:
-    """Tolerations of taints that keep pods away from the nodes of the control plane."""
+def ways_to_control_plane(item: KubernetesObject) -> Iterator[str]:
+    """What leads pods to the nodes of the control plane: tolerations of their taints, or a choice of their labels."""
     template = pod_template_of(item)
     for path, value in _leaves((), {"spec": mapping(mapping(template).get("spec"))}):
-        if _is_toleration(path) and reaches_control_plane(value):
+        chosen = path[:2] == ("spec", "nodeSelector") and is_of_control_plane(path[2])
+        if chosen or (_is_toleration(path) and reaches_control_plane(value)):
             yield _said(path, value)
 
 

@@ -165,7 +165,12 @@ def reaches_control_plane(toleration: Any) -> bool:
     if not isinstance(toleration, dict):
         return False
     key = toleration.get("key") or ""
-    return not key or not isinstance(key, str) or _CONTROL_PLANE.fullmatch(key) is not None
+    return not key or not isinstance(key, str) or is_of_control_plane(key)
+
+
+def is_of_control_plane(key: str) -> bool:
+    """Whether nodes of the control plane have labels or taints with this key."""
+    return _CONTROL_PLANE.fullmatch(key) is not None
 
 
 _RESTRICTING: dict[str, tuple[Any, ...]] = {
