@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-deep lint check bench docs lock tools clean help
+.PHONY: run test test-deep lint check bench fuzz audit sbom docs lock tools clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
@@ -12,6 +13,9 @@ help:
 	@echo "make test-deep  tests with full example counts"
 	@echo "make lint       linters, types, floors"
 	@echo "make bench      the table of budgets, measured"
+	@echo "make fuzz       random input for every reader, for FUZZ_SECONDS (60)"
+	@echo "make audit      known vulnerabilities in the locks (needs a network)"
+	@echo "make sbom       the bill of materials, as CycloneDX"
 	@echo "make tools      kustomize, helm and kubeconform for the tests that use them (needs Go)"
 
 run: $(STAMP)
@@ -38,6 +42,17 @@ check: $(STAMP)
 bench: $(STAMP)
 	@$(BIN)/python tests/bench/run.py
 
+fuzz: $(STAMP)
+	@$(BIN)/python tests/fuzz/run.py
+
+audit: $(STAMP)
+	@test -x .tools/audit/bin/python || $(PYTHON) -m venv .tools/audit
+	@.tools/audit/bin/pip $(PIP) --require-hashes --requirement .ci/requirements-audit.lock
+	@PYTHONPATH=generator:tests $(BIN)/python -m tools.audit_locks .tools/audit/bin/pip-audit $(AUDIT)
+
+sbom: $(STAMP)
+	@PYTHONPATH=generator:tests $(BIN)/python -m tools.make_sbom
+
 # What is generated from code: rules, schemas, field tables, examples; and the catalog's YAML as JSON, to be read faster.
 docs: $(STAMP)
 	@UPDATE_CATALOG=1 $(BIN)/python -m pytest -q tests/catalog/test_compiled.py
@@ -49,12 +64,21 @@ docs: $(STAMP)
 	  $(BIN)/poolsmith schema $${kind%%:*} > policies/_schemas/$${kind##*:}.schema.json; done
 	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
 
-# Pinned and hashed, for every platform; no index address in it, so that a mirror works as well.
-lock:
-	@$(PYTHON) -m venv $(VENV) && $(BIN)/pip install --quiet uv==0.13.8
-	@$(BIN)/uv pip compile pyproject.toml --group dev --extra cel --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --no-annotate --no-config --quiet \
-	  --custom-compile-command "make lock" -o requirements.lock
+# Pinned and hashed, for every platform; no index address in them, so that a mirror works as well. What makes the locks
+# is installed from a lock itself; UV=path/to/uv makes them with another one, to raise its own version.
+UV ?= .tools/uv/bin/uv
+COMPILE = $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --no-emit-find-links --no-annotate --no-config --quiet --custom-compile-command "make lock"
+lock: .tools/uv/bin/uv
+	@$(COMPILE) pyproject.toml --group dev --extra cel -o requirements.lock
+	@$(COMPILE) pyproject.toml --group build --extra cel --constraint requirements.lock -o requirements-run.lock
+	@$(COMPILE) --group audit -o .ci/requirements-audit.lock
+	@$(COMPILE) --group lock -o .ci/requirements-uv.lock
+
+.tools/uv/bin/uv: .ci/requirements-uv.lock
+	@$(PYTHON) -m venv .tools/uv
+	@.tools/uv/bin/pip $(PIP) --require-hashes --requirement .ci/requirements-uv.lock
+	@touch $@
 
 tools:
 	@.ci/install-tools
@@ -62,8 +86,8 @@ tools:
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "poolsmith needs Python 3.11 or later")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/pip $(PIP) --require-hashes --requirement requirements.lock
+	@$(BIN)/pip $(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 clean:

@@ -181,7 +181,7 @@ from poolsmith.cel import Bindings, CelEnvironment, NotEvaluated, engine_problem
 environment = CelEnvironment.of("1.34")
 compiled = environment.compile("object.a == 1", environment.scope(params=False))
 assert compiled.result_type == "bool"
-assert "pip install 'poolsmith[cel]'" in engine_problem(), engine_problem()
+assert "pip install --require-hashes -r requirements-run.lock" in engine_problem(), engine_problem()
 assert compiled.undecidable == engine_problem()
 try:
     compiled.evaluate(Bindings(object={{}}, old_object=None, request={{}}))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 VARIABLES = ("object", "oldObject", "request", "params", "namespaceObject")
-_INSTALL = "install it with `pip install 'poolsmith[cel]'` (wheels for glibc 2.28+, macOS, Windows; not musl)"
+_LOCKED = "`pip install --require-hashes -r requirements-run.lock`"
+_INSTALL = f"install it with {_LOCKED} (wheels for glibc 2.28+, macOS, Windows; not musl)"
 _AUTHORIZER = "it asks the authorizer, which only a cluster can answer"
 _MACROS = "name: kubernetes\nextensions:\n  - name: two-var-comprehensions\n"
 _MODULES = (

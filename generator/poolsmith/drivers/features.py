@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from poolsmith.catalog.versions import version_key
+
 BESIDE_COMPILED = {"gds": "GPUDirect Storage", "gdrcopy": "GDRCopy"}
 """By the field: the operator refuses them beside a precompiled driver."""
 _IDENTIFIER = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
@@ -27,5 +29,7 @@ def _is_from(version: str, minimum: str) -> bool:
     found, least = _VERSION.fullmatch(version), _VERSION.fullmatch(minimum)
     if found is None or least is None:
         return False
-    numbers, least_numbers = ([int(match[group] or 0) for group in (1, 2, 3)] for match in (found, least))
+    numbers, least_numbers = (
+        version_key(".".join(match[group] or "0" for group in (1, 2, 3))) for match in (found, least)
+    )
     return numbers > least_numbers or (numbers == least_numbers and not found[4])

@@ -12,6 +12,8 @@ from poolsmith.catalog.operator_behaviour import behaviour_at
 
 DIGEST = "sha256:"
 _SHOWN = 40
+_LONGEST_NUMBER = 18
+"""More digits are out of the range of the operator's numbers: it stops there as well."""
 _NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
@@ -38,7 +40,7 @@ def os_tag(os_id: str, version: str, release: str) -> str:
         return f"{os_id}{version}"
     if "from" in rule:
         digits = major.strip().removeprefix("v").removeprefix("V")
-        if not _NUMBER.fullmatch(digits):
+        if len(digits) > _LONGEST_NUMBER or not _NUMBER.fullmatch(digits):
             raise UnreadableVersionError(digits, os_id=os_id, version=version, release=release)
         if int(digits) < rule["from"]:
             return f"{os_id}{version}"

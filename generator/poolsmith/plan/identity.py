@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_NODE_NAMES = 5_000
 _RANGE = re.compile(r"(?P<prefix>[^\[]+)\[(?P<low>\d+)-(?P<high>\d+)\](?P<suffix>.*)\Z")
+_LONGEST_NUMBER = 18
+"""No node has a longer one in its name; as a name, brackets and all, it is refused."""
 
 
 def identify_pools(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -92,7 +94,7 @@ def _name_nodes(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolPlan:
 def _expand(pool: PoolPlan, text: str, facts: Facts) -> tuple[str, ...]:
     """`gpu-a[001-016]` as its sixteen names, zeros kept."""
     match = _RANGE.match(text)
-    if match is None:
+    if match is None or max(len(match["low"]), len(match["high"])) > _LONGEST_NUMBER:
         return (text,)
     low, high, width = int(match["low"]), int(match["high"]), len(match["low"])
     if high < low or high - low >= MAX_NODE_NAMES:

@@ -163,7 +163,7 @@ def test_the_authorizer_can_not_be_asked(evaluate):
 
 
 def test_without_the_engine_nothing_is_evaluated_and_the_run_says_what_to_install(evaluate, monkeypatch):
-    missing = "the CEL engine is not installed; install it with `pip install 'poolsmith[cel]'`"
+    missing = "the CEL engine is not installed; install it with `pip install --require-hashes -r requirements-run.lock`"
     monkeypatch.setattr("poolsmith.cel.compiled.engine_problem", lambda: missing)
 
     result = evaluate(policy=POLICY + BINDING, object=OBJECT.replace("5", "2"))

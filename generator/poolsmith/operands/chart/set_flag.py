@@ -14,6 +14,8 @@ from poolsmith.operands.chart.go_template import SetInteger
 MAX_INDEX = 65536
 MAX_NESTING = 30
 _INTEGER = re.compile(r"[-+]?[1-9][0-9]*\Z|[-+]0[0-9]*\Z")
+_LONGEST_INTEGER = 1_000
+"""More digits are out of any range, and Python refuses to read very many."""
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 
 
@@ -136,7 +138,7 @@ def _typed(text: str) -> Any:
         return None
     if text == "0":
         return SetInteger(0)
-    if _INTEGER.match(text) and _INT64_MIN <= int(text) <= _INT64_MAX:
+    if len(text) <= _LONGEST_INTEGER and _INTEGER.match(text) and _INT64_MIN <= int(text) <= _INT64_MAX:
         return SetInteger(text)
     return text
 

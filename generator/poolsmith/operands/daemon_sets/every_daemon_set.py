@@ -27,6 +27,8 @@ _DRIVER_FOLDER = "/run/nvidia/driver"
 _FIXED_LABELS = ("app", "app.kubernetes.io/part-of")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 _INT32 = 2**31
+_LONGEST_NUMBER = 1_000
+"""More digits are out of any range, and Python refuses to read very many."""
 
 
 def prepare(daemon_set: dict[str, Any], context: Context) -> None:
@@ -85,7 +87,7 @@ def _set_update_strategy(daemon_set: dict[str, Any], context: Context) -> None:
 def _whole_number(text: str) -> int:
     wrong = "invalid syntax"
     if _WHOLE_NUMBER.fullmatch(text):
-        if -_INT32 <= int(text) < _INT32:
+        if len(text) <= _LONGEST_NUMBER and -_INT32 <= int(text) < _INT32:
             return int(text)
         wrong = "value out of range"
     raise OperatorError(f'failed to apply rolling update config: strconv.ParseInt: parsing "{text}": {wrong}')

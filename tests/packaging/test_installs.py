@@ -1,0 +1,187 @@
+"""Whatever is installed, by `make`, in CI, by a hook or as a page says, is what a lock has by its digest."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from poolsmith.sources.yaml_reader import read_documents
+from tools.locked_packages import BadLockError, locked_packages
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = sorted((*ROOT.glob("requirements*.lock"), *ROOT.glob(".ci/requirements*.lock")))
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.y*ml"))
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*.md"))]
+SCRIPTS = [ROOT / "Makefile", *sorted(path for path in (ROOT / ".ci").iterdir() if path.is_file() and not path.suffix)]
+SOURCES = sorted((ROOT / "generator/poolsmith").rglob("*.py"))
+HOOKS = ROOT / ".pre-commit-hooks.yaml"
+EVERYTHING = [*WORKFLOWS, *PAGES, *SCRIPTS, *SOURCES, HOOKS, ROOT / ".pre-commit-config.yaml"]
+
+_CLIENTS = r"(?:pip3?|uv|pipx|npm|npx|gem|cargo|apt|apt-get|brew|yarn|pnpm|conda|poetry)"
+INSTALLS = re.compile(
+    rf"(?<![\w-]){_CLIENTS}[\"']? +(?:(?:pip|tool) +)?(?:install|add|sync|i|ci)\b|\$\(PIP\)|\bgo (?:install|get|run)\b"
+)
+FETCHES = re.compile(r"\b(?:curl|wget)\b|\bdocker (?:run|pull)\b|\|\s*(?:ba|z)?sh\b")
+OWN_SOURCE = re.compile(
+    r"--no-deps --no-build-isolation( --no-index)?( --editable)? (\.|\"?(base|judge|poolsmith|dist)\b\S*)"
+)
+FROM_GO_SUM = "go install tool"
+
+
+def joined(path):
+    """Lines with their continuations."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".md":
+        text = re.sub(r"^\| .*\|$", "", text, flags=re.MULTILINE)
+    return re.sub(r"\\\n\s*", " ", text).splitlines()
+
+
+def names(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=names)
+def test_a_lock_pins_everything_by_digest_and_names_no_place(lock):
+    packages = locked_packages(lock)
+
+    assert packages
+    assert len({package.name for package in packages}) == len(packages)
+    assert "://" not in lock.read_text("utf-8")
+    assert "--index" not in lock.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "click==8.1",
+        "click>=8.1 --hash=sha256:" + "0" * 64,
+        "click --hash=sha256:" + "0" * 64,
+        "click==8.1 --hash=md5:" + "0" * 32,
+        "click==8.1 --hash=sha256:0",
+        "click @ https://example.com/click.whl --hash=sha256:" + "0" * 64,
+        "--index-url https://example.com",
+        "-e .",
+        "-r other.txt",
+    ],
+)
+def test_what_is_not_pinned_by_digest_is_no_lock(tmp_path, line):
+    (tmp_path / "lock").write_text(f"pyyaml==6.0.3 \\\n    --hash=sha256:{'0' * 64}\n{line}\n")
+
+    with pytest.raises(BadLockError):
+        locked_packages(tmp_path / "lock")
+
+
+def test_what_users_install_is_part_of_what_is_tested():
+    tested = {package.name: package for package in locked_packages(ROOT / "requirements.lock")}
+
+    assert [
+        package for package in locked_packages(ROOT / "requirements-run.lock") if tested[package.name] != package
+    ] == []
+
+
+def test_the_locks_have_what_the_project_asks_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    asked = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["cel"]]
+    asked += project["dependency-groups"]["build"]
+    found = {package.name for package in locked_packages(ROOT / "requirements-run.lock")}
+
+    assert {re.split(r"[=<>]", item)[0] for item in asked} <= found
+    assert project["build-system"]["requires"] == project["dependency-groups"]["build"]
+    for group, lock in (("audit", "audit"), ("lock", "uv")):
+        pins = {f"{one.name}=={one.version}" for one in locked_packages(ROOT / f".ci/requirements-{lock}.lock")}
+        assert set(project["dependency-groups"][group]) <= pins
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=names)
+def test_nothing_is_installed_but_from_a_lock(path):
+    loose = [
+        line.strip()
+        for line in joined(path)
+        if INSTALLS.search(line)
+        and not (("--require-hashes" in line and re.search(r"requirements\S*\.lock", line)) or OWN_SOURCE.search(line))
+        and FROM_GO_SUM not in line
+    ]
+
+    assert loose == []
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, *SCRIPTS, HOOKS], ids=names)
+def test_nothing_is_fetched_by_hand(path):
+    assert [line for line in joined(path) if FETCHES.search(line)] == []
+
+
+def documents_of(page):
+    """Fenced YAML of a page."""
+    return re.findall(r"^```ya?ml[^\n]*\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def used_actions():
+    for path in WORKFLOWS:
+        yield from ((names(path), line) for line in path.read_text("utf-8").splitlines() if "uses:" in line)
+    for page in PAGES:
+        for text in documents_of(page):
+            yield from ((names(page), line) for line in text.splitlines() if "uses:" in line)
+
+
+def test_every_action_is_pinned_by_a_whole_commit_id_and_says_which_release_that_is():
+    used = list(used_actions())
+    loose = [
+        (where, line)
+        for where, line in used
+        if not re.search(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line)
+    ]
+    pins = {tuple(re.findall(r"([\w.-]+/[\w.-]+)@([0-9a-f]{40})  # (v\S+)", line)[0]) for _, line in used}
+
+    assert used
+    assert loose == []
+    assert len({name for name, *_ in pins}) == len(pins), "one version of an action everywhere"
+
+
+def test_hooks_of_others_are_pinned_by_a_whole_commit_id():
+    config = read_documents((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))[0]
+    elsewhere = [repo for repo in config["repos"] if repo["repo"] != "local"]
+
+    assert [repo for repo in elsewhere if not re.fullmatch(r"[0-9a-f]{40}", repo["rev"])] == []
+    for page in PAGES:
+        for line in re.findall(r"^\s+rev: (.+)$", page.read_text("utf-8"), re.MULTILINE):
+            assert "full commit id" in line
+
+
+def test_our_hooks_install_the_versions_of_the_lock():
+    """pre-commit can't check digests; it can at least be kept from choosing versions."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    built = {package.name for package in locked_packages(ROOT / "requirements-run.lock")} - runs_with_it()
+    pins = [
+        f"{one.name}=={one.version}" for one in locked_packages(ROOT / "requirements-run.lock") if one.name not in built
+    ]
+
+    assert project["build-system"]["requires"] == ["hatchling==" + version_of("hatchling")]
+    for hook in read_documents(HOOKS.read_text("utf-8"))[0]:
+        assert hook["additional_dependencies"] == pins
+
+
+def runs_with_it():
+    from tools.make_sbom import licences
+
+    return {name for name, (_, purpose) in licences(ROOT / "NOTICE").items() if purpose == "run with it"}
+
+
+def version_of(name):
+    return next(one.version for one in locked_packages(ROOT / "requirements-run.lock") if one.name == name)
+
+
+def test_the_real_tools_are_built_from_sums_that_nothing_switches_off():
+    script = (ROOT / ".ci/install-tools").read_text("utf-8")
+
+    assert "GOFLAGS=-mod=readonly" in script
+    assert re.search(r"^unset .*\bGONOSUMDB\b", script, re.MULTILINE)
+    assert not re.search(r"GONOSUM\w*=|GOSUMDB=|GOINSECURE=|GOFLAGS=\S*insecure", script)
+    for name in re.search(r"for name in ([^;]+);", script)[1].split():
+        module = (ROOT / f".ci/go/{name}/go.mod").read_text("utf-8")
+        sums = (ROOT / f".ci/go/{name}/go.sum").read_text("utf-8")
+        assert "replace" not in module
+        for needed, version in re.findall(r"^\s+(\S+) (v\S+)", module, re.MULTILINE):
+            assert f"{needed} {version} h1:" in sums or f"{needed} {version}/go.mod h1:" in sums
