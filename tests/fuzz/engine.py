@@ -74,7 +74,7 @@ def crash_of(target, data, *, twice=True):
         first = attempt(target, data)
         if twice:
             assert attempt(target, data) == first, "the same input, another result"
-    except (Exception, TooSlowError) as error:
+    except (Exception, TooSlowError) as error:  # noqa: BLE001 - whatever it is, it is told
         return Crash(_kind(error), data, traceback.format_exc(limit=-12))
     return None
 
@@ -104,7 +104,7 @@ def fuzz(target, seconds, seed, *, most_runs=None, fresh_share=1.0):
             said = attempt(target, data)
             if source.random() < ASKED_TWICE:
                 assert attempt(target, data) == said, "the same input, another result"
-        except (Exception, TooSlowError) as error:
+        except (Exception, TooSlowError) as error:  # noqa: BLE001 - whatever it is, it is told
             kind = _kind(error)
             if kind not in result.crashes:
                 result.crashes[kind] = Crash(kind, data, traceback.format_exc(limit=-12))

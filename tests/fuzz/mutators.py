@@ -236,7 +236,7 @@ def structure(random, data, others):
         return token(random, data, others)
     for _ in range(random.choice((1, 1, 2, 4))):
         holder, key = random.choice(places)
-        if isinstance(holder, list) and key >= len(holder) or isinstance(holder, dict) and key not in holder:
+        if (isinstance(holder, list) and key >= len(holder)) or (isinstance(holder, dict) and key not in holder):
             continue
         match random.randrange(8):
             case 0 | 1:

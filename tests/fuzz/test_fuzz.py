@@ -86,4 +86,4 @@ def test_the_same_seed_makes_the_same_inputs_and_many_of_them(structures):
 
 
 def test_the_folder_of_cases_is_where_it_is_said_to_be():
-    assert REGRESSIONS == Path(__file__).parent / "regressions"
+    assert Path(__file__).parent / "regressions" == REGRESSIONS

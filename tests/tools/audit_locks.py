@@ -20,6 +20,7 @@ from tools.locked_packages import locked_packages
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("requirements.lock", "requirements-run.lock", ".ci/requirements-audit.lock", ".ci/requirements-uv.lock")
+_OPTIONS = ("--disable-pip", "--require-hashes", "--progress-spinner", "off", "--format", "json")
 _SECONDS = 600
 
 
@@ -72,8 +73,7 @@ def main(arguments: list[str]) -> int:
     for lock in LOCKS:
         names = tuple(package.name for package in locked_packages(ROOT / lock))
         run = subprocess.run(
-            [command, "--disable-pip", "--require-hashes", "--progress-spinner", "off", "--format", "json"]
-            + ["--requirement", str(ROOT / lock)],
+            [command, *_OPTIONS, "--requirement", str(ROOT / lock)],
             capture_output=True,
             text=True,
             timeout=_SECONDS,

@@ -19,10 +19,9 @@ from pathlib import Path
 
 import yaml
 
-from poolsmith.cli import main as command_line
-
 from fuzz.target import Target
 from fuzz.targets.texts import ROOT, fleet_files
+from poolsmith.cli import main as command_line
 
 TODAY = "2026-11-20"
 RELEASE = "v26.3.3"

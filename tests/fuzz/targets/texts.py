@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+from fuzz.target import Target
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.catalog.template_references import references_in
 from poolsmith.cel import CelCompileError, CelEnvironment
@@ -27,8 +28,6 @@ from poolsmith.sources import pointer as pointers
 from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.sources.yaml_writer import emit_all
-
-from fuzz.target import Target
 
 ROOT = Path(__file__).resolve().parents[3]
 RELEASES = ("v24.9.2", "v25.10.1", "v26.7.0")
@@ -96,12 +95,15 @@ def cel(data):
             compiled = environment.compile(text, environment.scope(params=True))
             said.append(f"{compiled.type} {sorted(compiled.names)} {compiled.needs}")
         except CelCompileError as error:
-            assert error.messages
-            assert all(
-                issue.line >= 1 and issue.column >= 1 and issue.message.isprintable() for issue in error.messages
-            )
-            said.append(str(error))
+            said.append(_told(error))
     return "\n".join(said)
+
+
+def _told(error):
+    """Every issue has a place and can be printed."""
+    assert error.messages
+    assert all(issue.line >= 1 and issue.column >= 1 and issue.message.isprintable() for issue in error.messages)
+    return str(error)
 
 
 def privilege(data):

@@ -1,0 +1,302 @@
+"""The workflow of docs/ci.md, and this repository's own, taken literally on real Git histories, harmless and hostile."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from poolsmith.sources.yaml_reader import read_documents
+from support.workflow_runner import Runner
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/ci.md").read_text("utf-8")
+TODAY = "2026-11-20"
+CLUSTER = "lab-t4"
+GRANTS = "policies/privileges/driver.yaml"
+CHECK = "Profiles and output are sound, by the policies of the base"
+GENERATED = "The output is what the profiles generate"
+OWNERS = "* @carol\n/policies/ @Alice @bob\n"
+_BEGIN, _END = "<!-- workflow:begin -->\n```yaml\n", "```\n<!-- workflow:end -->"
+SHOWN = PAGE.partition(_BEGIN)[2].partition(_END)[0]
+
+
+def workflow(kind):
+    own = (ROOT / ".github/workflows/profiles.yaml").read_text("utf-8")
+    text = (own if kind == "own" else SHOWN).replace('poolsmith" check ', f'poolsmith" check --today {TODAY} --jobs 1 ')
+    return read_documents(text.replace("<full commit id>", "main"))[0]
+
+
+def git(folder, *words):
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory):
+    """A repository with one cluster of the sample, the sample's policies, a tool and owners: the branch main."""
+    from poolsmith.app.generate import generate
+
+    folder = tmp_path_factory.mktemp("base")
+    for name in (f"profiles/{CLUSTER}", "profiles/_bases", "profiles/_schemas", "policies"):
+        shutil.copytree(ROOT / name, folder / name)
+    assert not [item for item in generate(folder).outcome.diagnostics if str(item.severity) == "error"]
+    for name in (".ci/approved.py", "requirements-run.lock"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    put(folder, {"generator/who": "the base\n", ".github/CODEOWNERS": OWNERS})
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "-m", "base")
+    return folder
+
+
+def put(folder, files):
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+@pytest.fixture
+def judged(base, tmp_path):
+    """Judge a change as the job of a workflow does: `change` edits a clone, `later` edits main afterwards."""
+
+    def run(kind, change, *, later=None, reviews=(), author="mallory", event="pull_request"):
+        origin = tmp_path / "origin"
+        git(tmp_path, "clone", "--quiet", "--bare", str(base), str(origin))
+        git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
+        head = commit(tmp_path / "head", origin, change, "refs/pull/7/head")
+        tip = commit(tmp_path / "later", origin, later, "refs/heads/main") if later else None
+        request = {"number": 7, "head": {"sha": head}, "base": {"ref": "main"}, "user": {"login": author}}
+        told = [
+            {**review, "commit_id": head if review["commit_id"] == "HEAD" else review["commit_id"]}
+            for review in reviews
+        ]
+        answers = {
+            "repos/example/fleet/pulls/7": json.dumps(request),
+            "repos/example/fleet/pulls/7/reviews?per_page=100": json.dumps([told]),
+        }
+        github = {
+            "event": {"pull_request": request},
+            "event_name": "pull_request_target",
+            "repository": "example/fleet",
+            "token": "t",
+            "sha": "",
+        }
+        if event == "merge_group":
+            queue = {"base_sha": git(base, "rev-parse", "HEAD"), "head_sha": head}
+            queue["head_ref"] = f"refs/heads/gh-readonly-queue/main/pr-7-{queue['base_sha']}"
+            github |= {"event": {"merge_group": queue}, "event_name": event}
+        assert tip is None or tip != head
+        runner = Runner(tmp_path / "runner", origin=origin, tool=origin, answers=answers)
+        return runner.run(workflow(kind)["jobs"]["check"], github)
+
+    return run
+
+
+def commit(folder, origin, change, ref):
+    git(folder.parent, "clone", "--quiet", str(origin), str(folder))
+    change(folder)
+    git(folder, "add", "--all", "--force")
+    git(folder, "commit", "--quiet", "--allow-empty", "-m", "change")
+    git(folder, "push", "--quiet", "--force", "origin", f"HEAD:{ref}")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def edit(folder, path, old, new):
+    text = (folder / path).read_text()
+    assert re.search(old, text)
+    (folder / path).write_text(re.sub(old, new, text, count=1))
+
+
+def regenerate(folder):
+    from poolsmith.app.generate import generate
+
+    generate(folder)
+
+
+def harmless(folder):
+    pool = next((folder / f"profiles/{CLUSTER}").glob("[!c]*.yaml"))
+    pool.write_text(pool.read_text() + "# looked at once more\n")
+    put(folder, {"README.md": "A fleet.\n"})
+    regenerate(folder)
+
+
+def widened_by_hand(folder):
+    """An object that nobody granted, beside what is generated."""
+    values = folder / f"output/clusters/{CLUSTER}/platform/values/gpu-operator.yaml"
+    values.write_text(values.read_text() + "sandboxWorkloads:\n  enabled: true\n")
+
+
+def with_another_judge(folder):
+    """Everything that might take the judge's place: tool, lock, script, owners, modules, settings, filters, hooks."""
+    widened_by_hand(folder)
+    trap = "import pathlib; pathlib.Path('/tmp/poolsmith-was-trapped').touch()\n"
+    put(
+        folder,
+        {
+            "generator/who": "the head\n",
+            "requirements-run.lock": "poolsmith==0.0.1\n",
+            ".ci/approved.py": "print('approved=true')\n",
+            ".github/CODEOWNERS": "* @mallory\n",
+            ".github/workflows/profiles.yaml": "name: profiles\n",
+            "poolsmith.py": trap,
+            "poolsmith/__init__.py": trap,
+            "poolsmith/__main__.py": trap,
+            "sitecustomize.py": trap,
+            "yaml.py": trap,
+            "click.py": trap,
+            "pip.conf": "[install]\nno-index = true\n",
+            "pyvenv.cfg": "home = /\n",
+            "poolsmith.cfg": "x\n",
+            ".gitattributes": "* filter=x diff=x merge=x\n",
+            ".gitconfig": '[filter "x"]\n\tsmudge = touch /tmp/poolsmith-was-trapped\n',
+            "hooks/post-merge": "#!/bin/sh\ntouch /tmp/poolsmith-was-trapped\n",
+        },
+    )
+
+
+KINDS = pytest.mark.parametrize("kind", ["own", "shown"])
+
+
+@KINDS
+@pytest.mark.parametrize("event", ["pull_request", "merge_group"])
+def test_a_harmless_change_passes(judged, kind, event):
+    job = judged(kind, harmless, event=event)
+
+    assert job.passed, job.printed
+    assert job.steps[CHECK] == job.steps[GENERATED] == "success"
+    assert job.installed.endswith("from the base\n")
+    assert "0 errors" in job.printed
+
+
+@KINDS
+def test_a_hostile_change_fails_whatever_judge_it_brings(judged, kind):
+    trapped = Path("/tmp/poolsmith-was-trapped")
+    trapped.unlink(missing_ok=True)
+    job = judged(kind, with_another_judge)
+
+    assert job.steps[CHECK] == "failure"
+    assert "PSM502" in job.printed
+    assert not trapped.exists()
+    if kind == "own":
+        assert job.installed.endswith("from the base\n")
+    assert "not approved" in job.printed
+
+
+def without_a_grant(folder):
+    (folder / GRANTS).unlink()
+
+
+@KINDS
+def test_what_the_base_took_back_since_no_longer_counts(judged, kind):
+    """The branch is older than the base, and sound by itself; its own copy of the grant grants nothing."""
+    job = judged(kind, harmless, later=without_a_grant)
+
+    assert job.steps[CHECK] == "failure"
+    assert "grant" in job.printed
+
+
+def test_a_conflict_is_no_pass(judged):
+    def cluster(text):
+        return lambda folder: edit(folder, f"profiles/{CLUSTER}/cluster.yaml", r"\A", text)
+
+    job = judged("shown", cluster("# ours\n"), later=cluster("# theirs\n"))
+
+    assert job.steps["What a merge would make of it"] == "failure"
+    assert job.steps[CHECK] == "skipped"
+    assert not job.passed
+
+
+def review(login, state="APPROVED", commit_id="HEAD"):
+    return {"state": state, "commit_id": commit_id, "user": {"login": login}}
+
+
+APPROVED = {
+    "by an owner": [review("alice")],
+    "by an owner in other letters": [review("BOB")],
+    "by an owner who asked for changes before": [review("bob", "CHANGES_REQUESTED"), review("bob")],
+    "by an owner who commented afterwards": [review("bob"), review("bob", "COMMENTED")],
+}
+NOT_APPROVED = {
+    "by nobody": [],
+    "by somebody else": [review("carol")],
+    "by the author": [review("mallory")],
+    "for another commit": [review("alice", commit_id="0" * 40)],
+    "and taken back": [review("alice"), review("alice", "DISMISSED")],
+    "and thought better of": [review("alice"), review("alice", "CHANGES_REQUESTED")],
+    "with words only": [review("alice", "COMMENTED")],
+    "by a user who is gone": [{"state": "APPROVED", "commit_id": "HEAD", "user": None}],
+    "by a name that is not whole": [review("ali")],
+}
+
+
+def approval(judged, reviews, **options):
+    job = judged("shown", lambda folder: None, reviews=reviews, **options)
+    assert job.steps["Has a code owner approved exactly this commit?"] == "success"
+    return "approved by" in job.printed
+
+
+@pytest.mark.parametrize("reviews", APPROVED.values(), ids=APPROVED)
+def test_an_approval_of_this_commit_by_an_owner_counts(judged, reviews):
+    assert approval(judged, reviews)
+
+
+@pytest.mark.parametrize("reviews", NOT_APPROVED.values(), ids=NOT_APPROVED)
+def test_no_other_approval_does(judged, reviews):
+    assert not approval(judged, reviews)
+
+
+def test_an_owner_does_not_approve_what_is_their_own(judged):
+    assert not approval(judged, [review("alice")], author="Alice")
+
+
+def test_a_queue_asks_for_the_pull_request_behind_it(judged):
+    assert approval(judged, [review("alice")], event="merge_group")
+
+
+@KINDS
+def test_the_workflow_is_that_of_the_base_and_has_no_rights_to_lose(kind):
+    found = workflow(kind)
+    (job,) = found["jobs"].values()
+
+    assert "pull_request" not in found["on"]
+    assert found["on"]["pull_request_target"] == {"branches": ["main"]}
+    assert found["permissions"] == {}
+    assert job["permissions"] == {"contents": "read", "pull-requests": "read"}
+    assert all("cache" not in step.get("with", {}) for step in job["steps"])
+    assert all("secrets." not in json.dumps(step) for step in job["steps"])
+    order = [step.get("with", {}).get("path") or step.get("name", "") for step in job["steps"]]
+    assert next(at for at, name in enumerate(order) if name.startswith("Install ")) < order.index("head")
+
+
+def test_what_the_page_shows_is_what_this_repository_does():
+    """Step by step, but for the tool's own checkout and pushes to main."""
+    own, shown = (workflow(kind)["jobs"]["check"]["steps"] for kind in ("own", "shown"))
+
+    def words(step):
+        text = step.get("run", "") + json.dumps(step.get("with", {})) + json.dumps(step.get("env", {}))
+        return set(re.findall(r"[\w./-]+", text)) - {"base", "poolsmith", "./base", "./poolsmith", "--format", "github"}
+
+    allowed = {
+        "github.sha",
+        "-n",
+        "if",
+        "then",
+        "fi",
+        "set",
+        "--",
+        "push",
+        "github.event_name",
+        "base/requirements-run.lock",
+        "base/.ci/approved.py",
+        "poolsmith/requirements-run.lock",
+        "poolsmith/.ci/approved.py",
+    }
+    for mine, theirs in zip(own, shown[1:], strict=True):
+        assert words(mine) ^ words(theirs) <= allowed, mine.get("name")
