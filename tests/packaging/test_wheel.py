@@ -30,7 +30,7 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     shutil.copytree(REPOSITORY / "generator", source / "generator", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(REPOSITORY / name, source / name)
     built = run(
         sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, source
@@ -50,16 +50,21 @@ def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
         "poolsmith/output/templates/cluster-readme.md.j2",
     ):
         assert needed in names
-    assert any(name.endswith("licenses/LICENSE") for name in names)
+    for licence in ("LICENSE", "NOTICE"):
+        assert any(name.endswith(f"licenses/{licence}") for name in names)
 
 
 def test_the_wheel_generates_and_checks_in_an_empty_environment(wheel, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     binaries = tmp_path / "venv" / "bin"
-    installed = run(binaries / "pip", "install", "--quiet", "--constraint", constraints(tmp_path), wheel, cwd=tmp_path)
-    if installed.returncode != 0 and "No matching distribution" in installed.stderr:
+    lock = REPOSITORY / "requirements-run.lock"
+    locked = run(binaries / "pip", "install", "--quiet", "--require-hashes", "--requirement", lock, cwd=tmp_path)
+    if locked.returncode != 0 and "No matching distribution" in locked.stderr:
         pytest.skip("the package index can't be reached, so the wheel's dependencies can't be installed")
+    assert locked.returncode == 0, locked.stderr
+    installed = run(binaries / "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=tmp_path)
     assert installed.returncode == 0, installed.stderr
+    assert run(binaries / "pip", "check").returncode == 0
     project = tmp_path / "project"
     project.mkdir()
     for verb in (("init", "lab"), ("generate",), ("generate", "--check"), ("check",)):
@@ -67,12 +72,3 @@ def test_the_wheel_generates_and_checks_in_an_empty_environment(wheel, tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
     shown = run(binaries / "poolsmith", "explain", "lab:operator.upgradeCRD", cwd=project)
     assert "profiles/lab/cluster.yaml" in shown.stdout
-
-
-def constraints(folder):
-    """The pinned versions, without the hashes that a constraint can't hold beside a wheel of our own."""
-    lines = (REPOSITORY / "requirements.lock").read_text().splitlines()
-    pins = [line.rstrip(" \\") for line in lines if line and not line.startswith((" ", "#"))]
-    path = folder / "constraints.txt"
-    path.write_text("\n".join(pins) + "\n")
-    return path

@@ -38,9 +38,9 @@ def audit_of(lock: str, packages: tuple[str, ...], report: str) -> Audit:
     """`report` is what pip-audit printed with `--format json`; whatever is missing in it was not looked up."""
     try:
         rows: list[dict[str, Any]] = json.loads(report)["dependencies"]
+        told = {row["name"]: row for row in rows if "vulns" in row}
     except (ValueError, KeyError, TypeError):
-        rows = []
-    told = {row["name"]: row for row in rows if "vulns" in row}
+        told = {}
     return Audit(
         lock,
         tuple(name for name in packages if name in told),

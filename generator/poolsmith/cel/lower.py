@@ -69,6 +69,10 @@ class Lowerer:
     def type_of(self, node: Node) -> Type:
         return self.checked.types[id(node)]
 
+    def is_typed(self, node: Node) -> bool:
+        """Parts of a qualified name, as of `google.protobuf.Duration`, are nothing by themselves."""
+        return id(node) in self.checked.types
+
     def is_optional(self, node: Node) -> bool:
         """Also where the checker says dyn: `a[?b]` always is one, and so is what is selected from one."""
         if isinstance(node, Call) and node.function == "or" and node.target is not None:
@@ -78,7 +82,7 @@ class Lowerer:
         if isinstance(node, Call) and node.function == "_[?_]":
             return True
         if isinstance(node, Select):
-            return node.optional or self.is_optional(node.operand)
+            return node.optional or (self.is_typed(node.operand) and self.is_optional(node.operand))
         return isinstance(node, Call) and node.function == "_[_]" and self.is_optional(node.args[0])
 
     def ends_optional(self, node: Node) -> bool:
@@ -89,7 +93,9 @@ class Lowerer:
 
     def is_optional_variable(self, node: Node) -> bool:
         """To the API server an optional in a variable is a value without fields: only its methods reach inside."""
-        if not isinstance(node, Select) or self.type_of(node.operand).name != "kubernetes.variables":
+        if not isinstance(node, Select) or not self.is_typed(node.operand):
+            return False
+        if self.type_of(node.operand).name != "kubernetes.variables":
             return False
         return node.field in self.optional
 
@@ -368,6 +374,10 @@ class Lowerer:
 
     def plain(self, node: Node) -> None:
         """A variable that is dyn to the checker may hold optionals."""
-        of_policy = isinstance(node, Select) and self.type_of(node.operand).name == "kubernetes.variables"
+        of_policy = (
+            isinstance(node, Select)
+            and self.is_typed(node.operand)
+            and self.type_of(node.operand).name == "kubernetes.variables"
+        )
         if of_policy and isinstance(node, Select) and node.field in self.holding:
             raise Gap(f"variables.{node.field}, which holds optionals, as a plain value")
