@@ -17,7 +17,7 @@ from poolsmith.diagnostics.printable import cut, printable
 from poolsmith.ledger.value_effects import without_value
 from poolsmith.record import record
 from poolsmith.review.settings import protections_of, settings_of, ways_to_control_plane
-from poolsmith.review.settings_table import JUDGED_BY_OPERANDS, is_free_value
+from poolsmith.review.settings_table import JUDGED_BY_OPERANDS, is_free_value, is_of_control_plane
 from poolsmith.sources import pointer as pointers
 from poolsmith.sources.nested import MISSING, copied, value_at
 
@@ -204,7 +204,7 @@ def _reported(
             message = f"nothing that is predicted changes with `{'.'.join(path)}`, so nobody can see what it is for"
             yield diagnose(UNSEEN_VALUE, message, _place(after, path), subject=name)
     if left:
-        yield _finding(after, (), sorted(left))
+        yield _finding(after, (), sorted(left), _tainted_pool(after))
 
 
 def _effect(after: SeenCluster, path: ValuePath, elsewhere: Elsewhere) -> tuple[set[tuple[str, str]], bool] | None:
@@ -230,7 +230,20 @@ def _bodies(installation: Installation) -> list[Any]:
     return [made.body for made in installation.made if made.body["kind"] not in JUDGED_BY_OPERANDS]
 
 
-def _finding(after: SeenCluster, path: ValuePath, gains: list[tuple[str, str]]) -> Diagnostic:
+def _tainted_pool(after: SeenCluster) -> Location | None:
+    """The taints of a pool that are those of the control plane; None where no pool has such."""
+    for loaded in after.loaded.pools:
+        nodes = loaded.pool.spec.nodes
+        for field, taints in (("taints", nodes.taints), ("startupTaints", nodes.startup_taints)):
+            if any(is_of_control_plane(taint.key) for taint in taints):
+                pointer = f"/spec/nodes/{field}"
+                return loaded.layers.owner(pointer).locate(pointer)
+    return None
+
+
+def _finding(
+    after: SeenCluster, path: ValuePath, gains: list[tuple[str, str]], place: Location | None = None
+) -> Diagnostic:
     by_object: dict[str, list[str]] = {}
     for key, text in gains:
         by_object.setdefault(key, []).append(text)
@@ -240,7 +253,7 @@ def _finding(after: SeenCluster, path: ValuePath, gains: list[tuple[str, str]]) 
     ]
     who = f"`{'.'.join(path)}`" if path else "the change"
     message = f"{who} brings about what nobody has accepted; {joined(parts, _SHOWN, '; ')}"
-    return diagnose(UNACCEPTED_SETTING, message, _place(after, path), subject=after.loaded.name)
+    return diagnose(UNACCEPTED_SETTING, message, place or _place(after, path), subject=after.loaded.name)
 
 
 def _place(after: SeenCluster, path: ValuePath) -> Location:
