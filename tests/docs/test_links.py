@@ -12,7 +12,10 @@ from poolsmith.app.rule_book import rule_book
 from poolsmith.cli.verbs import VERBS, cli
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES = [
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+]
 _FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?://|mailto:)(?P<target>[^)\s]+)\)")
 _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -60,7 +63,7 @@ def test_paths_in_backticks_exist(page):
         if _PLACEHOLDER.search(text) or _NAMES_OF_PROJECTS & set(text.split("/")):
             continue
         if text.startswith(_TOP) or _FILES_AT_THE_TOP.fullmatch(text):
-            path = text.partition("#")[0]
+            path = re.split("#|::", text)[0]
             beside = (page.parent / path).exists() or text in ("uv.lock", "README.md")
             assert beside or (ROOT / path).exists(), f"{page.name}: `{text}`"
 
