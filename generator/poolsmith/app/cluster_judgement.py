@@ -64,13 +64,29 @@ def _without_admission(project: Project, run: ClusterRun, prediction: Prediction
     use, ungranted = project.grant_judge.judge(prediction, run.loaded, view)
     setup = judge_setup(project, run)
     return Judgement(
-        diagnostics=(*judge_privileges(view), *setup.diagnostics, *ungranted, *pods.diagnostics),
+        diagnostics=(
+            *judge_privileges(view),
+            *setup.diagnostics,
+            *ungranted,
+            *pods.diagnostics,
+            *_outside_of_supply(project, prediction, view),
+        ),
         checked={"predicted workloads": pods.judged},
         skipped=pods.skipped,
         not_evaluated=pods.not_evaluated + len(setup.lacking),
         unknown=prediction.unknown,
         grant_use=use,
     )
+
+
+def _outside_of_supply(project: Project, prediction: Prediction, view: PrivilegeView) -> tuple[Diagnostic, ...]:
+    """Without a supply policy nothing is said of sources."""
+    supply = project.judging_policies.supply
+    if not supply.is_kept:
+        return ()
+    from poolsmith.policies.supply.judge import judge_supply  # on demand
+
+    return judge_supply(supply.spec, prediction, view)
 
 
 def _with_admission(judgement: Judgement, found: AdmissionFindings) -> Judgement:

@@ -1,0 +1,49 @@
+"""PSM7xx: what stands outside of the supply policy, and what a change would switch off."""
+
+from poolsmith.diagnostics.rule_info import RuleInfo
+
+UNKNOWN_SOURCE = RuleInfo(
+    code="PSM701",
+    name="unknown-source",
+    applies_to="profile",
+    what="A chart, or manifests of a Git repository, would come from where policies/supply.yaml does not allow it: "
+    "another repository, chart, version, revision or folder.",
+    why="What is applied to the cluster is whatever stands there, and nobody who may decide that has.",
+    fix="take it from a source that policies/supply.yaml lists, or have its owners list this one",
+    bad="delivery: {engine: argocd, repoURL: https://git.example.org/gpu.git}   # and supply.yaml has another host\n",
+    good="delivery: {engine: argocd, repoURL: https://git.example.com/gpu.git}\n",
+)
+UNKNOWN_IMAGE = RuleInfo(
+    code="PSM702",
+    name="unknown-image-source",
+    applies_to="profile",
+    what="An image would be pulled from outside of the registries that policies/supply.yaml lists. Hosts and parts of "
+    "paths are compared whole, and a reference that is not written plainly is outside.",
+    why="The containers of this stack are privileged: whoever may write to that registry owns the nodes.",
+    fix="take the image from a registry that policies/supply.yaml lists, or have its owners list this one",
+    bad="driver: {repository: nvcr.io.example.org/nvidia}\n",
+    good="driver: {repository: nvcr.io/nvidia}\n",
+)
+UNKNOWN_MIRROR = RuleInfo(
+    code="PSM703",
+    name="unknown-mirror",
+    applies_to="profile",
+    what="A registry is mirrored to where policies/supply.yaml does not have it mirrored.",
+    why="Every image of the registry would come from there instead.",
+    fix="use the mirror that policies/supply.yaml names, or have its owners name this one",
+    bad="registry: {mirrors: {nvcr.io: registry.example.org/nvcr}}\n",
+    good="registry: {mirrors: {nvcr.io: registry.example.com/nvcr}}\n",
+)
+UNKNOWN_DELIVERY = RuleInfo(
+    code="PSM704",
+    name="unknown-delivery",
+    applies_to="profile",
+    what="A cluster would be delivered otherwise than policies/supply.yaml allows: to another destination, in another "
+    "Argo CD project or namespace, or from another Flux source.",
+    why="The manifests of one cluster would be applied to another, or with the rights of another project.",
+    fix="deliver it as policies/supply.yaml says, or have its owners add an entry to `deliveries`",
+    bad="delivery: {engine: argocd, destination: {name: prod-us}}   # of the cluster prod-eu\n",
+    good="delivery: {engine: argocd, destination: {name: prod-eu}}\n",
+)
+
+OUTSIDE: tuple[RuleInfo, ...] = (UNKNOWN_SOURCE, UNKNOWN_IMAGE, UNKNOWN_MIRROR, UNKNOWN_DELIVERY)
