@@ -22,6 +22,7 @@ from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
+from poolsmith.diagnostics.codes.outside import OUTSIDE
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
@@ -47,6 +48,7 @@ FAMILIES = {
     "PSM4": PRIVILEGE,
     "PSM5": HYGIENE,
     "PSM6": (*POLICY, *SUPPLY, *CHANGE, *REVIEW),
+    "PSM7": OUTSIDE,
     "PSM9": ADMISSION,
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.addresses import without_secrets
 from poolsmith.diagnostics.span import Location, Position, Span
 from poolsmith.record import record
 
@@ -69,12 +71,20 @@ def diagnose(
         code=rule.code,
         name=rule.name,
         severity=severity or rule.severity,
-        message=message,
-        primary=primary,
-        help=help or rule.fix or None,
+        message=without_secrets(message),
+        primary=_shown(primary),
+        help=without_secrets(help) if help else rule.fix or None,
         subject=subject,
-        related=related,
+        related=tuple(map(_shown, related)),
     )
+
+
+def _shown(place: Location) -> Location:
+    """With the line as it may be shown."""
+    line = place.source_line
+    if line is None or (shown := without_secrets(line)) == line:
+        return place
+    return replace(place, source_line=shown)
 
 
 def whole_file(path: str, note: str | None = None) -> Location:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from poolsmith.diagnostics.addresses import without_secrets
+
 _LAST_LATIN_1 = 0xFF
 _COMMAND = "::"
 _LONGEST = 60
@@ -24,8 +26,8 @@ def printable_line(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """User text for a message: one line, no control characters, of a bounded length."""
-    shown = printable(text[:_LONGEST])
+    """User text for a message: one line, no control characters, no secrets of addresses, of a bounded length."""
+    shown = printable(without_secrets(text[: _LONGEST * 10])[:_LONGEST])
     return shown + "…" if len(text) > _LONGEST else shown
 
 

@@ -62,7 +62,7 @@ class RuleSettings:
 
 NO_SETTINGS = RuleSettings({})
 _RULES = "/spec/rules"
-_FIXED = ("PSM0", "PSM1", "PSM6")
+_FIXED = ("PSM0", "PSM1", "PSM6", "PSM7")
 _KEEPS_FROM_GENERATING = "PSM2"
 
 

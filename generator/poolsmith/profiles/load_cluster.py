@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
 from poolsmith.diagnostics.codes import shape as codes
+from poolsmith.profiles.address_secrets import report_address_secrets
 from poolsmith.profiles.cluster import Cluster, ClusterSpec
 from poolsmith.profiles.node_pool import NodePool, PoolSpec
 from poolsmith.profiles.profile_sink import profile_sink
@@ -107,6 +108,7 @@ def _load_cluster_file(
             f"write `name: {files.name}`, or rename the folder",
         )
         metadata = None
+    report_address_secrets(file, sink)
     problems.extend(sink.found)
     if metadata is None or spec is None or sink.found:
         return file, None
@@ -128,6 +130,10 @@ def _load_pool(
         spec = read_spec(PoolSpec, merged, merged_sink)
         if not extends_problems:
             sink.found.extend(merged_sink.found)
+    for layer in stack:
+        layer_sink = profile_sink(layer, subject=cluster)
+        report_address_secrets(layer, layer_sink)
+        sink.found.extend(layer_sink.found)
     problems.extend(extends_problems)
     problems.extend(sink.found)
     if metadata is None:

@@ -9,6 +9,7 @@ from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
+from poolsmith.diagnostics.codes.outside import OUTSIDE
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
@@ -33,5 +34,6 @@ CODE_BOOK = (
     *SUPPLY,
     *CHANGE,
     *REVIEW,
+    *OUTSIDE,
     *ADMISSION,
 )

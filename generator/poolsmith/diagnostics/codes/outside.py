@@ -10,7 +10,7 @@ UNKNOWN_SOURCE = RuleInfo(
     "another repository, chart, version, revision or folder.",
     why="What is applied to the cluster is whatever stands there, and nobody who may decide that has.",
     fix="take it from a source that policies/supply.yaml lists, or have its owners list this one",
-    bad="delivery: {engine: argocd, repoURL: https://git.example.org/gpu.git}   # and supply.yaml has another host\n",
+    bad="delivery: {engine: argocd, repoURL: https://git.example.com/fork.git}   # and supply.yaml has another host\n",
     good="delivery: {engine: argocd, repoURL: https://git.example.com/gpu.git}\n",
 )
 UNKNOWN_IMAGE = RuleInfo(
@@ -21,7 +21,7 @@ UNKNOWN_IMAGE = RuleInfo(
     "paths are compared whole, and a reference that is not written plainly is outside.",
     why="The containers of this stack are privileged: whoever may write to that registry owns the nodes.",
     fix="take the image from a registry that policies/supply.yaml lists, or have its owners list this one",
-    bad="driver: {repository: nvcr.io.example.org/nvidia}\n",
+    bad="driver: {repository: nvcr.io.example.com/nvidia}\n",
     good="driver: {repository: nvcr.io/nvidia}\n",
 )
 UNKNOWN_MIRROR = RuleInfo(
@@ -31,7 +31,7 @@ UNKNOWN_MIRROR = RuleInfo(
     what="A registry is mirrored to where policies/supply.yaml does not have it mirrored.",
     why="Every image of the registry would come from there instead.",
     fix="use the mirror that policies/supply.yaml names, or have its owners name this one",
-    bad="registry: {mirrors: {nvcr.io: registry.example.org/nvcr}}\n",
+    bad="registry: {mirrors: {nvcr.io: cache.example.com/nvcr}}\n",
     good="registry: {mirrors: {nvcr.io: registry.example.com/nvcr}}\n",
 )
 UNKNOWN_DELIVERY = RuleInfo(

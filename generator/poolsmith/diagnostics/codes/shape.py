@@ -62,6 +62,16 @@ DUPLICATE_ITEM = RuleInfo(
     what="A list names the same thing twice.",
     why="One of the two has no effect, or they conflict.",
 )
+SECRET_IN_ADDRESS = RuleInfo(
+    code="PSM109",
+    name="secret-in-address",
+    what="An address in a profile has a password or a user name in it, or a query or a fragment, which may be a token.",
+    why="Profiles and what is generated from them are read by people, build servers and GitOps engines that must not "
+    "know it, and git never forgets it.",
+    fix="write the address alone, give the secret out anew, and keep it in a Secret",
+    bad="delivery: {engine: argocd, repoURL: ssh://git:token@git.example.com/gpu.git}\n",
+    good="delivery: {engine: argocd, repoURL: ssh://git@git.example.com/gpu.git}\n",
+)
 UNKNOWN_BASE = RuleInfo(
     code="PSM110",
     name="unknown-base",
@@ -120,6 +130,7 @@ SHAPE = (
     OUT_OF_RANGE,
     AMBIGUOUS_SCALAR,
     DUPLICATE_ITEM,
+    SECRET_IN_ADDRESS,
     UNKNOWN_BASE,
     EXTENDS_CYCLE,
     DUPLICATE_NAME,

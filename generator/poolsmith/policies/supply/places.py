@@ -59,7 +59,7 @@ def git_address(text: str) -> str | None:
 
 
 def is_address_below(address: str, other: str) -> bool:
-    """Both in their one spelling; `https://a/b` is below `https://a/b` and `https://a`, and not below `https://a/`."""
+    """Both in their one spelling; part by part: `charts/nvidia` is below `charts`, `charts-2` is not."""
     return address == other or address.startswith(f"{other}/")
 
 
