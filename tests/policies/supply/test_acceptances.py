@@ -86,7 +86,7 @@ def test_the_same_twice_is_said_and_the_first_counts(tmp_path):
 
 def test_a_file_that_is_not_sound_allows_nothing(tmp_path):
     held = policies(tmp_path, acceptSettings=[SETTING | SIGNED], imageRegistries=["nvcr.io@evil"])
-    assert names(held.problems) == ["invalid-value"]
+    assert names(held.problems) == ["invalid-name"]
     assert not held.supply.is_kept
     assert not held.supply.accepts_setting(*SETTING.values(), TODAY)
 
