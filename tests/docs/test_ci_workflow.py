@@ -19,8 +19,10 @@ TODAY = "2026-11-20"
 CLUSTER = "lab-t4"
 GRANTS = "policies/privileges/driver.yaml"
 CHECK = "Profiles and output are sound, by the policies of the base"
+OWNER = "Have code owners approved exactly this commit?"
+TOOL = "The tool, at the commit that stands here"
 GENERATED = "The output is what the profiles generate"
-OWNERS = "* @carol\n/policies/ @Alice @bob\n"
+OWNERS = "* @carol\n/policies/ @Alice @bob  # and nobody else\n"
 _BEGIN, _END = "<!-- workflow:begin -->\n```yaml\n", "```\n<!-- workflow:end -->"
 SHOWN = PAGE.partition(_BEGIN)[2].partition(_END)[0]
 
@@ -66,7 +68,7 @@ def put(folder, files):
 def judged(base, tmp_path):
     """Judge a change as the job of a workflow does: `change` edits a clone, `later` edits main afterwards."""
 
-    def run(kind, change, *, later=None, reviews=(), author="mallory", event="pull_request"):
+    def run(kind, change, *, later=None, reviews=(), author="mallory", event="pull_request", only=()):
         origin = tmp_path / "origin"
         git(tmp_path, "clone", "--quiet", "--bare", str(base), str(origin))
         git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
@@ -94,7 +96,8 @@ def judged(base, tmp_path):
             github |= {"event": {"merge_group": queue}, "event_name": event}
         assert tip is None or tip != head
         runner = Runner(tmp_path / "runner", origin=origin, tool=origin, answers=answers)
-        return runner.run(workflow(kind)["jobs"]["check"], github)
+        steps = [step for step in workflow(kind)["jobs"]["check"]["steps"] if not only or step.get("name") in only]
+        return runner.run({"steps": steps}, github)
 
     return run
 
@@ -142,7 +145,7 @@ def with_another_judge(folder):
         {
             "generator/who": "the head\n",
             "requirements-run.lock": "poolsmith==0.0.1\n",
-            ".ci/approved.py": "print('approved=true')\n",
+            ".ci/approved.py": "print('policies=true\\njudge=true')\n",
             ".github/CODEOWNERS": "* @mallory\n",
             ".github/workflows/profiles.yaml": "name: profiles\n",
             "poolsmith.py": trap,
@@ -186,7 +189,7 @@ def test_a_hostile_change_fails_whatever_judge_it_brings(judged, kind):
     assert not trapped.exists()
     if kind == "own":
         assert job.installed.endswith("from the base\n")
-    assert "not approved" in job.printed
+    assert "policies/: no owner has approved" in job.printed
 
 
 def without_a_grant(folder):
@@ -237,9 +240,9 @@ NOT_APPROVED = {
 
 
 def approval(judged, reviews, **options):
-    job = judged("shown", lambda folder: None, reviews=reviews, **options)
-    assert job.steps["Has a code owner approved exactly this commit?"] == "success"
-    return "approved by" in job.printed
+    job = judged("shown", lambda folder: None, reviews=reviews, only=("The base, which judges", TOOL, OWNER), **options)
+    assert job.steps[OWNER] == "success"
+    return "policies/: approved by" in job.printed
 
 
 @pytest.mark.parametrize("reviews", APPROVED.values(), ids=APPROVED)
@@ -254,6 +257,22 @@ def test_no_other_approval_does(judged, reviews):
 
 def test_an_owner_does_not_approve_what_is_their_own(judged):
     assert not approval(judged, [review("alice")], author="Alice")
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("reviews", "accepted"),
+    [([review("bob")], ["policy-widening"]), ([review("carol"), review("alice")], ["policy-widening", "judge-change"])],
+)
+def test_the_check_is_told_what_owners_have_accepted(judged, kind, reviews, accepted):
+    job = judged(kind, lambda folder: None, reviews=reviews)
+
+    assert job.passed, job.printed
+    assert re.findall(r"--accept (\S+)", job.called) == accepted
+
+
+def test_without_an_approval_the_check_is_told_nothing(judged):
+    assert "--accept" not in judged("own", lambda folder: None, reviews=[review("carol", "COMMENTED")]).called
 
 
 def test_a_queue_asks_for_the_pull_request_behind_it(judged):

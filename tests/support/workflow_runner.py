@@ -31,6 +31,7 @@ if not {{"--no-deps", "--no-build-isolation", "--no-index"}} <= set(words):
     sys.exit("this would install what no lock has")
 made = folder / "poolsmith"
 made.write_text("#!{python} -I\\nimport sys\\nsys.path.insert(0, {generator!r})\\n"
+                "with open({called!r}, 'a') as log: print(*sys.argv[1:], file=log)\\n"
                 "from poolsmith.cli.main import main\\nmain()\\n")
 made.chmod(0o755)
 with open({log!r}, "a") as log:
@@ -45,6 +46,7 @@ class Job:
     steps: dict[str, str] = field(default_factory=dict)
     printed: str = ""
     installed: str = ""
+    called: str = ""
 
     @property
     def passed(self):
@@ -61,7 +63,14 @@ class Runner:
             one.mkdir(parents=True)
         self.log = folder / "pip.log"
         self.log.touch()
-        names = {"python": sys.executable, "log": str(self.log), "generator": str(ROOT / "generator")}
+        self.called = folder / "calls.log"
+        self.called.touch()
+        names = {
+            "python": sys.executable,
+            "log": str(self.log),
+            "called": str(self.called),
+            "generator": str(ROOT / "generator"),
+        }
         self._command("pip-stub", _PIP.format(**names))
         self._command("python", _PYTHON.format(**names, pip=str(self.path / "pip-stub")))
         self._command(
@@ -96,7 +105,7 @@ class Runner:
                 result, outputs[step.get("id")] = self._script(step, known)
             done.printed += result.stdout + result.stderr
             done.steps[name] = outcomes[step.get("id")] = "failure" if result.returncode else "success"
-        done.installed = self.log.read_text()
+        done.installed, done.called = self.log.read_text(), self.called.read_text()
         return done
 
     def _use(self, action, options):

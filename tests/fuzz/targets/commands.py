@@ -169,6 +169,31 @@ def manifests():
     yield b"apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: cluster-policy}\nspec: {driver: {enabled: true, version: '580'}}\n"
 
 
+def supplies():
+    """What may come from where, and what is accepted."""
+    yield from below("policies/supply.yaml")()
+    signed = "reason: read, owner: gpu, expires: '2027-01-31'"
+    yield (
+        "apiVersion: poolsmith/v1\nkind: SupplyPolicy\nmetadata: {name: fleet}\nspec:\n"
+        f"  acceptSettings: [{{cluster: lab, workload: a/DaemonSet/b, setting: env LD_PRELOAD, {signed}}}]\n"
+        "  acceptUnknown: [{cluster: lab, unit: kata, source: 'https://git.example.com/kata', revision: v1,"
+        f" unknown: what it brings, {signed}}}]\n"
+    ).encode()
+
+
+def asking(*commands):
+    """An argument that somebody typed; `@` stands for it."""
+
+    def run(data):
+        text = data.decode("utf-8", "replace").replace("\0", "")
+        folder = workplace()
+        return "\n".join(
+            command([text if word == "@" else word for word in arguments], folder=folder) for arguments in commands
+        )
+
+    return run
+
+
 EVAL = ("policy", "eval")
 TARGETS = (
     Target(
@@ -261,6 +286,31 @@ TARGETS = (
         lambda: [b'ID=rhel\nVERSION_ID="9.4"\n', b"# c\nNAME='a b'\nID=\"\\$x\"\n"],
         alone(["expand", "--release", RELEASE, "-f", "values.yaml", "--os-release", "@", "--format", "json"]),
         structures="text",
+        seconds=6,
+    ),
+)
+TARGETS += (
+    Target("supply", supplies, in_project("policies/supply.yaml"), seconds=6),
+    Target(
+        "explained",
+        lambda: [
+            b"lab:driver.version",
+            b"lab/gpu:driver",
+            b"lab",
+            b"PSM101",
+            b"lab:operator.upgradeCRD",
+            b"hand-edited",
+        ],
+        asking(["explain", "--", "@"]),
+        structures="text",
+        most_bytes=2 << 10,
+    ),
+    Target(
+        "asked-of-the-ledger",
+        lambda: [b"host-path:/run:rw:none", b"privileged", b"rbac:core/pods:get@cluster", b"DaemonSet/nvidia-driver"],
+        asking(["ledger", "--holds", "@"], ["ledger", "--workload", "@"]),
+        structures="text",
+        most_bytes=2 << 10,
         seconds=6,
     ),
 )
