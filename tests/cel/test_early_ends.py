@@ -28,7 +28,7 @@ BINDING = {
     "optional.of('bound').optFlatMap(x, optional.of(x)).orValue('none')": "bound",
     "optional.of('5').optMap(x, int(x)).orValue(0)": 5,
     "object.spec.?t.optMap(x, int(x)).orValue(0)": 5,
-    "optional.of(1).optMap(x, optional.of(x + 1).optMap(y, [x, y])).value().value()": [1, 2],
+    "optional.of(1).optFlatMap(x, optional.of(x + 1).optMap(y, [x, y])).value()": [1, 2],
     "has({'x': object.spec.m}.x.b)": False,
     "has({'x': {'b': 1}}.x.b)": True,
     "{'x': object.spec.m}.?x.?b.hasValue()": False,

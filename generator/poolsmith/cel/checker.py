@@ -135,8 +135,7 @@ class Checker:
                 return found
         if node.optional and not self.allowed(node.offset, SYNTAX["optional"], "unsupported syntax '.?'"):
             return ERROR
-        found = self.field_of(node)
-        return optional_of(found) if node.optional and found.name != "optional_type" else found
+        return self.field_of(node)
 
     def local(self) -> set[str]:
         return {name for scope in self.scopes for name in scope}
@@ -165,7 +164,7 @@ class Checker:
         else:
             self.fail(node.offset, f"type '{self.shown(target)}' does not support field selection")
             result = DYN
-        return optional_of(result) if optional else result
+        return optional_of(result) if optional or node.optional else result
 
     def struct_field(self, target: Type, node: Select) -> Type:
         found = self.fields[target.name].get(node.field)

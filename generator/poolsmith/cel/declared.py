@@ -1,6 +1,7 @@
 """Every function and macro of CEL in Kubernetes, by the minor that has it first, as the API server declares them.
 
-A line is `name = (arguments) result; receiver.(arguments) result`; names in `<>` stand for any type.
+A line is `name = (arguments) result; receiver.(arguments) result`; names in `<>` stand for any type. The order is the
+API server's own: the first overload that fits an argument whose type is still open decides that type.
 Source: k8s.io/apiserver 0.34.1 `pkg/cel/environment` with cel-go 0.26 for 1.23 to 1.34, and the cel-go release that
 minor was built with for what came later to a library (`optFlatMap`, `unwrapOpt`, `first`, `last`).
 """
@@ -8,9 +9,13 @@ minor was built with for what came later to a library (`optFlatMap`, `unwrapOpt`
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from poolsmith.cel.cel_types import Type, read_type, split_types
 from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MACROS: dict[tuple[str, int], int] = {
     ("has", 1): 23,
@@ -36,8 +41,8 @@ MACROS: dict[tuple[str, int], int] = {
 }
 SYNTAX = {"optional": 28, "quoted": 99}
 IDENTIFIERS = {"authorizer": 27, "namespaceObject": 28, "variables": 28}
-_COMPARED = ("bool", "bytes", "double", "int", "string", "uint", "Duration", "Timestamp")
-_NUMBERS = ("double", "int", "uint")
+_COMPARED = ("bool", "int", "uint", "double", "string", "bytes", "Timestamp", "Duration")
+_NUMBERS = ("double", "uint", "int")
 _SIGNATURES = {
     23: """
 !_ = (bool) bool
@@ -50,8 +55,8 @@ _*_ = (double, double) double; (int, int) int; (uint, uint) uint
 _+_ = (bytes, bytes) bytes; (double, double) double; (Duration, Duration) Duration
 _+_ = (Duration, Timestamp) Timestamp; (Timestamp, Duration) Timestamp; (int, int) int
 _+_ = (list(<A>), list(<A>)) list(<A>); (string, string) string; (uint, uint) uint
-_-_ = (double, double) double; (Duration, Duration) Duration; (Timestamp, Duration) Timestamp
-_-_ = (Timestamp, Timestamp) Duration; (int, int) int; (uint, uint) uint
+_-_ = (double, double) double; (Duration, Duration) Duration; (int, int) int
+_-_ = (Timestamp, Duration) Timestamp; (Timestamp, Timestamp) Duration; (uint, uint) uint
 _/_ = (double, double) double; (int, int) int; (uint, uint) uint
 _==_ = (<A>, <A>) bool
 _?_:_ = (bool, <A>, <A>) <A>
@@ -75,16 +80,16 @@ getEscapedPath = kubernetes.URL.() string
 getFullYear = Timestamp.() int; Timestamp.(string) int
 getHost = kubernetes.URL.() string
 getHostname = kubernetes.URL.() string
-getHours = Duration.() int; Timestamp.() int; Timestamp.(string) int
-getMilliseconds = Duration.() int; Timestamp.() int; Timestamp.(string) int
-getMinutes = Duration.() int; Timestamp.() int; Timestamp.(string) int
+getHours = Timestamp.() int; Timestamp.(string) int; Duration.() int
+getMilliseconds = Timestamp.() int; Timestamp.(string) int; Duration.() int
+getMinutes = Timestamp.() int; Timestamp.(string) int; Duration.() int
 getMonth = Timestamp.() int; Timestamp.(string) int
 getPort = kubernetes.URL.() string
 getQuery = kubernetes.URL.() map(string, list(string))
 getScheme = kubernetes.URL.() string
-getSeconds = Duration.() int; Timestamp.() int; Timestamp.(string) int
+getSeconds = Timestamp.() int; Timestamp.(string) int; Duration.() int
 indexOf = list(<A>).(<A>) int; string.(string) int; string.(string, int) int
-int = (double) int; (Duration) int; (Timestamp) int; (int) int; (string) int; (uint) int
+int = (int) int; (double) int; (Duration) int; (string) int; (Timestamp) int; (uint) int
 isSorted = list(int).() bool; list(uint).() bool; list(double).() bool; list(bool).() bool; list(Duration).() bool
 isSorted = list(Timestamp).() bool; list(string).() bool; list(bytes).() bool
 isURL = (string) bool
@@ -101,14 +106,14 @@ size = bytes.() int; list(<A>).() int; map(<A>, <B>).() int; (bytes) int; (list(
 size = (string) int; string.() int
 split = string.(string) list(string); string.(string, int) list(string)
 startsWith = string.(string) bool
-string = (bool) string; (bytes) string; (double) string; (Duration) string; (Timestamp) string; (int) string
-string = (string) string; (uint) string
+string = (string) string; (bool) string; (bytes) string; (double) string; (Duration) string; (int) string
+string = (Timestamp) string; (uint) string
 substring = string.(int) string; string.(int, int) string
 sum = list(int).() int; list(uint).() uint; list(double).() double; list(Duration).() Duration
 timestamp = (Timestamp) Timestamp; (int) Timestamp; (string) Timestamp
 trim = string.() string
 type = (<A>) type(<A>)
-uint = (double) uint; (int) uint; (string) uint; (uint) uint
+uint = (uint) uint; (double) uint; (int) uint; (string) uint
 upperAscii = string.() string
 url = (string) kubernetes.URL
 """,
@@ -127,10 +132,10 @@ serviceAccount = authz.Authorizer.(string, string) authz.Authorizer
 subresource = authz.ResourceCheck.(string) authz.ResourceCheck
 """,
     28: """
-_[?_] = (list(<V>), int) optional_type(<V>); (map(<K>, <V>), <K>) optional_type(<V>)
-_[?_] = (optional_type(list(<V>)), int) optional_type(<V>); (optional_type(map(<K>, <V>)), <K>) optional_type(<V>)
+_[?_] = (list(<V>), int) optional_type(<V>); (optional_type(list(<V>)), int) optional_type(<V>)
+_[?_] = (map(<K>, <V>), <K>) optional_type(<V>); (optional_type(map(<K>, <V>)), <K>) optional_type(<V>)
 _[_] = (optional_type(list(<V>)), int) optional_type(<V>); (optional_type(map(<K>, <V>)), <K>) optional_type(<V>)
-add = kubernetes.Quantity.(int) kubernetes.Quantity; kubernetes.Quantity.(kubernetes.Quantity) kubernetes.Quantity
+add = kubernetes.Quantity.(kubernetes.Quantity) kubernetes.Quantity; kubernetes.Quantity.(int) kubernetes.Quantity
 asApproximateFloat = kubernetes.Quantity.() double
 asInteger = kubernetes.Quantity.() int
 compareTo = kubernetes.Quantity.(kubernetes.Quantity) int
@@ -146,7 +151,7 @@ or = optional_type(<V>).(optional_type(<V>)) optional_type(<V>)
 orValue = optional_type(<V>).(<V>) <V>
 quantity = (string) kubernetes.Quantity
 sign = (kubernetes.Quantity) int
-sub = kubernetes.Quantity.(int) kubernetes.Quantity; kubernetes.Quantity.(kubernetes.Quantity) kubernetes.Quantity
+sub = kubernetes.Quantity.(kubernetes.Quantity) kubernetes.Quantity; kubernetes.Quantity.(int) kubernetes.Quantity
 value = optional_type(<V>).() <V>
 """,
     29: """
@@ -158,8 +163,8 @@ strings.quote = (string) string
 """,
     30: """
 cidr = (string) net.CIDR
-containsCIDR = net.CIDR.(net.CIDR) bool; net.CIDR.(string) bool
-containsIP = net.CIDR.(net.IP) bool; net.CIDR.(string) bool
+containsCIDR = net.CIDR.(string) bool; net.CIDR.(net.CIDR) bool
+containsIP = net.CIDR.(string) bool; net.CIDR.(net.IP) bool
 family = net.IP.() int
 ip = (string) net.IP; net.CIDR.() net.IP
 ip.isCanonical = (string) bool
@@ -208,14 +213,14 @@ unwrapOpt = list(optional_type(<V>)).() list(<V>)
     34: """
 distinct = list(<T>).() list(<T>)
 first = list(<V>).() optional_type(<V>)
-flatten = list(dyn).(int) list(dyn); list(list(<T>)).() list(<T>)
+flatten = list(list(<T>)).() list(<T>); list(dyn).(int) list(dyn)
 last = list(<V>).() optional_type(<V>)
 lists.range = (int) list(int)
 reverse = list(<T>).() list(<T>)
 slice = list(<T>).(int, int) list(<T>)
-sort = list(bool).() list(bool); list(bytes).() list(bytes); list(double).() list(double)
-sort = list(Duration).() list(Duration); list(Timestamp).() list(Timestamp); list(int).() list(int)
-sort = list(string).() list(string); list(uint).() list(uint)
+sort = list(int).() list(int); list(uint).() list(uint); list(double).() list(double); list(bool).() list(bool)
+sort = list(Duration).() list(Duration); list(Timestamp).() list(Timestamp); list(string).() list(string)
+sort = list(bytes).() list(bytes)
 """,
     37: """
 includes = list(<A>).(<A>) bool
@@ -244,10 +249,14 @@ def overloads() -> dict[str, tuple[Overload, ...]]:
             for one in signatures.split("; ") if signatures else ():
                 out.setdefault(name, []).append(_overload(name, one, since))
     for name in ("_<_", "_<=_", "_>_", "_>=_"):
-        same = [_overload(name, f"({one}, {one}) bool", 23) for one in _COMPARED]
-        mixed = [_overload(name, f"({a}, {b}) bool", 28) for a in _NUMBERS for b in _NUMBERS if a != b]
-        out[name] = same + mixed
+        out[name] = [_overload(name, f"({one}, {other}) bool", since) for one, other, since in _comparisons()]
     return {name: tuple(found) for name, found in out.items()}
+
+
+def _comparisons() -> Iterator[tuple[str, str, int]]:
+    for one in _COMPARED:
+        yield one, one, 23
+        yield from ((one, other, 28) for other in _NUMBERS if one in _NUMBERS and other != one)
 
 
 def _overload(name: str, text: str, since: int) -> Overload:

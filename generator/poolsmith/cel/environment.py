@@ -14,7 +14,6 @@ from poolsmith.cel.declared import IDENTIFIERS
 from poolsmith.cel.errors import UnknownKubernetes
 from poolsmith.cel.literals import literal_issues
 from poolsmith.cel.lower import Lowerer
-from poolsmith.cel.lower_loops import lowered_loop
 from poolsmith.cel.macros import check_macro
 from poolsmith.cel.parser import parse
 from poolsmith.cel.plan import LoweredPart, undecidable_part
@@ -120,7 +119,7 @@ def _part(node: Node, checked: Checked, used: tuple[Variable, ...]) -> LoweredPa
     }
     optional = frozenset(one.name for one in used if one.compiled and one.compiled.part.optional)
     holding = frozenset(one.name for one in used if one.compiled and one.compiled.part.holding)
-    lowerer = Lowerer(checked, optional, holding - optional, lowered_loop)
+    lowerer = Lowerer(checked, optional, holding - optional)
     try:
         lowered = lowerer.whole(node)
     except Gap as gap:

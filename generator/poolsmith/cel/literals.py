@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.cel.cel_types import Type, unwrapped
 from poolsmith.cel.checker import shown_type
+from poolsmith.cel.constants import CONVERSIONS, Unfolded, converted, folded
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions import conversions
 from poolsmith.cel.regex import regex_problem
 from poolsmith.cel.syntax import Call, ListOf, Literal, MapOf, Node, children, issue_at, walk
 from poolsmith.cel.times import is_duration, is_timestamp
@@ -64,12 +64,9 @@ def _call_issues(source: str, node: Call, checked: Checked) -> Iterator[CompileI
         refused = (value is None and check is not _is_regex) or (isinstance(value, int) and _refused(node, value))
         if refused or (isinstance(value, str) and not check(value)):
             yield issue_at(source, node.args[0].offset, f"invalid {node.function} argument")
-    converted = _CONVERTED.get(node.function)
-    if converted is not None and node.target is None and len(node.args) == 1 and isinstance(node.args[0], Literal):
-        try:
-            converted(node.args[0].value)
-        except CelError as error:
-            yield issue_at(source, node.args[0].offset, f"program instantiation failed: {error}")
+    message = _conversion_problem(node)
+    if message is not None:
+        yield issue_at(source, node.args[0].offset, f"program instantiation failed: {message}")
     pattern = node.args[0] if node.function in ("find", "findAll") and node.target is not None and node.args else None
     if isinstance(pattern, Literal) and isinstance(pattern.value, str):
         problem = regex_problem(pattern.value)
@@ -81,6 +78,25 @@ def _call_issues(source: str, node: Call, checked: Checked) -> Iterator[CompileI
             message = _format_problem(node.target.value, given.elements, checked)
             if message is not None:
                 yield issue_at(source, node.offset, message)
+
+
+def _conversion_problem(node: Node) -> str | None:
+    """What a conversion of a constant meets; nothing where a part of the constant has met it."""
+    if not isinstance(node, Call) or node.function not in CONVERSIONS or node.target is not None or len(node.args) != 1:
+        return None
+    if node.function in _CHECKS and isinstance(node.args[0], Literal):
+        return None
+    try:
+        value = folded(node.args[0])
+    except (CelError, Unfolded):
+        return None
+    try:
+        converted(node.function, value)
+    except CelError as error:
+        return str(error)
+    except Unfolded:
+        pass
+    return None
 
 
 def _is_regex(text: str) -> bool:
@@ -101,13 +117,6 @@ def _refused(node: Call, value: int) -> bool:
     return node.function == "duration" or (node.function == "timestamp" and not _FIRST_SECOND <= value <= _LAST_SECOND)
 
 
-_CONVERTED: dict[str, Callable[[Any], Any]] = {
-    "int": conversions.integer,
-    "uint": conversions.unsigned,
-    "double": conversions.double,
-    "bool": conversions.boolean,
-    "string": conversions.string,
-}
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "duration": is_duration,

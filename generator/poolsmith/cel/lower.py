@@ -7,9 +7,10 @@ cel-go makes of them, variables become lazy bindings around the expression.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from poolsmith.cel.functions.registry import NAMES
+from poolsmith.cel.lower_conversions import Conversions
+from poolsmith.cel.lower_loops import Loops
 from poolsmith.cel.natives import AUTHORIZER, CONVERSIONS, KEYS, LIST_INDEX, NATIVE, RETURNED, WITH_OWN_EQUALITY
 from poolsmith.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select, StructOf, walk
 from poolsmith.cel.trees import (
@@ -22,7 +23,6 @@ from poolsmith.cel.trees import (
     is_key,
     is_kind,
     is_optional_source,
-    is_path,
     literal,
     no_value,
     of_key,
@@ -31,31 +31,9 @@ from poolsmith.cel.trees import (
     variable,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from poolsmith.cel.cel_types import Type
-    from poolsmith.cel.checker import Checked
-
-
-class Lowerer:
-    """One expression; optional: the policy's variables that are optionals, holding: those that hold some inside;
-    loop: lowers macros with variables."""
-
-    def __init__(
-        self,
-        checked: Checked,
-        optional: frozenset[str],
-        holding: frozenset[str],
-        loop: Callable[[Lowerer, Call], Node],
-    ) -> None:
-        self.checked = checked
-        self.loop = loop
-        self.optional = optional
-        self.holding = holding
-        self.local: dict[str, Ident] = {}
-        self.count = 0
-        self.guarded = bool(optional or holding)
+class Lowerer(Conversions, Loops):
+    """One expression of a policy."""
 
     def whole(self, node: Node) -> Node:
         """Raises Gap."""
@@ -63,52 +41,10 @@ class Lowerer:
             raise Gap(f"a name that starts with {PREFIX}")
         if any(name.startswith("net.") for name in self.checked.type_names):
             raise Gap("the type of an address as a value")
+        if any(map(self.nests_optionals, walk(node))):
+            raise Gap("an optional that holds an optional")
         self.guarded = self.guarded or any(map(is_optional_source, walk(node)))
         return self.lower(node)
-
-    def type_of(self, node: Node) -> Type:
-        return self.checked.types[id(node)]
-
-    def is_typed(self, node: Node) -> bool:
-        """Parts of a qualified name, as of `google.protobuf.Duration`, are nothing by themselves."""
-        return id(node) in self.checked.types
-
-    def is_optional(self, node: Node) -> bool:
-        """Also where the checker says dyn: `a[?b]` always is one, and so is what is selected from one."""
-        if isinstance(node, Call) and node.function == "or" and node.target is not None:
-            return self.is_optional(node.target)
-        if self.type_of(node).name == "optional_type":
-            return True
-        if isinstance(node, Call) and node.function == "_[?_]":
-            return True
-        if isinstance(node, Select):
-            return node.optional or (self.is_typed(node.operand) and self.is_optional(node.operand))
-        return isinstance(node, Call) and node.function == "_[_]" and self.is_optional(node.args[0])
-
-    def ends_optional(self, node: Node) -> bool:
-        """Whether the whole expression is an optional, to the checker or not."""
-        while isinstance(node, Call) and node.function == "dyn" and node.target is None and node.args:
-            node = node.args[0]
-        return self.is_optional(node)
-
-    def is_optional_variable(self, node: Node) -> bool:
-        """To the API server an optional in a variable is a value without fields: only its methods reach inside."""
-        if not isinstance(node, Select) or not self.is_typed(node.operand):
-            return False
-        if self.type_of(node.operand).name != "kubernetes.variables":
-            return False
-        return node.field in self.optional
-
-    def bound(self, value: Node, body: Callable[[Node], Node]) -> Node:
-        """body with a value that is computed once; a name needs no binding."""
-        if isinstance(value, Ident) or is_path(value):
-            return body(value)
-        name = self.new_name()
-        return call("bind", name, value, body(name), target=Ident("cel", 0))
-
-    def new_name(self) -> Ident:
-        self.count += 1
-        return Ident(f"{PREFIX}{self.count}", 0)
 
     def lower(self, node: Node) -> Node:
         if self.type_of(node).name.startswith(AUTHORIZER):
@@ -182,7 +118,7 @@ class Lowerer:
             assert isinstance(inside, Select)
             return self.presence(inside)
         if id(node) not in self.checked.chosen and node.target is not None:
-            return self.loop(self, node)
+            return self.loop(node)
         if name == "_[?_]":
             return self.optional_index(node)
         if name == "_[_]" and self.is_optional_variable(node.args[0]):
@@ -266,48 +202,18 @@ class Lowerer:
             if native and name == "int" and kinds[0] == "google.protobuf.Duration":
                 native = False
             return self.converted(node, name, native=native)
-        if name == "getMilliseconds" and kinds == ["google.protobuf.Duration"]:
-            return call("k_milliseconds", self.lower(given[0]))
+        if name == "getMilliseconds" and len(given) == 1:
+            return self.milliseconds(node, given[0], kinds[0])
         if name == "duration":
             return self.duration(node, kinds[0])
+        if name == "bytes" and not self.certain(given[0]) and kinds[0] != "dyn":
+            return self.converted(node, name, native=True)
         if name == "type" and kinds[0].startswith(("kubernetes.", "net.")):
             raise Gap(f"type() of a {kinds[0]}")
         if name in NATIVE:
             target = None if node.target is None else (node.target if qualified else self.lower(node.target))
             return replace(node, target=target, args=tuple(map(self.lower, node.args)))
         return self.ours(node, name, given)
-
-    def converted(self, node: Call, name: str, *, native: bool) -> Node:
-        kind = self.type_of(node.args[0]).name
-        argument = self.lower(node.args[0]) if native else self.handed(node.args[0])
-        if kind != "dyn" and not self.certain(node.args[0]):
-            return self.bound(argument, lambda held: self.exactly(held, kind, name, native=native))
-        if native:
-            return replace(node, args=(argument,))
-        if name == "string" and self.type_of(node.args[0]).name == "google.protobuf.Timestamp":
-            raise Gap("the text of a timestamp: it forgets the time zone")
-        return call(f"k_{name}", argument)
-
-    def exactly(self, held: Node, kind: str, name: str, *, native: bool) -> Node:
-        """A conversion from what the checker took the value for: the API server refuses any other."""
-        done = call(name if native else f"k_{name}", held)
-        refused = call("k_refused", literal(value=name), held)
-        return call("_?_:_", is_kind(held, kind), done, refused)
-
-    def certain(self, node: Node) -> bool:
-        """Whether the type cannot be a guess of the checker's: guesses come out of dyn values."""
-        if isinstance(node, Literal):
-            return True
-        chosen = self.checked.chosen.get(id(node), ())
-        return bool(chosen) and all(not any(part.is_parameter for part in parts_of(one.result)) for one in chosen)
-
-    def duration(self, node: Call, kind: str) -> Node:
-        if kind == "google.protobuf.Duration":
-            return self.lower(node.args[0])
-        argument = self.handed(node.args[0])
-        if isinstance(argument, Literal) and kind == "string":
-            return replace(node, args=(argument,))
-        return call("k_duration", argument)
 
     def end_of(self, given: Node, *, last: bool) -> Node:
         refused = "no such overload: last(map)" if last else "no such overload: first(map)"
@@ -329,7 +235,8 @@ class Lowerer:
         result = self.type_of(node)
         if name == "sum" and result.name in ("int", "double", "dyn"):
             chosen = self.checked.chosen[id(node)]
-            return call(f"k_sum_{chosen[0].result.name}" if len(chosen) == 1 else "k_sum", *arguments)
+            word = f"k_sum_{chosen[0].result.name}" if len(chosen) == 1 else "k_sum"
+            return self.of_one_type(node, given[0], arguments[0], lambda held: call(word, held))
         if name in ("indexOf", "lastIndexOf") and self.type_of(given[0]).name in ("string", "list"):
             return self.bound(
                 arguments[0],
@@ -345,7 +252,10 @@ class Lowerer:
         ending = RETURNED.get(result.name)
         if ending is None and result.name == "list" and is_kept(result):
             raise Gap(f"a {result} out of {name}()")
-        return call(f"{ours}_{ending}" if ending else ours, *arguments)
+        word = f"{ours}_{ending}" if ending else ours
+        if name in ("min", "max", "isSorted"):
+            return self.of_one_type(node, given[0], arguments[0], lambda held: call(word, held))
+        return call(word, *arguments)
 
     def handed(self, node: Node) -> Node:
         """An argument of one of our functions; optionals cannot be handed over, and nothing of ours takes them."""
@@ -371,13 +281,3 @@ class Lowerer:
         return any(
             self.is_optional(one) or (self.type_of(one).name == "dyn" and is_optional_source(one)) for one in parts
         )
-
-    def plain(self, node: Node) -> None:
-        """A variable that is dyn to the checker may hold optionals."""
-        of_policy = (
-            isinstance(node, Select)
-            and self.is_typed(node.operand)
-            and self.type_of(node.operand).name == "kubernetes.variables"
-        )
-        if of_policy and isinstance(node, Select) and node.field in self.holding:
-            raise Gap(f"variables.{node.field}, which holds optionals, as a plain value")

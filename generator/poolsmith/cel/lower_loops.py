@@ -6,54 +6,50 @@ Each variable gets a name of ours: one that the user calls `list` or `optional` 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from poolsmith.cel.lowering import Lowering
 from poolsmith.cel.macros import TWO_VARIABLES
 from poolsmith.cel.syntax import Call, Ident, ListOf, Node
 from poolsmith.cel.trees import Gap, call, is_kept, parts_of
 
-if TYPE_CHECKING:
-    from poolsmith.cel.lower import Lowerer
 
+class Loops(Lowering):
+    """all, exists, map, filter, sortBy, optMap and their like."""
 
-def lowered_loop(lowerer: Lowerer, node: Call) -> Node:
-    """Raises Gap."""
-    assert node.target is not None
-    name, count = node.function, len(node.args)
-    target = lowerer.lower(node.target)
-    two = count >= TWO_VARIABLES and (name, count) != ("map", 3)
-    written, parts = (node.args[:2], node.args[2:]) if two else (node.args[:1], node.args[1:])
-    outer = lowerer.local
-    renamed = {one.name: lowerer.new_name() for one in written if isinstance(one, Ident)}
-    variables = tuple(renamed.values())
-    lowerer.local = {**outer, **renamed}
-    bodies = tuple(map(lowerer.lower, parts))
-    lowerer.local = outer
-    if name in ("transformMap", "transformMapEntry"):
-        return _transformed(lowerer, node, target, variables, bodies)
-    if name == "sortBy":
-        _sortable(lowerer, node)
-        keys = call("map", *variables, *bodies, target=target)
-        return lowerer.bound(target, lambda held: call("k_sortBy", held, replace(keys, target=held)))
-    word = "existsOne" if two and name == "exists_one" else name
-    return replace(node, function=word, target=target, args=(*variables, *bodies))
+    def loop(self, node: Call) -> Node:
+        """Raises Gap."""
+        assert node.target is not None
+        name, count = node.function, len(node.args)
+        target = self.lower(node.target)
+        two = count >= TWO_VARIABLES and (name, count) != ("map", 3)
+        written, parts = (node.args[:2], node.args[2:]) if two else (node.args[:1], node.args[1:])
+        outer = self.local
+        renamed = {one.name: self.new_name() for one in written if isinstance(one, Ident)}
+        variables = tuple(renamed.values())
+        self.local = {**outer, **renamed}
+        bodies = tuple(map(self.lower, parts))
+        self.local = outer
+        if name in ("transformMap", "transformMapEntry"):
+            return self.transformed(node, target, variables, bodies)
+        if name == "sortBy":
+            self.sortable(node)
+            keys = call("map", *variables, *bodies, target=target)
+            return self.bound(target, lambda held: call("k_sortBy", held, replace(keys, target=held)))
+        word = "existsOne" if two and name == "exists_one" else name
+        return replace(node, function=word, target=target, args=(*variables, *bodies))
 
+    def sortable(self, node: Call) -> None:
+        assert node.target is not None
+        found = self.type_of(node)
+        if is_kept(found) or any(one.name == "optional_type" for one in parts_of(self.type_of(node.args[1]))):
+            raise Gap(f"a {found} out of sortBy()")
 
-def _sortable(lowerer: Lowerer, node: Call) -> None:
-    assert node.target is not None
-    found = lowerer.type_of(node)
-    if is_kept(found) or any(one.name == "optional_type" for one in parts_of(lowerer.type_of(node.args[1]))):
-        raise Gap(f"a {found} out of sortBy()")
-
-
-def _transformed(
-    lowerer: Lowerer, node: Call, target: Node, variables: tuple[Ident, ...], bodies: tuple[Node, ...]
-) -> Node:
-    """Maps are built from lists of pairs: the engine has no way to insert."""
-    if is_kept(lowerer.type_of(node)):
-        raise Gap(f"a {lowerer.type_of(node)} out of {node.function}()")
-    entry = bodies[-1]
-    if node.function == "transformMap":
-        entry = ListOf((variables[0], entry), 0)
-    made = call("transformList", *variables, *bodies[:-1], entry, target=target)
-    return call("k_pairs" if node.function == "transformMap" else "k_entries", made)
+    def transformed(self, node: Call, target: Node, variables: tuple[Ident, ...], bodies: tuple[Node, ...]) -> Node:
+        """Maps are built from lists of pairs: the engine has no way to insert."""
+        if is_kept(self.type_of(node)):
+            raise Gap(f"a {self.type_of(node)} out of {node.function}()")
+        entry = bodies[-1]
+        if node.function == "transformMap":
+            entry = ListOf((variables[0], entry), 0)
+        made = call("transformList", *variables, *bodies[:-1], entry, target=target)
+        return call("k_pairs" if node.function == "transformMap" else "k_entries", made)

@@ -80,7 +80,7 @@ def _loop_result(checker: Checker, node: Call, parts: list[Type], types: tuple[T
         key, value = checker.unifier.fresh(), checker.unifier.fresh()
         if not checker.unifier.assignable(parts[-1], map_of(key, value)):
             checker.mismatch(bodies[-1], map_of(DYN, DYN), parts[-1])
-        return map_of(key, value)
+        return checker.unifier.resolve(map_of(key, value))
     return _sorted_by(checker, node, parts[-1])
 
 

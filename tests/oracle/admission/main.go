@@ -60,6 +60,7 @@ type question struct {
 	Resource, Subresource        string
 	UserInfo                     *user.DefaultInfo
 	DryRun                       bool
+	Times                        int
 }
 
 type decision struct {
@@ -70,6 +71,8 @@ type decision struct {
 type answer struct {
 	ID           string            `json:"id"`
 	Problem      string            `json:"problem,omitempty"`
+	Panic        string            `json:"panic,omitempty"`
+	Unstable     bool              `json:"unstable,omitempty"`
 	CompileError string            `json:"compileError,omitempty"`
 	Type         string            `json:"type,omitempty"`
 	Value        string            `json:"value,omitempty"`
@@ -191,6 +194,9 @@ func defaults(match *admissionregistrationv1.MatchResources) {
 	}
 }
 
+// templates are made once for a version, as the API server makes its own.
+var templates = map[string]*plugincel.CompositionEnv{}
+
 func compiler(q question) (*plugincel.CompositedCompiler, environment.Type, error) {
 	mode := environment.NewExpressions
 	if q.Mode == "stored" {
@@ -203,9 +209,13 @@ func compiler(q question) (*plugincel.CompositedCompiler, environment.Type, erro
 	if err != nil {
 		return nil, mode, err
 	}
-	template, err := plugincel.NewCompositionEnv(plugincel.VariablesTypeName, environment.MustBaseEnvSet(at, true))
-	if err != nil {
-		return nil, mode, err
+	template, known := templates[at.String()]
+	if !known {
+		template, err = plugincel.NewCompositionEnv(plugincel.VariablesTypeName, environment.MustBaseEnvSet(at, true))
+		if err != nil {
+			return nil, mode, err
+		}
+		templates[at.String()] = template
 	}
 	return plugincel.NewCompositedCompilerFromTemplate(template), mode, nil
 }
@@ -254,17 +264,23 @@ func expression(ctx context.Context, q question, out *answer) error {
 	params, _ := object(q.Params, false)
 	request := plugincel.CreateAdmissionRequest(attr.Attributes, v1.GroupVersionResource(attr.GetResource()), v1.GroupVersionKind(attr.VersionedKind))
 	condition := c.CompileCondition([]plugincel.ExpressionAccessor{one}, options, mode)
-	results, left, err := condition.ForInput(ctx, attr, request, plugincel.OptionalVariableBindings{VersionedParams: params}, plugincel.CreateNamespaceObject(q.NamespaceObject), celconfig.RuntimeCELCostBudget)
-	if err != nil {
-		out.Error = err.Error()
-		return nil
+	bindings := plugincel.OptionalVariableBindings{VersionedParams: params}
+	evaluate := func() (string, string) {
+		results, left, err := condition.ForInput(ctx, attr, request, bindings, plugincel.CreateNamespaceObject(q.NamespaceObject), celconfig.RuntimeCELCostBudget)
+		if err != nil {
+			return "", err.Error()
+		}
+		out.Cost = celconfig.RuntimeCELCostBudget - left
+		if results[0].Error != nil {
+			return "", results[0].Error.Error()
+		}
+		return shown(results[0].EvalResult), ""
 	}
-	out.Cost = celconfig.RuntimeCELCostBudget - left
-	if results[0].Error != nil {
-		out.Error = results[0].Error.Error()
-		return nil
+	out.Value, out.Error = evaluate()
+	for again := 1; again < q.Times; again++ {
+		value, failure := evaluate()
+		out.Unstable = out.Unstable || value != out.Value || (failure == "") != (out.Error == "")
 	}
-	out.Value = shown(results[0].EvalResult)
 	return nil
 }
 
@@ -352,6 +368,19 @@ func policy(ctx context.Context, q question, out *answer) error {
 	return nil
 }
 
+// guarded answers with what the API server would log when cel-go panics: it stores no such policy.
+func guarded(ctx context.Context, q question, out *answer) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			out.Panic = fmt.Sprintf("%v", reason)
+		}
+	}()
+	if q.Policy != nil {
+		return policy(ctx, q, out)
+	}
+	return expression(ctx, q, out)
+}
+
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "declarations" {
 		declarations(34)
@@ -366,10 +395,8 @@ func main() {
 		out := &answer{}
 		err := json.Unmarshal(lines.Bytes(), &q)
 		out.ID = q.ID
-		if err == nil && q.Policy != nil {
-			err = policy(context.Background(), q, out)
-		} else if err == nil {
-			err = expression(context.Background(), q, out)
+		if err == nil {
+			err = guarded(context.Background(), q, out)
 		}
 		if err != nil {
 			out.Problem = err.Error()
