@@ -25,8 +25,8 @@ ROWS = [
     (A, B, (), "removed", NFD, "", "rbac:core/pods:create@cluster"),
     (A, B, (), "removed", NFD, "", "rbac:nvidia.com/clusterpolicies:delete@cluster"),
     # the operator's own ClusterRole
-    (A, B, (), "narrowed", OPERATOR, "", "rbac:core/pods:delete@ns/gpu-operator"),
-    (A, B, (), "narrowed", OPERATOR, "", "rbac:core/pods/eviction:patch@ns/gpu-operator"),
+    (A, B, (), "removed", OPERATOR, "", "rbac:core/pods:delete@cluster"),
+    (A, B, (), "removed", OPERATOR, "", "rbac:core/pods/eviction:patch@cluster"),
     (A, B, (), "removed", OPERATOR, "", "rbac:core/namespaces:create@cluster"),
     (A, B, (), "removed", OPERATOR, "", "rbac:core/events:patch@cluster"),
     # drivers and managers evict pods, and no longer write them

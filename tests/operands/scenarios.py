@@ -6,7 +6,7 @@ from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import read_projection
 from poolsmith.operands.chart.admission import admit
-from poolsmith.operands.chart.config_maps import chart_config_maps
+from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_over_defaults
 from poolsmith.operands.expansion import ClusterState, Node
@@ -55,12 +55,17 @@ def cluster_state(recorded, admitted, labels, annotations):
             for node in inputs["nodes"]
         ),
         resources=tuple(_with_uid(item.resource, uids) for item in admitted),
-        objects=(*inputs["objects"], *chart_config_maps(tag, values, NAMESPACE)),
+        objects=(*inputs["objects"], *config_maps(tag, values)),
         namespace=NAMESPACE,
         os_release=parse_os_release(inputs["osRelease"]),
         service_monitors=bool(inputs.get("serviceMonitorCRD")),
         api_versions=frozenset(inputs.get("apiVersions", ())),
     )
+
+
+def config_maps(tag, values):
+    """Those of the chart itself, for values over its own."""
+    return [item for item in operator_chart_objects(tag, values, NAMESPACE).objects if item["kind"] == "ConfigMap"]
 
 
 def _with_uid(resource, uids):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.catalog.charts import read_chart
-from poolsmith.operands.chart.config_maps import CHART_FILE, chart_config_maps
+from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.values_merge import merge_over_defaults
 
 
 def made(values, release="v26.3.3"):
     merged = merge_over_defaults(read_chart("gpu-operator", release).defaults, values)
-    items = chart_config_maps(release, merged, "gpu")
-    assert {(item["kind"], item["metadata"]["namespace"]) for item in items} <= {("ConfigMap", "gpu")}
+    rendered = operator_chart_objects(release, merged, "gpu", "gpu-operator")
+    if rendered.errors:
+        return None
+    own = [item for item in rendered.objects if item["kind"] == "ConfigMap"]
+    items = [item for item in own if "node-feature-discovery" not in item["metadata"]["name"]]
+    assert {item["metadata"]["namespace"] for item in items} <= {"gpu"}
     return {item["metadata"]["name"]: item["data"] for item in items}
 
 
@@ -23,12 +27,14 @@ def made(values, release="v26.3.3"):
         ({"devicePlugin": {"config": {"create": True, "name": "ts", "data": {"a": "x", "b": "y"}}}}, {"ts": {"a": "x", "b": "y"}}),
         ({"devicePlugin": {"config": {"create": False, "name": "ts", "data": {"a": "x"}}}}, {}),
         ({"devicePlugin": {"config": {"create": True, "name": "ts", "data": {}}}}, {}),
-        ({"devicePlugin": {"config": {"create": True, "data": {"a": "x"}}}}, {}),
-        ({"devicePlugin": {"config": None}}, {}),
-        ({"devicePlugin": None}, {}),
+        ({"devicePlugin": {"config": {"create": True, "data": {"a": "x"}}}}, None),
+        ({"devicePlugin": {"config": None}}, None),
+        ({"devicePlugin": None}, None),
         ({"migManager": {"config": {"create": True, "name": "mig", "data": {"config.yaml": "x"}}}}, {"mig": {"config.yaml": "x"}}),
-        ({"dcgmExporter": {"config": {"create": True, "data": "DCGM_FI_DEV_GPU_UTIL"}}}, {"dcgm-exporter-config": {"dcgm-metrics.csv": "DCGM_FI_DEV_GPU_UTIL"}}),
-        ({"dcgmExporter": {"config": {"create": True, "name": "own"}}}, {"own": {"dcgm-metrics.csv": CHART_FILE}}),
+        ({"dcgmExporter": {"config": {"create": True, "name": "own", "data": "DCGM_FI_DEV_GPU_UTIL"}}}, {"own": {"dcgm-metrics.csv": "DCGM_FI_DEV_GPU_UTIL\n"}}),
+        ({"dcgmExporter": {"config": {"create": True, "data": "DCGM_FI_DEV_GPU_UTIL"}}}, None),
+        ({"dcgmExporter": {"config": {"create": True, "name": "own", "data": "  a\nb"}}}, None),
+        ({"dcgmExporter": {"config": {"create": True, "name": "own"}}}, {}),
         ({"dcgmExporter": {"config": {"name": "own"}}}, {}),
     ],
     ids=str,

@@ -9,7 +9,7 @@ import pytest
 from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.catalog.charts import read_chart
 from poolsmith.operands.chart.operator_part import operator_chart_objects
-from poolsmith.operands.chart.workloads.render import ChartWorkloads
+from poolsmith.operands.chart.workloads.chart_objects import ChartWorkloads
 from poolsmith.operands.install import stack_objects
 
 WRONG = [None, "text", 5, True, ["a"], {"a": "b"}]

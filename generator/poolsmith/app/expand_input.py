@@ -11,7 +11,7 @@ from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import read_projection
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.diagnostics.codes import shape as codes
-from poolsmith.operands.chart.config_maps import chart_config_maps
+from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaults
 from poolsmith.operands.input.nodes_file import read_nodes
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.input.objects_file import FileObject
 
 CHART = "gpu-operator"
+_CONFIG_MAP = "ConfigMap"
 
 
 @record
@@ -131,10 +132,14 @@ class _Reading:
             self.chart_errors.extend(projected.errors)
             self.unusable = True
             return
+        workloads = operator_chart_objects(self.release, merge_over_defaults(chart.defaults, values), self.namespace)
+        if workloads.errors:
+            self.chart_errors.extend(error.message for error in workloads.errors)
+            self.unusable = True
+            return
         for resource in projected.objects:
             self._take_rendered(resource)
-        merged = merge_over_defaults(chart.defaults, values)
-        self.objects.extend(chart_config_maps(self.release, merged, self.namespace))
+        self.objects.extend(item for item in workloads.objects if item["kind"] == _CONFIG_MAP)
 
     def read_file(self, file: Path) -> None:
         """Custom resources of the operator are expanded; any other object exists beside them."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
 from poolsmith.catalog.node_labels import OS_ID
 from poolsmith.operands.chart.operator_part import ChartParts, stored
-from poolsmith.operands.chart.workloads.render import ChartWorkloads, ReleasePlace, over_defaults, render
+from poolsmith.operands.chart.workloads.chart_objects import ChartWorkloads, ReleasePlace
+from poolsmith.operands.chart.workloads.render import over_defaults, render
 from poolsmith.operands.child_pods import children, unknown_children
 from poolsmith.operands.daemon_sets.host_system import UNKNOWN_OPERATOR_HOST
 from poolsmith.operands.expand import expand
@@ -164,8 +165,18 @@ class _Building:
             self.made.append(Made(child.pod, Maker.OPERAND, keys[child.parent]))
         self.unknown.extend(unknown_children(self.given.release, objects))
 
+    def _twice(self) -> Iterator[str]:
+        """Objects that two would write over and over, so that nobody knows which one stands in the cluster."""
+        first: dict[str, Made] = {}
+        for item in self.made:
+            other = first.setdefault(item.key, item)
+            if other is not item:
+                makers = f"the {other.maker} ({other.through}) and the {item.maker} ({item.through})"
+                yield f"{item.workload} is made twice: by {makers}"
+
     def installation(self) -> Installation:
         given = self.given
+        self.errors.extend(self._twice())
         nodes = tuple(replace(node, labels=self.node_labels[node.name]) for node in given.nodes)
         return Installation(
             release=given.release,

@@ -16,7 +16,12 @@ _CHART = "helm.sh/chart"
 
 
 def chart_labels(projection: Projection, values: dict[str, Any], helm_release: str) -> dict[str, Any]:
-    """What the chart puts on its own objects; `operator.labels` go with them."""
+    """What the chart puts on the objects of the operator; `operator.labels` go with them."""
+    return common_labels(projection, values, helm_release) | {"app.kubernetes.io/component": projection.chart}
+
+
+def common_labels(projection: Projection, values: dict[str, Any], helm_release: str) -> dict[str, Any]:
+    """What the chart puts on everything else that has labels."""
     labels: dict[str, Any] = {
         "app.kubernetes.io/name": plain(_name(projection, values), "nameOverride"),
         _CHART: _chart(projection),
@@ -25,7 +30,7 @@ def chart_labels(projection: Projection, values: dict[str, Any], helm_release: s
         _MANAGED_BY: "Helm",
     }
     _add(labels, values, ("operator", "labels"))
-    return labels | {"app.kubernetes.io/component": projection.chart}
+    return labels
 
 
 def operand_labels(projection: Projection, values: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the operator's chart brings, whatever the nodes: custom resources, workloads, ConfigMaps."""
+"""What the operator's chart brings, whatever the nodes: custom resources, and everything else."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import read_projection
 from poolsmith.operands.chart.admission import admit
-from poolsmith.operands.chart.config_maps import chart_config_maps
+from poolsmith.operands.chart.extra_objects import PATH, extra_objects
 from poolsmith.operands.chart.go_template import TemplateError
-from poolsmith.operands.chart.labels import chart_labels
+from poolsmith.operands.chart.labels import chart_labels, common_labels
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_over_defaults
-from poolsmith.operands.chart.workloads.render import ChartError, ChartWorkloads, ReleasePlace, render
+from poolsmith.operands.chart.workloads.chart_objects import ChartError, ChartWorkloads, ReleasePlace
+from poolsmith.operands.chart.workloads.render import render
 from poolsmith.operands.installation import Made, Maker
 from poolsmith.record import record
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.expansion import KubernetesObject
 
 _REMEMBERED = 32
+_GROUP = "nvidia.com/"
 
 
 @record
@@ -77,15 +79,16 @@ def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPa
     projected = project(projection, chart.defaults, values, HelmRelease(name=chart.name))
     if projected.errors:
         return ChartPart(errors=tuple(f"the chart renders nothing: {error}" for error in projected.errors))
-    resources, refused = stored(release, projected.objects)
     merged = merge_over_defaults(chart.defaults, values)
     workloads = operator_chart_objects(release, merged, namespace, chart.name)
     if workloads.errors:
         return ChartPart(errors=tuple(error.message for error in workloads.errors))
+    added = [item for item in workloads.objects if item["apiVersion"].startswith(_GROUP)]
+    resources, refused = stored(release, (*projected.objects, *added))
     through = f"{chart.name} {release}"
     return ChartPart(
         resources=resources,
-        existing=(*chart_config_maps(release, merged, namespace), *workloads.objects),
+        existing=workloads.objects,
         made=(
             *(Made(item, Maker.CHART, through) for item in workloads.objects),
             *(Made(item, Maker.HOOK, through) for item in workloads.hooks),
@@ -110,6 +113,10 @@ def operator_chart_objects(
     place = ReleasePlace(helm_release=release_name, namespace=namespace, name=_CHART)
     try:
         labels = chart_labels(projection, merged, release_name)
+        common = common_labels(projection, merged, release_name)
     except TemplateError as error:
         return ChartWorkloads(errors=(ChartError(error.path, f"{_CHART} {release} does not render: {error}"),))
-    return render(entry, merged, place, {"labels": labels})
+    rendered = render(entry, merged, place, {"labels": labels, "commonLabels": common})
+    if (PATH,) not in projection.templated:
+        return rendered
+    return rendered.with_more(extra_objects(merged, place))

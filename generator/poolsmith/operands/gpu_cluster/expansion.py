@@ -5,7 +5,7 @@ Its controller returns no error: what keeps it from its work is in the condition
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.gpu_clusters import GpuClusterEntry, GpuClusterState, read_gpu_cluster
@@ -18,6 +18,7 @@ from poolsmith.operands.gpu_cluster.pod_settings import selector_breaks
 from poolsmith.operands.gpu_cluster.request import GpuClusterRequest
 from poolsmith.operands.gpu_cluster.settings import Settings
 from poolsmith.operands.kube import NotModelled, OperatorError, owner_reference
+from poolsmith.operands.operator_environment import OPERATOR, operator_variable
 from poolsmith.record import record
 from poolsmith.sources.nested import MISSING, value_at
 
@@ -61,7 +62,7 @@ def expand_gpu_cluster(
     """What the operator creates beside the drivers, which NVIDIADriver objects or the nodes themselves bring.
 
     `api_versions` are the APIs that the cluster serves, as `resource.k8s.io/v1/DeviceClass`. `operator_environment`
-    holds the operator's own variables; None: as its chart sets them by default.
+    holds the operator's own variables; None: as its Deployment sets them, or its chart by default.
     """
     entry = read_gpu_cluster(context.entry.release)
     settings = Settings(resource)
@@ -76,7 +77,10 @@ def expand_gpu_cluster(
         api_versions=api_versions,
         environment=_environment(entry) if operator_environment is None else operator_environment,
     )
-    return _expand(request, drivers)
+    try:
+        return _expand(replace(request, environment=_as_installed(request, operator_environment)), drivers)
+    except NotModelled as error:
+        return GpuClusterExpansion(unknown=(f"{KIND}/{settings.name}: {error}",))
 
 
 def _beside_a_policy(settings: Settings, policy: str) -> GpuClusterExpansion:
@@ -85,6 +89,14 @@ def _beside_a_policy(settings: Settings, policy: str) -> GpuClusterExpansion:
         conditions=(prerequisite_not_met(settings.name, policy),),
         unknown=(f"{KIND}/{settings.name}: {unlabelled} `both ClusterPolicy and GPUCluster CRs exist`",),
     )
+
+
+def _as_installed(request: GpuClusterRequest, told: Mapping[str, str] | None) -> Mapping[str, str]:
+    """With what the operator's Deployment says instead, where it is known. Raises NotModelled."""
+    operator = request.context.existing("Deployment", OPERATOR) if told is None else None
+    if operator is None:
+        return request.environment
+    return {name: operator_variable(operator, name) for name in request.environment}
 
 
 def _environment(entry: GpuClusterEntry) -> dict[str, str]:

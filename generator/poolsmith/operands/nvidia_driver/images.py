@@ -13,9 +13,9 @@ from poolsmith.catalog.charts import read_chart
 from poolsmith.drivers.image_tag import DIGEST, built_for
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.operands.operator_environment import OPERATOR, operator_variable
 from poolsmith.record import record
 from poolsmith.sources.nested import value_at
-from poolsmith.sources.pod_template import mappings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.nvidia_driver.request import DriverRequest
 
 _MANAGER = "DRIVER_MANAGER_IMAGE"
-_OPERATOR = "gpu-operator"
 _CHART = "gpu-operator"
-_CONTAINERS = ("spec", "template", "spec", "containers")
 
 
 @record
@@ -104,7 +102,7 @@ def _installed_image(request: DriverRequest) -> str:
     context = request.context
     if request.environment is not None:
         return request.environment.get(_MANAGER) or image_path({}, _MANAGER, kind="CR")
-    operator = context.existing("Deployment", _OPERATOR)
+    operator = context.existing("Deployment", OPERATOR)
     if operator is not None:
         return _variable_of(operator)
     spec = {} if context.policy is None else context.policy.at("driver", "manager")
@@ -118,11 +116,10 @@ def _installed_image(request: DriverRequest) -> str:
 
 
 def _variable_of(operator: dict[str, Any]) -> str:
-    for container in mappings(value_at(operator, _CONTAINERS)):
-        for variable in mappings(container.get("env")):
-            if variable.get("name") == _MANAGER and variable.get("value"):
-                return str(variable["value"])
-    raise NotModelled(f"an operator without {_MANAGER}")
+    image = operator_variable(operator, _MANAGER)
+    if not image:
+        raise NotModelled(f"an operator without {_MANAGER}")
+    return image
 
 
 _LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"

@@ -12,7 +12,7 @@ A mapping may be one of:
 
 A condition is a list of terms that must all hold. A term is a path of values or a `@name` that is true as templates
 see it, `!` before it for the opposite, `a|b` for either of them; or one path and a test: `a = text`, `a != text`,
-`a contains text`, `a is string`, `a is bool`, `a is set`.
+`a contains text`, `a is string`, `a is bool`, `a is set`, `a is other` than a boolean or null.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ class ValueScope:
 
 
 _ITEM = "item"
+_COLLECTIONS: dict[str, type] = {"map": dict, "list": list}
+_AS_DATA = ("yaml", *_COLLECTIONS)
 
 
 class Nothing:
@@ -125,7 +127,10 @@ def _value(asked: Reference, scope: ValueScope) -> Any:
     path, value = _first(asked.paths, scope)
     if not (value is not None if asked.always else is_true(value)):
         return NOTHING
-    if asked.form == "yaml" or scope.typed or (path.startswith("@") and not _is_text(path, scope)):
+    if asked.form in _COLLECTIONS and not isinstance(value, _COLLECTIONS[asked.form]):
+        shown = scope.shown(path)
+        raise TemplateError(f"at <.Values.{shown}>: what is to be a {asked.form} is none", shown)
+    if asked.form in _AS_DATA or scope.typed or (path.startswith("@") and not _is_text(path, scope)):
         return copy.deepcopy(value)
     if asked.form == "quote":
         return quoted(value)
@@ -255,7 +260,8 @@ def _each(node: dict[str, Any], scope: ValueScope) -> Any:
         return NOTHING
     if not isinstance(items, list):
         raise TemplateError(f"at <.Values.{path}>: range can't iterate over it", path)
-    return [fill(node["$as"], scope.with_item(item, f"{path}.{index}")) for index, item in enumerate(items)]
+    made = (fill(node["$as"], scope.with_item(item, f"{path}.{index}")) for index, item in enumerate(items))
+    return [item for item in made if item is not NOTHING]
 
 
 def _merge(node: dict[str, Any], scope: ValueScope) -> Any:
@@ -293,6 +299,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "bool": lambda value: isinstance(value, bool),
     "set": lambda value: value is not None,
+    "other": lambda value: value is not None and not isinstance(value, bool),
 }
 
 

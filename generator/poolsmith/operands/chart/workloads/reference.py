@@ -7,7 +7,9 @@ turn for one that is true, as `default` does. `!` behind them: also where none i
 | --- | --- | --- |
 | none | `key: {{ v }}`, `- {{ v }}`, `{{ v }}` within a text | the scalar, typed anew |
 | `quote` | `{{ v \\| quote }}`, `squote` of what has no quotes | the string |
-| `yaml` | `{{ toYaml v \\| nindent n }}` | the value itself, with whatever stands in it |
+| `yaml` | `key:` and `{{ toYaml v \\| nindent n }}` | the value itself, with whatever stands in it |
+| `map` | the same among other keys, or where only a mapping makes sense | the value, which must be a mapping |
+| `list` | the same below other items, or where only a list makes sense | the value, which must be a list |
 | `block` | `key: \\|` and `{{ v \\| nindent n }}` below | the text, with one line break at its end |
 | `join` | `{{ join "," v }}` | as without a form |
 | `json` | a text of several lines that holds `toYaml v` | JSON of the value, a text |
@@ -24,7 +26,7 @@ from functools import lru_cache
 from poolsmith.record import record
 
 REFERENCE = re.compile(r"\$\{([^}]*)\}")
-FORMS = ("", "quote", "yaml", "block", "join", "json")
+FORMS = ("", "quote", "yaml", "map", "list", "block", "join", "json")
 _WORDS = re.compile(r"(?P<paths>(?:'[^']*'|[^' !])+)(?P<always>!?)(?: (?P<form>[a-z]+))?\Z")
 
 

@@ -8,58 +8,14 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up
 from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.operands.chart.workloads.chart_objects import HOOK, ChartError, ChartWorkloads, ReleasePlace
 from poolsmith.operands.chart.workloads.fill import ValueScope, fill, value_of
 from poolsmith.operands.chart.workloads.unfold import unfold
-from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.catalog.chart_workloads import ChartEntry
-    from poolsmith.operands.expansion import KubernetesObject
-
-_HOOK = "helm.sh/hook"
-
-
-@record(kw_only=False)
-class ChartError:
-    """Why a chart renders nothing. `path` is the value that is to blame, with dots; it may be empty."""
-
-    path: str
-    message: str
-
-    def below(self, key: str) -> ChartError:
-        """Of a subchart whose values stand at `key`."""
-        path = f"{key}.{self.path}" if self.path else key
-        return ChartError(path, self.message.replace(f".Values.{self.path}>", f".Values.{path}>"))
-
-
-@record(kw_only=False)
-class ChartWorkloads:
-    """What a chart installs besides custom resources and their definitions.
-
-    `hooks` exist only while Helm installs, upgrades or deletes. `unknown` says what is not modelled. With `errors`
-    the chart renders nothing, or something else than its templates mean.
-    """
-
-    objects: tuple[KubernetesObject, ...] = ()
-    hooks: tuple[KubernetesObject, ...] = ()
-    unknown: tuple[str, ...] = ()
-    errors: tuple[ChartError, ...] = ()
-
-    def with_more(self, other: ChartWorkloads) -> ChartWorkloads:
-        if self.errors or other.errors:
-            return ChartWorkloads(errors=self.errors + other.errors)
-        return ChartWorkloads(self.objects + other.objects, self.hooks + other.hooks, self.unknown + other.unknown)
-
-
-@record
-class ReleasePlace:
-    """Where Helm puts a chart. `name` is the chart's own name, or its alias as part of another chart."""
-
-    helm_release: str
-    namespace: str
-    name: str
 
 
 def render(
@@ -107,7 +63,7 @@ def _scope(entry: ChartEntry, values: dict[str, Any], place: ReleasePlace, varia
 def _objects(entry: ChartEntry, scope: ValueScope, place: ReleasePlace) -> ChartWorkloads:
     own_namespace = value_of("@ownNamespace", scope) if "ownNamespace" in entry.define else None
     items = [unfold(item, own_namespace or place.namespace) for item in fill(entry.objects, scope)]
-    hooks = tuple(item for item in items if _HOOK in item["metadata"].get("annotations", {}))
+    hooks = tuple(item for item in items if HOOK in item["metadata"].get("annotations", {}))
     return ChartWorkloads(
         objects=tuple(item for item in items if item not in hooks),
         hooks=hooks,

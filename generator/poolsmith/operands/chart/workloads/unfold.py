@@ -3,7 +3,7 @@
 Deployments and Jobs are written like DaemonSets. `extraInit`, `extraVolumes`, and a container's `extraEnv` and
 `extraMounts`, hold what values bring in Kubernetes' own form; `spec` is laid over the workload's specification,
 `namespace` replaces that of the release. The texts of volumes and mounts are the entry's own: one with a value in it
-is a mapping, so that no value is taken apart.
+is a mapping, so that no value is taken apart. What has an `apiVersion` is written out, and `clusterWide` where it is.
 """
 
 from __future__ import annotations
@@ -17,17 +17,35 @@ from poolsmith.operands.kube import init_containers_of, pod_of
 _API = {"DaemonSet": "apps/v1", "Deployment": "apps/v1", "Job": "batch/v1"}
 _EMPTY: dict[str, Any] = {"selector": {}, "volumes": {}, "init": [], "containers": []}
 _EXTRA = {"extraEnv": "env", "extraMounts": "volumeMounts"}
+_MAPPINGS = ("labels", "annotations", "podLabels", "podAnnotations", "selector", "data")
+_LISTS = ("extraInit", "extraVolumes", *_EXTRA)
 
 
 def unfold(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
-    """The object of a filled entry, in `namespace` unless it names its own."""
+    """The object of a filled entry, in `namespace` unless it names its own.
+
+    Raises TypeError where values bring something that would stand beside what the chart has, and not among it.
+    """
+    for part in (compact, *compact.get("containers", ()), *compact.get("init", ())):
+        _hold_types(part)
     form = {key: value for key, value in compact.items() if key != "namespace"}
     place = compact.get("namespace", namespace)
+    if "apiVersion" in form:
+        if not form.pop("clusterWide", False):
+            form["metadata"] = {**form["metadata"], "namespace": place}
+        return form
     if form["kind"] in _API:
         return _workload(form, place)
     if form["kind"] == "ConfigMap":
         return whole({**form, "keys": {}}, place) | {"data": form.get("data", {})}
     return whole(form, place)
+
+
+def _hold_types(form: dict[str, Any]) -> None:
+    for keys, wanted in ((_MAPPINGS, dict), (_LISTS, list)):
+        for key in keys:
+            if not isinstance(form.get(key, wanted()), wanted):
+                raise TypeError(key)
 
 
 def _workload(form: dict[str, Any], namespace: str) -> dict[str, Any]:
@@ -39,6 +57,8 @@ def _workload(form: dict[str, Any], namespace: str) -> dict[str, Any]:
     if kind == "Job":
         del item["spec"]["selector"]
     item["spec"] |= form.get("spec", {})
+    if "podName" in form:
+        item["spec"]["template"]["metadata"] = {"name": form["podName"], **item["spec"]["template"]["metadata"]}
     pod = pod_of(item)
     for container in (*init_containers_of(pod), *pod["containers"]):
         _tidy(container)
