@@ -74,6 +74,7 @@ lock: .tools/uv/bin/uv
 	@$(COMPILE) pyproject.toml --group build --extra cel --constraint requirements.lock -o requirements-run.lock
 	@$(COMPILE) --group audit -o .ci/requirements-audit.lock
 	@$(COMPILE) --group lock -o .ci/requirements-uv.lock
+	@$(COMPILE) --group schemas -o .ci/requirements-schemas.lock
 
 .tools/uv/bin/uv: .ci/requirements-uv.lock
 	@$(PYTHON) -m venv .tools/uv

@@ -16,7 +16,11 @@ LOCKS = sorted((*ROOT.glob("requirements*.lock"), *ROOT.glob(".ci/requirements*.
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.y*ml"))
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*.md"))]
 SCRIPTS = [ROOT / "Makefile", *sorted(path for path in (ROOT / ".ci").iterdir() if path.is_file() and not path.suffix)]
-SOURCES = sorted((ROOT / "generator/poolsmith").rglob("*.py"))
+SOURCES = [
+    *sorted((ROOT / "generator/poolsmith").rglob("*.py")),
+    *sorted((ROOT / "tests/tools").glob("*.py")),
+    *sorted((ROOT / "tests").glob("*/**/README.md")),
+]
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
 EVERYTHING = [*WORKFLOWS, *PAGES, *SCRIPTS, HOOKS, ROOT / ".pre-commit-config.yaml"]
 
@@ -92,7 +96,7 @@ def test_the_locks_have_what_the_project_asks_for():
 
     assert {re.split(r"[=<>]", item)[0] for item in asked} <= found
     assert project["build-system"]["requires"] == project["dependency-groups"]["build"]
-    for group, lock in (("audit", "audit"), ("lock", "uv")):
+    for group, lock in (("audit", "audit"), ("lock", "uv"), ("schemas", "schemas")):
         pins = {f"{one.name}=={one.version}" for one in locked_packages(ROOT / f".ci/requirements-{lock}.lock")}
         assert set(project["dependency-groups"][group]) <= pins
 

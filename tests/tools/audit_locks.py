@@ -19,7 +19,13 @@ from poolsmith.record import record
 from tools.locked_packages import locked_packages
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.lock", "requirements-run.lock", ".ci/requirements-audit.lock", ".ci/requirements-uv.lock")
+LOCKS = (
+    "requirements.lock",
+    "requirements-run.lock",
+    ".ci/requirements-audit.lock",
+    ".ci/requirements-uv.lock",
+    ".ci/requirements-schemas.lock",
+)
 _OPTIONS = ("--disable-pip", "--require-hashes", "--progress-spinner", "off", "--format", "json")
 _SECONDS = 600
 

@@ -2,7 +2,8 @@
 
 The input is the PyPI package kubernetes-validate==1.37.0 (Apache-2.0), in a virtual environment of its own:
 
-    python -m venv /path/to/throw-away && /path/to/throw-away/bin/pip install kubernetes-validate==1.37.0
+    python -m venv /path/to/throw-away
+    /path/to/throw-away/bin/pip install --require-hashes -r .ci/requirements-schemas.lock
     PYTHONPATH=generator /path/to/throw-away/bin/python -m tools.pack_core_schemas
 
 With `--check`, nothing is written: the exit code says whether the committed pack is what the package gives.
