@@ -17,6 +17,97 @@ spec:
   validations: [{expression: "true"}]
 ---
 """
+BINDING = """apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: a}
+spec: {policyName: a, validationActions: [Deny], paramRef: %s}
+---
+"""
+DEFINITION = """apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %s.%s}
+spec: {group: %s, names: {kind: %s, plural: %s}, scope: Namespaced, versions: []}
+---
+"""
+
+
+def bound(version, kind, reference="{name: a, namespace: policies, parameterNotFoundAction: Deny}"):
+    return POLICY % (version, kind) + BINDING % reference
+
+
+def parameter(version, kind, metadata="name: a, namespace: policies"):
+    return f"{{apiVersion: {version}, kind: {kind}, metadata: {{{metadata}}}}}"
+
+
+def defined(group, kind):
+    return DEFINITION % (kind.lower(), group, group, kind, kind.lower())
+
+
+OWNED_BY_OTHERS = (
+    ("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
+    ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+    ("argoproj.io/v1alpha1", "Application"),
+    ("nvidia.com/v1", "ClusterPolicy"),
+    ("nvidia.com/v1alpha1", "NVIDIADriver"),
+    ("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule"),
+    ("helm.cattle.io/v1", "HelmChart"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    ("apps/v1", "DaemonSet"),
+    ("batch/v1", "Job"),
+    ("v1", "Secret"),
+    ("v1", "Pod"),
+    ("v1", "ServiceAccount"),
+)
+UNSHIPPABLE_PARAMETERS = {
+    f"a dummy policy takes a {kind} of {version} as its parameter": bound(version, kind) + parameter(version, kind)
+    for version, kind in OWNED_BY_OTHERS
+} | {
+    f"so it does, and a definition of {kind} of {version} is there": bound(version, kind)
+    + defined(version.rpartition("/")[0] or "core", kind)
+    + "---\n"
+    + parameter(version, kind)
+    for version, kind in OWNED_BY_OTHERS
+}
+NAMESPACES = ("kube-system", "kube-public", "argocd", "flux-system", "gpu-operator", "default", "openshift-config")
+UNSHIPPABLE_PARAMETERS |= {
+    f"a parameter in namespace {name}": bound("v1", "ConfigMap", f"{{name: a, namespace: {name}}}")
+    + parameter("v1", "ConfigMap", f"name: a, namespace: {name}")
+    for name in NAMESPACES
+}
+CONFIG_MAP = parameter("v1", "ConfigMap")
+UNSHIPPABLE_PARAMETERS |= {
+    "a ConfigMap alone": CONFIG_MAP,
+    "a ConfigMap without a namespace": bound("v1", "ConfigMap", "{name: a}") + parameter("v1", "ConfigMap", "name: a"),
+    "a ConfigMap that no binding selects": POLICY % ("v1", "ConfigMap") + CONFIG_MAP,
+    "a ConfigMap of another name": bound("v1", "ConfigMap", "{name: b}") + CONFIG_MAP,
+    "a ConfigMap of another namespace": bound("v1", "ConfigMap", "{name: a, namespace: b}") + CONFIG_MAP,
+    "a ConfigMap that a selector leaves out": bound("v1", "ConfigMap", "{selector: {matchLabels: {a: b}}}")
+    + CONFIG_MAP,
+    "a ConfigMap of a policy with another kind": bound("example.com/v1", "Limit") + CONFIG_MAP,
+    "a ConfigMap under a binding of another policy": (bound("v1", "ConfigMap") + CONFIG_MAP).replace(
+        "policyName: a", "policyName: b"
+    ),
+    "a ConfigMap of another version": bound("v1", "ConfigMap") + parameter("v2", "ConfigMap"),
+    "a custom resource that nobody defines here": bound("example.com/v1", "Limit")
+    + parameter("example.com/v1", "Limit"),
+    "a definition alone": defined("example.com", "Limit"),
+    "a definition of another kind": bound("example.com/v1", "Limit") + defined("example.com", "Other"),
+    "a definition of the operator's group": bound("nvidia.com/v1", "Limit") + defined("nvidia.com", "Limit"),
+}
+SHIPPED = {
+    "a ConfigMap by its name": bound("v1", "ConfigMap") + CONFIG_MAP,
+    "a ConfigMap in whichever namespace": bound("v1", "ConfigMap", "{name: a}") + CONFIG_MAP,
+    "a ConfigMap by its labels": bound("v1", "ConfigMap", "{selector: {matchLabels: {a: b}}}")
+    + parameter("v1", "ConfigMap", "name: c, namespace: policies, labels: {a: b}"),
+    "all ConfigMaps": bound("v1", "ConfigMap", "{selector: {}}") + CONFIG_MAP,
+    "a custom resource and its definition": bound("example.com/v1", "Limit")
+    + defined("example.com", "Limit")
+    + parameter("example.com/v1", "Limit"),
+    "a custom resource of the whole cluster": bound("limits.example.com/v1", "Limit", "{name: a}")
+    + defined("limits.example.com", "Limit")
+    + parameter("limits.example.com/v1", "Limit", "name: a"),
+    "no parameter": bound("v1", "ConfigMap"),
+}
 UNSHIPPABLE = {
     "a role binding": ROLES,
     "a role binding in a list": f"{{apiVersion: v1, kind: List, items: [{ROLES}]}}",
@@ -34,7 +125,7 @@ UNSHIPPABLE = {
     "a webhook": "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration}",
     "a custom resource that no policy reads": "{apiVersion: argoproj.io/v1alpha1, kind: Application}",
     "an object without a kind": "{apiVersion: v1, metadata: {name: a}}",
-}
+} | UNSHIPPABLE_PARAMETERS
 
 
 @pytest.mark.parametrize("name", UNSHIPPABLE)
@@ -50,12 +141,12 @@ def test_what_is_no_policy_is_not_shipped(project, write, run_cli, name):
     assert not list((project / "output").glob("**/evil.yaml"))
 
 
-def test_parameters_are_shipped(project, write, run_cli):
+@pytest.mark.parametrize("name", SHIPPED)
+def test_parameters_are_shipped(project, write, run_cli, name):
     (project / "profiles/mistaken/pool-0.yaml").write_bytes((project / "profiles/sound/pool-0.yaml").read_bytes())
-    write(
-        "policies/admission/a.yaml", POLICY % ("example.com/v1", "Limit") + "{apiVersion: example.com/v1, kind: Limit}"
-    )
-    write("policies/admission/b.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+    parts = SHIPPED[name].split("---\n")
+    for number, text in enumerate(filter(None, parts)):  # whichever file each is in
+        write(f"policies/admission/{number}.yaml", text)
 
     result = run_cli(["generate", "--root", project, "--format", "json"])
 

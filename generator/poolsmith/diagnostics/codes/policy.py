@@ -224,14 +224,16 @@ UNSHIPPABLE_OBJECT = RuleInfo(
     code="PSM620",
     name="unshippable-object",
     applies_to="policy",
-    what="A file of policies/admission/ contains something other than ValidatingAdmissionPolicies, their bindings, "
-    "ConfigMaps, CustomResourceDefinitions, and custom resources that a policy of the folder takes as its "
-    "parameter.",
+    what="A file of policies/admission/ contains something other than ValidatingAdmissionPolicies, their bindings, the "
+    "parameters that a binding selects (ConfigMaps, or custom resources of a kind that is defined in the folder), and "
+    "the CustomResourceDefinitions of such parameters. Kinds and namespaces that Kubernetes, a delivery engine or an "
+    "operator obeys are no parameters.",
     why="The files are applied to every cluster as they are: a role binding or a workload among them would get into "
-    "the cluster, and no ledger would show it.",
+    "the cluster, and no ledger would show it. A HelmRelease that a policy takes as its parameter is one all the same.",
     fix="move it to a folder where workloads of the clusters are reviewed",
     bad="# policies/admission/roles.yaml\nkind: ClusterRoleBinding\n",
-    good="# policies/admission/limits.yaml\nkind: ConfigMap\n",
+    good="# policies/admission/limits.yaml, and a binding says paramRef: {name: limits, namespace: policies}\n"
+    "kind: ConfigMap\nmetadata: {name: limits, namespace: policies}\n",
 )
 UNTESTED_POLICY = RuleInfo(
     code="PSM630",
