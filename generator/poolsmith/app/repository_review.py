@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.app.project import OUTPUT
+from poolsmith.policies.apply import POLICY_WIDENING
 from poolsmith.profiles.load_cluster import load_cluster
 from poolsmith.review.beside_output import Delivered, beside_output, delivered_path
 from poolsmith.review.head_tree import head_tree
+from poolsmith.review.policy_widening import policy_widening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,11 +17,16 @@ if TYPE_CHECKING:
     from poolsmith.app.project import Project
     from poolsmith.app.run import Run
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.policies.apply import JudgingOptions
     from poolsmith.policies.base_revision import BaseRevision
 
 
-def review_repository(run: Run, base: BaseRevision, before: Project | None) -> Iterator[Diagnostic]:
+def review_repository(
+    run: Run, judging: JudgingOptions, base: BaseRevision, before: Project | None
+) -> Iterator[Diagnostic]:
     """`before` is the project of the base, None where it has no profiles."""
+    policies, accepted = run.project.policies, judging.accepted
+    yield from policy_widening(run.project.judging_policies, policies, is_accepted=POLICY_WIDENING in accepted)
     head = head_tree(run.project.root, (OUTPUT,))
     yield from beside_output(head, base, _delivered(run, before))
 

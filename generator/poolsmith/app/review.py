@@ -33,7 +33,7 @@ def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Di
     def accepts(cluster: str, workload: str, text: str) -> bool:
         return supply.accepts_setting(cluster, workload, text, judging.today)
 
-    yield from review_repository(run, base, before)
+    yield from review_repository(run, judging, base, before)
     for change in cluster_changes(run, before):
         yield from gained_settings(change, _elsewhere(run.project, before, change), accepts)
 
