@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.memory import JUDGING, recall
 from poolsmith.app.progress import Progress, silent
-from poolsmith.policies.apply import JudgingOptions, strictly
+from poolsmith.policies.apply import POLICY_WIDENING, JudgingOptions, strictly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,4 +65,12 @@ def _judged(
     from poolsmith.app.judge import judge  # all rules
     from poolsmith.app.run import open_run
 
-    return judge(open_run(root, clusters, jobs=jobs, progress=progress, judged_by=judging.judged_by), judging, memory)
+    run = open_run(
+        root,
+        clusters,
+        jobs=jobs,
+        progress=progress,
+        judged_by=judging.judged_by,
+        first_supply=POLICY_WIDENING in judging.accepted,
+    )
+    return judge(run, judging, memory)

@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.app.setup_check import judge_setup
+from poolsmith.app.unevaluated import of_cluster, of_policies
 from poolsmith.ledger.privilege_check import judge_privileges, privilege_view
 from poolsmith.record import record
 from poolsmith.rules.pod_security.check import judge_predicted_pod_security
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_run import ClusterRun
     from poolsmith.app.project import Project
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.diagnostics.outcome import Skipped
+    from poolsmith.diagnostics.outcome import Skipped, Unevaluated
     from poolsmith.ledger.grants.use import GrantUse
     from poolsmith.ledger.prediction import Prediction
     from poolsmith.ledger.view import PrivilegeView
@@ -34,7 +35,7 @@ class Judgement:
     diagnostics: tuple[Diagnostic, ...] = ()
     checked: dict[str, int] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
-    not_evaluated: int = 0
+    unevaluated: tuple[Unevaluated, ...] = ()
     unknown: tuple[str, ...] = ()
     sights: dict[str, Sight] = field(default_factory=dict)
     """What each of the users' policies saw."""
@@ -56,7 +57,7 @@ def judge_cluster(project: Project, run: ClusterRun) -> Judgement:
             asked = closing.enter_context(contextlib.closing(project.admission_reviews.ask(run.prediction, run.tree)))
         view = privilege_view(run.prediction, run.loaded)
         judgement = _without_admission(project, run, run.prediction, view)
-        return judgement if asked is None else _with_admission(judgement, asked.findings(view))
+        return judgement if asked is None else _with_admission(judgement, asked.findings(view), view)
 
 
 def _without_admission(project: Project, run: ClusterRun, prediction: Prediction, view: PrivilegeView) -> Judgement:
@@ -73,7 +74,7 @@ def _without_admission(project: Project, run: ClusterRun, prediction: Prediction
         ),
         checked={"predicted workloads": pods.judged},
         skipped=pods.skipped,
-        not_evaluated=pods.not_evaluated + len(setup.lacking),
+        unevaluated=tuple(of_cluster(prediction, view, pods, setup)),
         unknown=prediction.unknown,
         grant_use=use,
     )
@@ -81,7 +82,7 @@ def _without_admission(project: Project, run: ClusterRun, prediction: Prediction
 
 def _outside_of_supply(project: Project, prediction: Prediction, view: PrivilegeView) -> tuple[Diagnostic, ...]:
     """Without a supply policy nothing is said of sources."""
-    supply = project.judging_policies.supply
+    supply = project.judging_supply
     if not supply.is_kept:
         return ()
     from poolsmith.policies.supply.judge import judge_supply  # on demand
@@ -89,13 +90,13 @@ def _outside_of_supply(project: Project, prediction: Prediction, view: Privilege
     return judge_supply(supply.spec, prediction, view)
 
 
-def _with_admission(judgement: Judgement, found: AdmissionFindings) -> Judgement:
+def _with_admission(judgement: Judgement, found: AdmissionFindings, view: PrivilegeView) -> Judgement:
     return replace(
         judgement,
         diagnostics=(*judgement.diagnostics, *found.diagnostics),
         checked=judgement.checked | {"admission requests": found.requests},
         skipped=(*judgement.skipped, *found.skipped),
-        not_evaluated=judgement.not_evaluated + found.not_evaluated,
+        unevaluated=(*judgement.unevaluated, *of_policies(view, found.undecided)),
         sights=found.sights,
         was_stopped=found.was_stopped,
     )

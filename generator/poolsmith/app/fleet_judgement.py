@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from poolsmith.app.unevaluated import of_grants
 from poolsmith.ledger.grant_check import judge_grants
 from poolsmith.ledger.rules import expiring_grant
 from poolsmith.record import record
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_judgement import Judgement
     from poolsmith.app.project import Project
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.diagnostics.outcome import Skipped
+    from poolsmith.diagnostics.outcome import Skipped, Unevaluated
     from poolsmith.policies.apply import JudgingOptions
     from poolsmith.policies.policies import Policies
 
@@ -28,6 +29,7 @@ class FleetJudgement:
     facts: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     not_evaluated: int = 0
+    unevaluated: tuple[Unevaluated, ...] = ()
     checked: dict[str, int] = field(default_factory=dict)
     was_stopped: bool = False
 
@@ -62,7 +64,7 @@ def judge_fleet(
         diagnostics=tuple(diagnostics),
         facts=tuple(facts),
         skipped=grants.skipped,
-        not_evaluated=grants.not_evaluated,
+        unevaluated=tuple(of_grants(grants)),
         checked={"grants": grants.grants} if grants.grants else {},
     )
     return _with_policy_tests(judgement, policies) if complete and policies.files.admission else judgement

@@ -11,6 +11,7 @@ from poolsmith.app.fleet_judgement import judge_fleet
 from poolsmith.app.folder_judgement import judge_folder
 from poolsmith.app.generate import add_fleet, add_leftovers, unwritten
 from poolsmith.app.run import EMPTY
+from poolsmith.app.unevaluated import sorted_out
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.ledger.privilege_check import not_expanded
 from poolsmith.ledger.registry import PRIVILEGE_RULES
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from poolsmith.app.fleet_judgement import FleetJudgement
     from poolsmith.app.generate_result import GenerateResult
     from poolsmith.app.memory import Memory
+    from poolsmith.app.project import Project
     from poolsmith.app.run import Run, Totals
+    from poolsmith.app.unevaluated import Sorted
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.policies.apply import JudgingOptions
 
@@ -48,7 +51,9 @@ def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> Ge
         from poolsmith.app.review import review  # on demand
 
         totals.diagnostics.extend(review(run, judging, judging.base))
-    outcome = _with_judgements(totals.outcome(), totals, fleet)
+    unevaluated = _sorted_out(totals, fleet, project, judging, complete=complete)
+    totals.diagnostics.extend(unevaluated.diagnostics)
+    outcome = _with_judgements(totals.outcome(), totals, fleet, unevaluated)
     complete = run.is_whole and not outcome.skipped_for_errors
     outcome = with_policies(outcome, project.judging_policies, today=judging.today, complete=complete)
     result = unwritten(run, totals, outcome)
@@ -58,9 +63,24 @@ def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> Ge
     return result
 
 
-def _with_judgements(outcome: Outcome, totals: Totals, fleet: FleetJudgement | None) -> Outcome:
+def _sorted_out(
+    totals: Totals, fleet: FleetJudgement | None, project: Project, judging: JudgingOptions, *, complete: bool
+) -> Sorted:
+    """What could not be evaluated, and whether somebody answers for it; against a base somebody has to."""
+    found = [item for name in sorted(totals.judgements) for item in totals.judgements[name].unevaluated]
+    found += fleet.unevaluated if fleet is not None else ()
+    return sorted_out(
+        found,
+        project.judging_supply,
+        judging.today,
+        complete=complete,
+        needs_answer=judging.base is not None and project.judging_supply.is_kept,
+    )
+
+
+def _with_judgements(outcome: Outcome, totals: Totals, fleet: FleetJudgement | None, unevaluated: Sorted) -> Outcome:
     """What was looked at, what was left out, and what could not be evaluated."""
-    checked, skipped, not_evaluated = dict(outcome.checked), list(outcome.skipped), 0
+    checked, skipped, not_evaluated = dict(outcome.checked), list(outcome.skipped), unevaluated.open
     if totals.findings:
         checked["manifest files"] = sum(item.files for item in totals.findings)
         checked["objects"] = sum(item.objects for item in totals.findings)
@@ -72,14 +92,20 @@ def _with_judgements(outcome: Outcome, totals: Totals, fleet: FleetJudgement | N
         checked |= counted(judgements.values())
         skipped.extend(not_expanded({name: item.unknown for name, item in judgements.items()}))
         skipped.extend(skip for name in sorted(judgements) for skip in judgements[name].skipped)
-        not_evaluated = sum(len(item.unknown) + item.not_evaluated for item in judgements.values())
     facts = outcome.facts
     if fleet is not None:
         facts = (*facts, *fleet.facts)
         checked |= fleet.checked
         skipped.extend(fleet.skipped)
         not_evaluated += fleet.not_evaluated
-    outcome = replace(outcome, checked=checked, skipped=tuple(skipped), not_evaluated=not_evaluated, facts=facts)
+    outcome = replace(
+        outcome,
+        checked=checked,
+        skipped=tuple(skipped),
+        not_evaluated=not_evaluated,
+        accepted_unknown=unevaluated.accepted,
+        facts=facts,
+    )
     if not totals.findings:
         return outcome
     return with_schema_results(outcome, (item.schemas for item in totals.findings))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.ledger.grant_check import GrantJudge
     from poolsmith.policies.admission_check import AdmissionReviews
+    from poolsmith.policies.supply.policy import SupplyPolicy
     from poolsmith.profiles.driver_image_list import DriverImageListSpec
 
 OUTPUT = "output"
@@ -35,14 +36,16 @@ class Project:
     """A root folder that has `profiles/`.
 
     `judged_by` is another folder with `policies/`, when findings are to be judged by those and not by the project's.
+    `first_supply`: where that one has no supply policy, the project's is taken, since somebody has accepted it.
     """
 
     root: Path
     judged_by: Path | None = None
+    first_supply: bool = False
 
-    def __reduce__(self) -> tuple[type[Project], tuple[Path, Path | None]]:
+    def __reduce__(self) -> tuple[type[Project], tuple[Path, Path | None, bool]]:
         """Another process gets the folders, and reads on demand what it needs."""
-        return Project, (self.root, self.judged_by)
+        return Project, (self.root, self.judged_by, self.first_supply)
 
     @cached_property
     def tree(self) -> InputTree:
@@ -92,6 +95,13 @@ class Project:
         """What findings are judged by."""
         return self.policies if self.judged_by is None else Policies(self.judged_by)
 
+    @property
+    def judging_supply(self) -> SupplyPolicy:
+        """Where things may come from, and what is accepted."""
+        judging = self.judging_policies
+        takes_own = self.first_supply and judging.files.supply is None
+        return self.policies.supply if takes_own else judging.supply
+
     @cached_property
     def admission_reviews(self) -> AdmissionReviews:
         from poolsmith.policies.admission_check import AdmissionReviews  # on demand
@@ -125,10 +135,10 @@ class Project:
         return tuple(known[name] for name in dict.fromkeys(names))
 
 
-def open_project(root: Path, judged_by: Path | None = None) -> Project:
+def open_project(root: Path, judged_by: Path | None = None, *, first_supply: bool = False) -> Project:
     """Raises UsageError when `root` is no folder, NoInputError when it has no profiles."""
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder")
     if not (root / PROFILES).is_dir():
         raise NoInputError(f"{root} has no folder `{PROFILES}`; name another root with --root, or run `poolsmith init`")
-    return Project(root, judged_by)
+    return Project(root, judged_by, first_supply)

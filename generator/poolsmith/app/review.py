@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.project import Project, open_project
 from poolsmith.app.repository_review import review_repository
-from poolsmith.diagnostics import NoInputError
+from poolsmith.diagnostics import NoInputError, diagnose, whole_file
+from poolsmith.diagnostics.codes.outside import NO_SUPPLY_POLICY
 from poolsmith.plan.pipeline import resolve_cluster
+from poolsmith.policies.files import SUPPLY
 from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
 from poolsmith.review.change import ClusterChange, SeenCluster
 from poolsmith.review.gained import Elsewhere, gained_settings
@@ -27,12 +29,14 @@ if TYPE_CHECKING:
 
 def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Diagnostic]:
     """All that the change would gain, and what nobody has accepted of it."""
-    supply = run.project.judging_policies.supply
+    supply = run.project.judging_supply
     before = _base_project(base)
 
     def accepts(cluster: str, workload: str, text: str) -> bool:
         return supply.accepts_setting(cluster, workload, text, judging.today)
 
+    if not supply.is_kept:
+        yield diagnose(NO_SUPPLY_POLICY, "the base has no sound policies/supply.yaml", whole_file(SUPPLY))
     yield from review_repository(run, judging, base, before)
     for change in cluster_changes(run, before):
         yield from gained_settings(change, _elsewhere(run.project, before, change), accepts)

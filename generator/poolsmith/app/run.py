@@ -157,7 +157,8 @@ def open_run(
     jobs: int = 1,
     progress: Progress = silent,
     judged_by: Path | None = None,
+    first_supply: bool = False,
 ) -> Run:
     """A run over the clusters named, or all. Raises UsageError, NoInputError."""
-    project = open_project(root, judged_by)
+    project = open_project(root, judged_by, first_supply=first_supply)
     return Run(project=project, selected=project.select(clusters), is_whole=not clusters, jobs=jobs, progress=progress)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.record import record
 
 if TYPE_CHECKING:
-    from poolsmith.diagnostics import Diagnostic, Severity
+    from poolsmith.diagnostics import Diagnostic, Location, Severity
 
 
 @record(kw_only=False)
@@ -17,6 +17,24 @@ class Skipped:
 
     what: str
     reason: str
+
+
+@record
+class Unevaluated:
+    """Something of a cluster that a run could not evaluate, and where it comes from as far as it has a source.
+
+    `what` is one line; it stands for `count` things. `cluster` is empty for what spans clusters. One that
+    `follows_from_unknown` is evaluated as soon as nothing is unknown.
+    """
+
+    cluster: str
+    what: str
+    place: Location
+    unit: str | None = None
+    source: str | None = None
+    revision: str | None = None
+    count: int = 1
+    follows_from_unknown: bool = False
 
 
 @record
@@ -30,6 +48,7 @@ class Outcome:
     checked: dict[str, int] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     not_evaluated: int = 0
+    accepted_unknown: int = 0
     facts: tuple[str, ...] = ()
 
     @property

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Iterator, Sequence
 
-    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.diagnostics import Diagnostic, Location
     from poolsmith.ledger.grants.load import LoadedGrant
     from poolsmith.ledger.grants.proposal import Proposal
     from poolsmith.ledger.ledger import LedgerLine
@@ -110,11 +110,12 @@ class GrantJudge:
 
 @record
 class GrantVerdict:
-    """On all grants. `not_evaluated` counts ledger lines that nobody reviews, and grants that can't be judged."""
+    """On all grants. `unreviewed` are ledger lines where no grants are kept, `undecided` grants that can't be judged."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    not_evaluated: int = 0
+    unreviewed: int = 0
+    undecided: tuple[tuple[Skipped, Location], ...] = ()
     grants: int = 0
     lines: int = 0
     granted: int = 0
@@ -142,11 +143,12 @@ def judge_grants(
         are_kept=are_kept,
     )
     undecided = tuple(_undecided(review)) if complete else ()
-    skipped = undecided if complete or not grants else (_NOT_COMPLETE,)
+    skipped = tuple(item for item, _ in undecided) if complete or not grants else (_NOT_COMPLETE,)
     return GrantVerdict(
         diagnostics=run_rules(FLEET_GRANT_RULES, review, by_file=True),
         skipped=skipped,
-        not_evaluated=len(undecided) if are_kept else use.use.lines,
+        unreviewed=0 if are_kept else use.use.lines,
+        undecided=undecided if are_kept else (),
         grants=len(grants),
         lines=use.use.lines,
         granted=use.use.lines - use.use.ungranted,
@@ -156,9 +158,10 @@ def judge_grants(
 _NOT_COMPLETE = Skipped("whether grants are needed, and how much of them", "not all clusters were looked at")
 
 
-def _undecided(review: GrantReview) -> Iterator[Skipped]:
+def _undecided(review: GrantReview) -> Iterator[tuple[Skipped, Location]]:
     used = review.use.use.grants
     for index, loaded in review.numbered():
         if index not in used and is_undecided(review, index, loaded):
             name = loaded.grant.name
-            yield Skipped(f"whether grant {name} is needed", "it may be for what could not be foretold")
+            skipped = Skipped(f"whether grant {name} is needed", "it may be for what could not be foretold")
+            yield skipped, loaded.file.locate("/metadata/name")

@@ -148,7 +148,7 @@ class _Building:
     def add_unit(self, unit: UnitPlan) -> None:
         self.made.extend(Made(item.body, Maker.POOLSMITH, unit.title) for item in unit.objects)
         if unit.source is not None:
-            self.unknown.append(f"what {unit.source.repository} at {unit.source.revision} brings, for {unit.title}")
+            self.unknown.append(brought_by(unit))
         if unit.chart is not None:
             through = f"{unit.chart.name} {unit.chart.version}"
             found = stack_objects(unit.chart.name, unit.chart.version, values_tree(unit.values), unit.namespace)
@@ -187,6 +187,12 @@ class _Building:
             notes=tuple(dict.fromkeys(self.notes)),
             toolkit_overlays=tuple(sorted(self.overlays.items())),
         )
+
+
+def brought_by(unit: UnitPlan) -> str:
+    """What is not known of a unit that is somebody else's; empty of any other."""
+    source = unit.source
+    return f"what {source.repository} at {source.revision} brings, for {unit.title}" if source is not None else ""
 
 
 def _unit_key(unit: UnitPlan) -> tuple[Any, ...]:

@@ -49,14 +49,15 @@ _GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "syst
 
 @record
 class AdmissionFindings:
-    """Of one cluster. `sights` are what each policy saw there; `requests` counts what was judged.
+    """Of one cluster. `sights` are what each policy saw there; `requests` counts what was judged;
+    `undecided` is what has no verdict, each with the number of things.
 
     `was_stopped`: a policy took too long or failed, which may be otherwise the next time.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    not_evaluated: int = 0
+    undecided: tuple[tuple[str, int], ...] = ()
     requests: int = 0
     policies: int = 0
     sights: dict[str, Sight] = field(default_factory=dict)
@@ -117,14 +118,15 @@ class AskedPolicies:
             return AdmissionFindings()
         if self._asked is None:
             skipped = Skipped(f"policies of cluster {view.cluster}", self._unknown)
-            return AdmissionFindings(skipped=(skipped,), not_evaluated=self._files)
+            undecided = ((f"all policies: {self._unknown}", self._files),)
+            return AdmissionFindings(skipped=(skipped,), undecided=undecided)
         judged = self._asked.judged()
         policies = self._asked.policies
         found = findings_of(judged, policies.set, policies.run, self._prediction, view)
         return AdmissionFindings(
             diagnostics=(*policies.static, *found.diagnostics),
             skipped=found.skipped,
-            not_evaluated=found.not_evaluated,
+            undecided=found.undecided,
             requests=len(judged),
             policies=len(policies.set.policies),
             sights=found.sights,

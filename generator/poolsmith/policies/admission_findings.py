@@ -108,11 +108,11 @@ class Sight:
 
 @record
 class PolicyFindings:
-    """Of one cluster."""
+    """Of one cluster; `undecided` is what has no verdict, each with the number of objects."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    not_evaluated: int = 0
+    undecided: tuple[tuple[str, int], ...] = ()
     sights: dict[str, Sight] = field(default_factory=dict)
 
 
@@ -143,7 +143,10 @@ def findings_of(
         skipped=tuple(
             Skipped(f"policy {shorten(name)} in cluster {view.cluster}", why) for name, why in sorted(unread.items())
         ),
-        not_evaluated=sum(undecided.values()) + len(unread),
+        undecided=(
+            *((f"policy {shorten(name)}: {why}", count) for (name, why), count in sorted(undecided.items())),
+            *((f"policy {shorten(name)}: {why}", 1) for name, why in sorted(unread.items())),
+        ),
         sights={
             name: Sight(**dict(count), defaulted=tuple(sorted(defaulted.get(name, ()))))
             for name, count in sights.items()

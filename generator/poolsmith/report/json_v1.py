@@ -31,6 +31,7 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
             "skippedReasons": [{"what": item.what, "reason": item.reason} for item in outcome.skipped],
             "waived": outcome.waived,
             "notEvaluated": outcome.not_evaluated,
+            "acceptedUnknown": outcome.accepted_unknown,
             "errors": outcome.count(Severity.ERROR),
             "warnings": outcome.count(Severity.WARNING),
             "notes": outcome.count(Severity.NOTE),

@@ -96,6 +96,8 @@ def _summary(outcome: Outcome) -> Iterator[Styled]:
     yield counted(warnings, "warning"), "warning" if warnings else "plain"
     yield f", {counted(notes, 'note')}", "plain"
     yield f", {outcome.waived} waived, {outcome.not_evaluated} not evaluated", "plain"
+    if outcome.accepted_unknown:
+        yield f", {outcome.accepted_unknown} accepted unseen", "plain"
     yield f", {len(outcome.skipped)} skipped\n", "plain"
     for skipped in outcome.skipped[:_MAX_RELATED]:
         yield f"   skipped {printable(skipped.what)}: {printable(skipped.reason)}\n", "faint"

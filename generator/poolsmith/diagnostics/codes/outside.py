@@ -46,4 +46,29 @@ UNKNOWN_DELIVERY = RuleInfo(
     good="delivery: {engine: argocd, destination: {name: prod-eu}}\n",
 )
 
-OUTSIDE: tuple[RuleInfo, ...] = (UNKNOWN_SOURCE, UNKNOWN_IMAGE, UNKNOWN_MIRROR, UNKNOWN_DELIVERY)
+UNANSWERED = RuleInfo(
+    code="PSM705",
+    name="unanswered-unknown",
+    applies_to="profile",
+    what="With --policies-from: something could not be evaluated, and the base's policies/supply.yaml does not accept "
+    "that very thing.",
+    why="What nobody has looked at can hold any privilege. Somebody has to answer for it before it is merged.",
+    fix="do without it, or have the owners of policies/supply.yaml accept it in `acceptUnknown`",
+)
+NO_SUPPLY_POLICY = RuleInfo(
+    code="PSM706",
+    name="no-supply-policy",
+    applies_to="policy",
+    what="With --policies-from: the base has no policies/supply.yaml, or one that can't be read.",
+    why="Nobody has said where charts, manifests and images may come from, so they could come from anywhere.",
+    fix="run `poolsmith supply --write`, have the owners of policies/ review the file, and merge it first",
+)
+
+OUTSIDE: tuple[RuleInfo, ...] = (
+    UNKNOWN_SOURCE,
+    UNKNOWN_IMAGE,
+    UNKNOWN_MIRROR,
+    UNKNOWN_DELIVERY,
+    UNANSWERED,
+    NO_SUPPLY_POLICY,
+)

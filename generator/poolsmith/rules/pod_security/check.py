@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _ENFORCE = "pod-security.kubernetes.io/enforce"
 _ENFORCE_VERSION = "pod-security.kubernetes.io/enforce-version"
 _FEW = 3
+_OF_KUBERNETES = "kube-system"
+"""Kubernetes makes it without labels, and components of the cluster itself run there: where an API server has a level
+for namespaces without labels, this one is exempt from it.
+Source: Kubernetes, "Apply Pod Security Standards at the Cluster Level"; Rancher, "Sample PodSecurityConfiguration"."""
 
 
 @record(kw_only=False)
@@ -176,6 +180,7 @@ def enforced_standards(plan: ClusterPlan, objects: tuple[Mapping[str, Any], ...]
             if level in tuple(Level):
                 version = own if pinned == LATEST else _readable(pinned, own)
                 found[word(metadata.get("name"))] = PodSecurityStandard(Level(level), version)
+    found.setdefault(_OF_KUBERNETES, PodSecurityStandard(Level.PRIVILEGED, own))
     levels = [(unit.namespace, unit.source.level) for unit in plan.units if unit.source is not None]
     levels += [(namespace.name, namespace.level) for namespace in plan.namespaces]
     found.update((name, PodSecurityStandard(Level(level), own)) for name, level in levels)
