@@ -219,6 +219,8 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM702", "unknown-image-source", "error", ()),
     ("PSM703", "unknown-mirror", "error", ()),
     ("PSM704", "unknown-delivery", "error", ()),
+    ("PSM705", "unanswered-unknown", "error", ()),
+    ("PSM706", "no-supply-policy", "error", ()),
     ("PSM901", "denied-by-policy", "error", ()),
     ("PSM902", "warned-by-policy", "warning", ()),
     ("PSM903", "audited-by-policy", "note", ()),

@@ -110,7 +110,7 @@ class GrantJudge:
 
 @record
 class GrantVerdict:
-    """On all grants. `unreviewed` are ledger lines where no grants are kept, `undecided` grants that can't be judged."""
+    """On all grants. `unreviewed` are lines where no grants are kept, `undecided` grants that can't be judged."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -119,6 +119,10 @@ class GrantVerdict:
     grants: int = 0
     lines: int = 0
     granted: int = 0
+
+    @property
+    def not_evaluated(self) -> int:
+        return self.unreviewed + len(self.undecided)
 
 
 def judge_grants(

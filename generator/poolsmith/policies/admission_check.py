@@ -63,6 +63,10 @@ class AdmissionFindings:
     sights: dict[str, Sight] = field(default_factory=dict)
     was_stopped: bool = False
 
+    @property
+    def not_evaluated(self) -> int:
+        return sum(count for _, count in self.undecided)
+
 
 class AdmissionReviews:
     """The policies of a project on its clusters. `files` are those of policies/admission/ that are sound YAML.

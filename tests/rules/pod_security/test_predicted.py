@@ -109,4 +109,5 @@ def test_levels_are_those_of_the_plan_and_of_namespaces_among_the_objects(sample
         "c": "restricted 1.34",
         "d": "baseline 1.34",
         "gpu-operator": "privileged 1.34",
+        "kube-system": "privileged 1.34",
     }
