@@ -6,14 +6,15 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics.addresses import without_secrets
+from poolsmith.diagnostics.secrets import NO_SECRETS, masked, masked_line
 from poolsmith.diagnostics.span import Location, Position, Span
 from poolsmith.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from poolsmith.diagnostics.rule_info import RuleInfo
+    from poolsmith.diagnostics.secrets import KnownSecrets
     from poolsmith.diagnostics.severity import Severity
 
 
@@ -66,25 +67,33 @@ def diagnose(
     related: tuple[Location, ...] = (),
     severity: Severity | None = None,
 ) -> Diagnostic:
-    """A diagnostic of `rule`, at the rule's default severity unless told otherwise."""
+    """A diagnostic of `rule`, at the rule's default severity unless told otherwise; without any secret of the files
+    that it is about."""
+    known = {id(place.secrets): place.secrets for place in (primary, *related) if place.secrets}.values()
     return Diagnostic(
         code=rule.code,
         name=rule.name,
         severity=severity or rule.severity,
-        message=without_secrets(message),
-        primary=_shown(primary),
-        help=without_secrets(help) if help else rule.fix or None,
+        message=_without(known, message),
+        primary=_place_without(known, primary),
+        help=_without(known, help) if help else rule.fix or None,
         subject=subject,
-        related=tuple(map(_shown, related)),
+        related=tuple(_place_without(known, place) for place in related),
     )
 
 
-def _shown(place: Location) -> Location:
-    """With the line as it may be shown."""
-    line = place.source_line
-    if line is None or (shown := without_secrets(line)) == line:
+def _without(known: Collection[KnownSecrets], text: str) -> str:
+    for secrets in known:
+        text = secrets.without(text)
+    return text if known else masked(text)
+
+
+def _place_without(known: Collection[KnownSecrets], place: Location) -> Location:
+    if not known and place.note is None:
         return place
-    return replace(place, source_line=shown)
+    note = None if place.note is None else _without(known, place.note)
+    line = None if place.source_line is None else _without(known, place.source_line)
+    return replace(place, note=note, source_line=line, secrets=NO_SECRETS)
 
 
 def whole_file(path: str, note: str | None = None) -> Location:
@@ -94,7 +103,8 @@ def whole_file(path: str, note: str | None = None) -> Location:
 def point_in(path: str, line: int, column: int, source_line: str | None = None) -> Location:
     """One place of a text file; line and column count from 1."""
     position = Position(line, column)
-    return Location(span=Span(path=path, start=position, end=position), source_line=source_line)
+    shown = None if source_line is None else masked_line(source_line)
+    return Location(span=Span(path=path, start=position, end=position), source_line=shown)
 
 
 def sorted_unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
+from poolsmith.diagnostics.secrets import NO_SECRETS, KnownSecrets
 from poolsmith.record import record
 
 
@@ -32,9 +35,14 @@ class Span:
 
 @record
 class Location:
-    """A span, the JSON pointer (RFC 6901) that led to it, and what is to be seen there."""
+    """A span, the JSON pointer (RFC 6901) that led to it, and what is to be seen there.
+
+    `source_line` is without secrets. `secrets` are those of the file: a diagnostic leaves them out of its texts, and
+    forgets them.
+    """
 
     span: Span
     pointer: str = ""
     note: str | None = None
     source_line: str | None = None
+    secrets: KnownSecrets = field(default=NO_SECRETS, compare=False, repr=False)

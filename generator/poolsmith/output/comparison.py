@@ -9,6 +9,7 @@ from poolsmith.diagnostics.codes import hygiene as codes
 from poolsmith.output.lock_file import LOCK, Lock
 from poolsmith.record import record
 from poolsmith.sources.digest import digest
+from poolsmith.sources.secret_scalars import secrets_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -129,4 +130,6 @@ def _first_difference(comparison: Comparison, path: str) -> Location:
     wanted = generated.decode("utf-8", "replace").split("\n")
     pairs = zip(found, wanted, strict=False)
     index = next((index for index, (left, right) in enumerate(pairs) if left != right), min(len(found), len(wanted)))
-    return point_in(where, index + 1, 1, found[index] if index < len(found) else None)
+    if index >= len(found):
+        return point_in(where, index + 1, 1)
+    return point_in(where, index + 1, 1, secrets_of_text("\n".join(found)).shown(index + 1, found[index]))

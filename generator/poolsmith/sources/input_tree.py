@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, Location, Position, diagnose, point_in, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.record import record
+from poolsmith.sources.secret_scalars import secrets_of_text
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
@@ -164,12 +166,14 @@ def decoded(content: bytes, path: str) -> str | Diagnostic:
 def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
     """A YamlProblem as a diagnostic at its place in `path`."""
     lines = text.split("\n")
+    secrets = secrets_of_text(text)
 
     def locate(position: Position | None) -> Location:
         if position is None:
-            return whole_file(path)
-        line = lines[position.line - 1].rstrip("\r") if position.line <= len(lines) else None
-        return point_in(path, position.line, position.column, line)
+            return replace(whole_file(path), secrets=secrets.known)
+        number = position.line
+        line = secrets.shown(number, lines[number - 1].rstrip("\r")) if number <= len(lines) else None
+        return replace(point_in(path, number, position.column, line), secrets=secrets.known)
 
     related = () if problem.related is None else (locate(problem.related),)
     rule = reading_rule(problem.reason)

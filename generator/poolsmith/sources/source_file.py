@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics.span import Location, Span
 from poolsmith.sources.digest import digest
 from poolsmith.sources.pointer import reach
+from poolsmith.sources.secret_scalars import Secrets, secrets_of
 from poolsmith.sources.yaml_marks import Marks
 
 if TYPE_CHECKING:
@@ -52,21 +53,29 @@ class SourceFile:
     def _lines(self) -> list[str]:
         return self.text.splitlines() if self._stream is None else self._stream.lines
 
+    @cached_property
+    def _secrets(self) -> Secrets:
+        if self._stream is not None:
+            return self._stream.secrets
+        return secrets_of(self.text, (self._marks.root,), self._lines)
+
     def locate(self, pointer: str, note: str | None = None) -> Location:
         """Where `pointer` stands: its key, or the nearest ancestor that the file has."""
         extent = self._marks.key(pointer)
         if extent is None:
-            return Location(span=Span(path=self.path), pointer=pointer, note=note)
+            return Location(span=Span(path=self.path), pointer=pointer, note=note, secrets=self._secrets.known)
         start, end = extent
         return Location(
             span=Span(path=self.path, start=start, end=end),
             pointer=pointer,
             note=note,
             source_line=self.line(start.line),
+            secrets=self._secrets.known,
         )
 
     def line(self, number: int) -> str | None:
-        return self._lines[number - 1] if 0 < number <= len(self._lines) else None
+        """A line of the file without its secrets."""
+        return self._secrets.shown(number, self._lines[number - 1]) if 0 < number <= len(self._lines) else None
 
     def has(self, pointer: str) -> bool:
         """Whether the file itself says something at `pointer`; null counts as saying something."""

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.span import Location, Position, Span
+from poolsmith.sources.secret_scalars import Secrets, secrets_of
 from poolsmith.sources.yaml_marks import Marks
 from poolsmith.sources.yaml_reader import YamlProblem, compose
 
@@ -40,13 +41,23 @@ class StreamPlaces:
         """The lines of the whole text."""
         return self._text.splitlines()
 
+    @cached_property
+    def secrets(self) -> Secrets:
+        """Those of all documents."""
+        return secrets_of(self._text, (marks.root for marks in self._documents), self.lines)
+
     def locate(self, document: int, pointer: str, note: str | None = None) -> Location:
         extent = self._documents[document].key(pointer) if document < len(self._documents) else None
+        return self._place(extent, pointer, note)
+
+    def _place(self, extent: tuple[Position, Position] | None, pointer: str, note: str | None = None) -> Location:
+        secrets = self.secrets
         if extent is None:
-            return Location(span=Span(path=self._path), pointer=pointer, note=note)
+            return Location(span=Span(path=self._path), pointer=pointer, note=note, secrets=secrets.known)
         start, end = extent
-        line = self.lines[start.line - 1] if start.line <= len(self.lines) else None
-        return Location(span=Span(path=self._path, start=start, end=end), pointer=pointer, note=note, source_line=line)
+        line = secrets.shown(start.line, self.lines[start.line - 1]) if start.line <= len(self.lines) else None
+        span = Span(path=self._path, start=start, end=end)
+        return Location(span=span, pointer=pointer, note=note, source_line=line, secrets=secrets.known)
 
     def inside(self, document: int, pointer: str, line: int, column: int) -> Location:
         """A place in the text that stands at `pointer`; line and column count from 1 within that text."""
@@ -54,9 +65,7 @@ class StreamPlaces:
         if node is None:
             return self.locate(document, pointer)
         start = position_inside(node, self.lines, line, column)
-        text = self.lines[start.line - 1] if start.line <= len(self.lines) else None
-        end = Position(start.line, start.column + 1)
-        return Location(span=Span(path=self._path, start=start, end=end), pointer=pointer, source_line=text)
+        return self._place((start, Position(start.line, start.column + 1)), pointer)
 
 
 class _NodeMarks(Marks):

@@ -28,6 +28,11 @@ class Marks:
         except YamlProblem:
             self._root = None
 
+    @property
+    def root(self) -> Node | None:
+        """The document's node; None where the text can't be read."""
+        return self._root
+
     def key(self, pointer: str) -> tuple[Position, Position] | None:
         """Start and end of the key that `pointer` names, or of a list item's first token.
 
