@@ -11,6 +11,7 @@ from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.diagnostics import UsageError, sorted_unique
 from poolsmith.diagnostics.known_rules import known_rules
 from poolsmith.diagnostics.outcome import Outcome
+from poolsmith.diagnostics.secrets import masked, masked_tree
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.origin import FromCatalog, FromProfile
 from poolsmith.profiles.fleet import CLUSTER_FILE, PROFILES
@@ -142,7 +143,7 @@ def _pool_text(run: ClusterRun, name: str) -> str:
             f"cluster `{plan.name}` has no pool `{name}`; {did_you_mean(name, [item.name for item in plan.pools])}"
         )
     layers = next(item.layers for item in run.loaded.pools if item.pool.name == pool.name)
-    return "\n".join(_pool_lines(plan, pool, layers, run)) + "\n"
+    return masked("\n".join(_pool_lines(plan, pool, layers, run))) + "\n"
 
 
 def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterRun) -> list[str]:
@@ -190,7 +191,8 @@ def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedVal
                 continue
             default = chart.default(setting.path) if chart is not None else None
             steps = tuple(_steps(setting.origin, run))
-            found.append(ExplainedValue(values_file, setting.dotted, setting.value, default, steps))
+            value = masked_tree(setting.value, setting.path[-1])
+            found.append(ExplainedValue(values_file, setting.dotted, value, default, steps))
     if not found and path:
         chart = _chart_of(project, plan)
         keys = tuple(path.split("."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.versions import minor_key
@@ -11,6 +11,7 @@ from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose, so
 from poolsmith.diagnostics.codes.object_schema import SCHEMA_VIOLATION
 from poolsmith.diagnostics.codes.shape import MISSING_FIELD
 from poolsmith.diagnostics.printable import shorten
+from poolsmith.diagnostics.secrets import KnownSecrets
 from poolsmith.operands.input.objects_file import MAX_OBJECTS_BYTES, nothing_in
 from poolsmith.policies.admission.make_request import DEFAULT_NAMESPACE, make_request
 from poolsmith.policies.admission.normalise import normalised
@@ -92,9 +93,10 @@ def policy_eval(flags: EvalFlags) -> PolicyEvalResult:
             f"{_shown(request)}: some policies are for pods/{EPHEMERAL} only, and were asked about that"
         )
         decisions.append(Decision(_shown(request), request.operation, evaluation))
+    secrets = reading.secrets()
     return PolicyEvalResult(
         kubernetes=kubernetes,
-        decisions=tuple(decisions),
+        decisions=tuple(replace(item, evaluation=item.evaluation.without(secrets)) for item in decisions),
         diagnostics=sorted_unique((*reading.problems, *found)),
         notes=tuple(dict.fromkeys(reading.notes)),
         policies=len(policies.policies),
@@ -122,7 +124,11 @@ def _files_in(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    for item in sorted(path.iterdir()):
+    try:
+        entries = sorted(path.iterdir())
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error.strerror or error}") from None
+    for item in entries:
         if item.suffix in _YAML and not item.name.startswith(".") and not item.name.endswith(TEST_ENDING):
             yield item
 
@@ -138,6 +144,11 @@ class _Files:
     def objects(self, files: Iterable[Path]) -> list[PlacedObject]:
         """Of files, and of the YAML files in folders, tests left out."""
         return [item for file in files for path in _files_in(file) for item in self._of(path)]
+
+    def secrets(self) -> KnownSecrets:
+        """Those of all files."""
+        places = {id(item.places): item.places for found in self._known.values() for item in found}
+        return KnownSecrets(text for item in places.values() for text in item.secrets.texts)
 
     def _of(self, file: Path) -> tuple[PlacedObject, ...]:
         shown = file.as_posix()

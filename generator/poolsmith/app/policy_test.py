@@ -150,6 +150,7 @@ class _CasesOfFile:
         self.test = test
         self.default = test.document.spec.kubernetes or kubernetes
         self.objects = files.objects(test.policies)
+        self.places = StreamPlaces(test.path, test.document.file.text)
 
     def groups(self) -> Iterator[_Group]:
         groups: dict[tuple[str, str, str], list[tuple[int, PolicyCase]]] = {}
@@ -184,8 +185,7 @@ class _CasesOfFile:
 
     def _with_params(self, case: PolicyCase) -> list[PlacedObject]:
         """The files' objects; a parameter of the case stands in the place of one with its kind and name."""
-        places = StreamPlaces(self.test.path, self.test.document.file.text)
-        own = [PlacedObject(dict(body), places) for body in case.params]
+        own = [PlacedObject(dict(body), self.places) for body in case.params]
         names = {(item.kind, item.name) for item in own}
         return [*(item for item in self.objects if (item.kind, item.name) not in names), *own]
 
@@ -252,6 +252,7 @@ class _CasesOfFile:
         messages: Sequence[str] = (),
         evaluation: Evaluation | None = None,
     ) -> CaseResult:
+        secrets = self.places.secrets.known
         met = dict.fromkeys(item.policy for item in evaluation.results) if evaluation is not None else {}
         return CaseResult(
             file=self.test.path,
@@ -259,8 +260,8 @@ class _CasesOfFile:
             policy=case.policy or ", ".join(item.name for item in policies.policies),
             expected=case.expect.verdict.value,
             actual=actual,
-            why=why,
-            message=messages[0] if messages else "",
+            why=secrets.without(why),
+            message=secrets.without(messages[0]) if messages else "",
             met=tuple(met),
         )
 

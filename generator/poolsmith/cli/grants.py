@@ -9,8 +9,7 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import print_problems, write
-from poolsmith.diagnostics.printable import printable
+from poolsmith.cli.terminal import print_problems, tell, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,9 +39,9 @@ def command(root: Path, clusters: tuple[str, ...], writes: bool) -> int:
         write("then run `poolsmith generate` and `poolsmith check`\n")
     elif result.files:
         write(grants_yaml(result.files))
-        click.echo(f"poolsmith: {told}; --write writes them", err=True)
+        tell([f"{told}; --write writes them"])
     else:
         write(f"{told}\n")
     for text in result.unknown:
-        click.echo(printable(f"poolsmith: unknown: {text}"), err=True)
+        tell([f"unknown: {text}"])
     return Exit.CLEAN

@@ -9,8 +9,7 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import print_problems, write
-from poolsmith.diagnostics.printable import printable
+from poolsmith.cli.terminal import print_problems, tell, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,5 +36,5 @@ def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
     else:
         write({"text": images_text, "json": images_json, "yaml": images_yaml}[output_format](result))
         for cluster, text in result.unknown:
-            click.echo(printable(f"poolsmith: unknown: {cluster}: {text}"), err=True)
+            tell([f"unknown: {cluster}: {text}"])
     return Exit.FINDINGS if result.diagnostics else Exit.CLEAN

@@ -88,8 +88,11 @@ def _call(arguments: list[str]) -> int:
     except click.exceptions.Abort:
         return _interrupted()
     except click.ClickException as error:
-        error.show()
-        return Exit.USAGE
+        from io import StringIO
+
+        shown = StringIO()
+        error.show(shown)
+        return _write(shown.getvalue(), Exit.USAGE)
     except UsageError as error:
         return _say(str(error), Exit.USAGE)
     except NoInputError as error:
@@ -107,10 +110,19 @@ def _interrupted() -> int:
 
 def _say(message: str, code: Exit) -> int:
     from poolsmith.diagnostics.printable import printable
+    from poolsmith.diagnostics.secrets import masked
 
-    text = printable(message)
+    return _write(f"poolsmith: {masked(printable(message))}\n", code)
+
+
+def _write(text: str, code: Exit) -> int:
+    """To standard error, without what could steer a terminal; if it is gone, the exit code still tells."""
+    from poolsmith.diagnostics.printable import harmless
+
     encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(f"poolsmith: {text}\n".encode(encoding, "backslashreplace").decode(encoding))
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(harmless(text).encode(encoding, "backslashreplace").decode(encoding))
+        sys.stderr.flush()
     return code
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.diagnostics import Severity
-from poolsmith.diagnostics.printable import printable
+from poolsmith.diagnostics.printable import harmless, printable
+from poolsmith.diagnostics.secrets import masked
 from poolsmith.report.json_v1 import format_json
 from poolsmith.report.text import format_text, styled
 
@@ -42,7 +43,7 @@ def print_outcome(outcome: Outcome, *, output_format: str | None, color: bool | 
 
         from poolsmith.report.github import format_github
 
-        write(format_github(outcome, stop_token=secrets.token_hex(16)))
+        write(format_github(outcome, stop_token=secrets.token_hex(16)), with_commands=True)
     elif color is not False and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         _print_styled(outcome)
     else:
@@ -61,19 +62,21 @@ def exit_code(outcome: Outcome, fail_on: str) -> Exit:
     return Exit.FINDINGS if outcome.fails(Severity(fail_on)) else Exit.CLEAN
 
 
-def write(text: str) -> None:
-    """Text to standard output, whatever its encoding can't say being escaped."""
-    sys.stdout.write(_sayable(text, sys.stdout))
+def write(text: str, *, with_commands: bool = False) -> None:
+    """Text to standard output. What could steer a terminal or a build server, and what the encoding can't say, is
+    escaped; `with_commands` is for a report that speaks to a build server."""
+    sys.stdout.write(_sayable(harmless(text, with_commands=with_commands), sys.stdout))
     sys.stdout.flush()
 
 
 def tell(lines: Iterable[str]) -> None:
     """Lines to standard error, of a verb whose standard output holds objects and nothing else."""
-    tell_text("".join(f"poolsmith: {printable(line)}\n" for line in lines))
+    tell_text("".join(f"poolsmith: {printable(masked(line))}\n" for line in lines))
 
 
 def tell_text(text: str) -> None:
-    sys.stderr.write(_sayable(text, sys.stderr))
+    """Text to standard error, in the same way."""
+    sys.stderr.write(_sayable(harmless(text), sys.stderr))
 
 
 def _sayable(text: str, stream: TextIO) -> str:
@@ -87,7 +90,7 @@ def _print_styled(outcome: Outcome) -> None:
 
     text = Text()
     for piece, style in styled(outcome):
-        text.append(piece, style=_STYLES.get(style))
+        text.append(harmless(piece, with_commands=True), style=_STYLES.get(style))
     Console(highlight=False, soft_wrap=True).print(text, end="")
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from poolsmith.diagnostics.addresses import without_secrets
 
 _LAST_LATIN_1 = 0xFF
+_LAST_OF_PLANE_0 = 0xFFFF
 _COMMAND = "::"
+_COMMAND_LINES = re.compile(r"^([ \t]*):(?=:)", re.MULTILINE)
+COMMAND_MARK = "##"
+COMMANDS = re.compile(r"#(?=#(?:\[|vso\[|teamcity\[))")
+"""How commands begin that build servers take anywhere in a line."""
+MARK_ESCAPE = r"\\u0023"
+"""Read as the same letter in JSON, and in YAML's double quotes."""
 _LONGEST = 60
 
 
@@ -55,4 +63,25 @@ def kind_of(value: Any) -> str:
 
 def escaped(char: str) -> str:
     code = ord(char)
-    return f"\\x{code:02x}" if code <= _LAST_LATIN_1 else f"\\u{code:04x}"
+    if code <= _LAST_LATIN_1:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= _LAST_OF_PLANE_0 else f"\\U{code:08x}"
+
+
+def harmless(text: str, *, with_commands: bool = False) -> str:
+    """A whole text, of many lines, that steers neither a terminal nor a build server, whatever users wrote into it.
+
+    What is harmless already stays as it is, line breaks and tabs included. `with_commands` is for a report that gives
+    commands to the build server itself.
+    """
+    lines = text.split("\n")
+    if not all(map(str.isprintable, lines)):
+        lines = [line if line.isprintable() else _without_control(line) for line in lines]
+        text = "\n".join(lines)
+    if COMMAND_MARK in text:
+        text = COMMANDS.sub(MARK_ESCAPE, text)
+    return text if with_commands or _COMMAND not in text else _COMMAND_LINES.sub(r"\1\\x3a", text)
+
+
+def _without_control(line: str) -> str:
+    return "".join(char if char.isprintable() or char == "\t" else escaped(char) for char in line)

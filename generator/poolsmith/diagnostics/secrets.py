@@ -7,13 +7,17 @@ Names of secrets, paths of files that hold them and whom a token is for are no s
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from poolsmith.diagnostics.addresses import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MASK = "***"
 _MOST_TEXT = 1 << 16
+_HELD = ("data", "stringData")
 _LONGEST_NAME = 200
 _LONGEST_LINE = 2_000
 _SHORTEST = 4
@@ -23,92 +27,94 @@ _TOLD = 16
 
 
 class Shape(NamedTuple):
-    """`hint` is what a text must hold to be worth a closer look; the group `keep` of `pattern` is no secret.
+    """`hint` is what a text must hold to be worth a closer look; the group `keep` of `regex` is no secret.
 
     `plain` is False for what is encrypted: it is masked, and no finding.
     """
 
     hint: str
-    pattern: re.Pattern[str]
+    regex: str
     what: str
     plain: bool = True
 
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compiled(self.regex)
+
 
 SHAPES = (
-    Shape("nvapi-", re.compile(r"nvapi-[A-Za-z0-9_-]{20,}"), "an NGC API key"),
+    Shape("nvapi-", r"nvapi-[A-Za-z0-9_-]{20,}", "an NGC API key"),
     Shape(
         "PRIVATE KEY",
-        re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?:.*?-----END (?:[A-Z0-9]+ )*PRIVATE KEY-*|.*)", re.DOTALL),
+        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?:.*?-----END (?:[A-Z0-9]+ )*PRIVATE KEY-*|.*)",
         "a private key",
     ),
-    Shape("AGE-SECRET", re.compile(r"AGE-SECRET-KEY-1[A-Z0-9]{10,}"), "a private key"),
+    Shape("AGE-SECRET", r"AGE-SECRET-KEY-1[A-Z0-9]{10,}", "a private key"),
     Shape(
         "eyJ",
-        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,})?"),
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,})?",
         "a signed token",
     ),
-    Shape("gh", re.compile(r"\bgh[pousr]_[A-Za-z0-9]{30,}"), "a GitHub token"),
-    Shape("github_pat_", re.compile(r"\bgithub_pat_[A-Za-z0-9_]{20,}"), "a GitHub token"),
-    Shape("glpat-", re.compile(r"\bglpat-[A-Za-z0-9_-]{16,}"), "a GitLab token"),
-    Shape("IA", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), "an AWS access key"),
-    Shape("AIza", re.compile(r"\bAIza[A-Za-z0-9_-]{30,}"), "a Google API key"),
-    Shape("xox", re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,}"), "a Slack token"),
-    Shape("hf_", re.compile(r"\bhf_[A-Za-z0-9]{30,}"), "a Hugging Face token"),
-    Shape("dckr_", re.compile(r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"), "a Docker token"),
-    Shape("npm_", re.compile(r"\bnpm_[A-Za-z0-9]{36,}"), "an npm token"),
-    Shape("pypi-", re.compile(r"\bpypi-[A-Za-z0-9_-]{50,}"), "a PyPI token"),
-    Shape("hvs.", re.compile(r"\bhvs\.[A-Za-z0-9_-]{20,}"), "a Vault token"),
-    Shape("eyJhdXRo", re.compile(r"\beyJhdXRo[A-Za-z0-9+/=]{10,}"), "registry credentials"),
-    Shape(
-        '"auth', re.compile(r'(?P<keep>"auths?"\s*:\s*)(?:"[^"$<][^"]*"|\{[^$<].*)', re.DOTALL), "registry credentials"
-    ),
+    Shape("gh", r"\bgh[pousr]_[A-Za-z0-9]{30,}", "a GitHub token"),
+    Shape("github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{20,}", "a GitHub token"),
+    Shape("glpat-", r"\bglpat-[A-Za-z0-9_-]{16,}", "a GitLab token"),
+    Shape("IA", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b", "an AWS access key"),
+    Shape("AIza", r"\bAIza[A-Za-z0-9_-]{30,}", "a Google API key"),
+    Shape("xox", r"\bxox[abprs]-[A-Za-z0-9-]{10,}", "a Slack token"),
+    Shape("hf_", r"\bhf_[A-Za-z0-9]{30,}", "a Hugging Face token"),
+    Shape("dckr_", r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}", "a Docker token"),
+    Shape("npm_", r"\bnpm_[A-Za-z0-9]{36,}", "an npm token"),
+    Shape("pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}", "a PyPI token"),
+    Shape("hvs.", r"\bhvs\.[A-Za-z0-9_-]{20,}", "a Vault token"),
+    Shape("eyJhdXRo", r"\beyJhdXRo[A-Za-z0-9+/=]{10,}", "registry credentials"),
+    Shape('"auth', r'(?P<keep>"auths?"\s*:\s*)(?:"[^"$<][^"]*"|\{[^$<].*)', "registry credentials"),
     Shape(
         "://",
-        re.compile(r"(?P<keep>[A-Za-z]://)[^/\s:@$<{]{1,200}:[^/\s@$<{*]{1,200}(?=@)"),
+        r"(?P<keep>[A-Za-z]://)[^/\s:@$<{]{1,200}:[^/\s@$<{*]{1,200}(?=@)",
         "a password in an address",
     ),
-    Shape("://", re.compile(r"(?P<keep>\bhttps?://)[^/\s:@$<{*]{1,300}(?=@)"), "a token in an address"),
+    Shape("://", r"(?P<keep>\bhttps?://)(?=[^@]*[0-9])[^/\s:@$<{*]{12,300}(?=@)", "a token in an address"),
     Shape(
         "=",
-        re.compile(
-            r"(?P<keep>[?&;](?:[a-z]{1,20}[_-]){0,5}(?:token|password|passwd|secret|api_?key|signature|sig|x-amz-signature)=)"
-            r"[^&\s#$<{*`'\"]{4,}",
-            re.IGNORECASE,
+        (
+            r"(?i)(?P<keep>[?&;](?:[a-z]{1,20}[_-]){0,5}(?:token|password|passwd|secret|api_?key|signature|sig|x-amz-signature)=)"
+            r"[^&\s#$<{*`'\"]{8,}"
         ),
         "a token in an address",
     ),
-    Shape(
-        "earer ", re.compile(r"(?P<keep>\b[Bb]earer )(?=[^\s]*[0-9])[A-Za-z0-9._~+/=-]{16,}"), "an authorization header"
-    ),
+    Shape("earer ", r"(?P<keep>\b[Bb]earer )(?=[^\s]*[0-9])[A-Za-z0-9._~+/=-]{16,}", "an authorization header"),
     Shape(
         "asic ",
-        re.compile(r"(?P<keep>\b[Bb]asic )(?=[^\s]*[A-Z0-9])[A-Za-z0-9+/]{12,}={0,2}"),
+        r"(?P<keep>\b[Bb]asic )(?=[^\s]*[0-9=])[A-Za-z0-9+/]{12,}={0,2}",
         "an authorization header",
     ),
-    Shape("ENC[", re.compile(r"ENC\[[A-Za-z0-9_]+,[^\]]*\]?"), "an encrypted value", plain=False),
+    Shape("ENC[", r"ENC\[[A-Za-z0-9_]+,[^\]]*\]?", "an encrypted value", plain=False),
 )
 _WORD = (
     "password|passwd|passphrase|pwd|secret|token|api_?key|private_?key|access_?key|secret_?key|signing_?key|"
     "encryption_?key|account_?key|credentials?|dockerconfigjson|dockercfg"
 )
-_NAMES = re.compile(rf"(?:^|[_.-])(?:{_WORD})$", re.IGNORECASE)
-_SUSPICIOUS = re.compile(r"key|token|secret|pass|pwd|cred|auth|license|licence", re.IGNORECASE)
-_REFERENCE = re.compile(
-    r"(?:name|file|path|dir|folder|ref|refs|audience|issuer|expiry|seconds|type|kind|namespace|mount|url|uri|env|hash|digest)$",
-    re.IGNORECASE,
-)
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_PLACEHOLDER = re.compile(
-    r"^(?:\s*|<.*>|\$\{.*\}|\$\(.*\)|\{\{.*|\*+|x{3,}|ENC\[.*|vault:.*|ref\+.*|true|false|\d{1,6})$", re.DOTALL
-)
-_RANDOM = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/=_.-]{16,}\Z")
 _LINE_WORD = _WORD.replace("_", "[_-]")
-_FLAG = re.compile(rf"--?[\w-]*(?:{_LINE_WORD})\Z", re.IGNORECASE)
-_ASSIGNED = re.compile(
-    rf"""(?:["']?\b[\w.-]{{0,100}}(?:{_LINE_WORD})["']?\s{{0,100}}[:=]|--?[\w-]{{0,100}}(?:{_LINE_WORD})["']?[,\s])"""
-    r"""\s{0,100}(?P<text>\S.*)""",
-    re.IGNORECASE,
+_NAMES = rf"(?i)(?:^|[_.-])(?:{_LINE_WORD})$"
+_SUSPICIOUS = r"(?i)key|token|secret|pass|pwd|cred|auth|license|licence"
+_REFERENCE = (
+    r"(?i)(?:name|file|path|dir|folder|refs?|audience|issuer|expiry|seconds|type|kind|namespace|mount|url|uri|env|hash"
+    r"|digest|sum)$"
 )
+_WORDS = r"(?<=[a-z0-9])(?=[A-Z])"
+_PLACEHOLDER = r"^(?:\s*|<.*>|\$\{.*\}|\$\(.*\)|\{\{.*|\*+|x{3,}|ENC\[.*|vault:.*|ref\+.*|true|false|\d{1,6})$"
+_RANDOM = r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/=_.-]{16,}\Z"
+_FLAG = rf"(?i)--?[\w-]*(?:{_LINE_WORD})\Z"
+_ASSIGNED = (
+    rf"""(?i)(?:["']?\b[\w.-]{{0,100}}(?:{_LINE_WORD})["']?\s{{0,100}}[:=]|"""
+    rf"""--?[\w-]{{0,100}}(?:{_LINE_WORD})["']?[,\s])\s{{0,100}}(?P<text>\S.*)"""
+)
+
+
+@cache
+def _compiled(regex: str) -> re.Pattern[str]:
+    """When the first text needs it: a run that has nothing to say compiles nothing."""
+    return re.compile(regex, re.DOTALL)
 
 
 def shape_of(text: str) -> str:
@@ -133,17 +139,21 @@ def assigned_parts(text: str) -> tuple[str, ...]:
 
 def is_secret_name(name: str) -> bool:
     """Whether what stands under a key, or in a variable, of that name is a secret."""
-    return len(name) < _LONGEST_NAME and _NAMES.search(_WORDS.sub("_", name)) is not None
+    return len(name) < _LONGEST_NAME and _compiled(_NAMES).search(_compiled(_WORDS).sub("_", name)) is not None
 
 
 def is_flag(text: str) -> bool:
     """Whether an argument says that the next one is a secret."""
-    return len(text) < _LONGEST_NAME and text.startswith("-") and _FLAG.match(_WORDS.sub("-", text)) is not None
+    return (
+        len(text) < _LONGEST_NAME
+        and text.startswith("-")
+        and _compiled(_FLAG).match(_compiled(_WORDS).sub("-", text)) is not None
+    )
 
 
 def is_placeholder(text: str) -> bool:
     """Nothing, or what stands for something that is filled in elsewhere."""
-    return _PLACEHOLDER.match(text[:_MOST_TEXT]) is not None
+    return _compiled(_PLACEHOLDER).match(text[:_MOST_TEXT]) is not None
 
 
 def is_secret(name: str, text: str) -> bool:
@@ -154,10 +164,10 @@ def is_secret(name: str, text: str) -> bool:
         return not text.startswith("/")
     return (
         len(name) < _LONGEST_NAME
-        and _SUSPICIOUS.search(name) is not None
-        and _REFERENCE.search(name) is None
+        and _compiled(_SUSPICIOUS).search(name) is not None
+        and _compiled(_REFERENCE).search(name) is None
         and len(text) < _MOST_TEXT
-        and _RANDOM.match(text) is not None
+        and _compiled(_RANDOM).match(text) is not None
     )
 
 
@@ -214,11 +224,37 @@ def _is_inside(text: str, at: int) -> bool:
 
 
 def masked(text: str) -> str:
-    """`text` without what has the shape of a secret."""
+    """`text` without what has the shape of a secret; in addresses the columns stay as they are."""
+    text = without_secrets(text)
     for shape in SHAPES:
         if shape.hint in text:
             text = shape.pattern.sub(_masked_match, text)
     return text
+
+
+def masked_tree(value: Any, name: str = "") -> Any:
+    """A tree of mappings, lists and scalars that stands under a key, with the secrets in it masked."""
+    if isinstance(value, dict):
+        named = value.get("name") if "value" in value else None
+        held = _HELD if value.get("kind") == "Secret" else ()
+        return {
+            key: _all_masked(item)
+            if key in held
+            else masked_tree(item, str(named) if key == "value" and named else str(key))
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        before = ["", *(item if isinstance(item, str) else "" for item in value)]
+        return [masked_tree(item, "token" if is_flag(flag) else "") for flag, item in zip(before, value, strict=False)]
+    if isinstance(value, str):
+        return MASK if is_secret(name, value) else "\n".join(map(masked_line, masked(value).split("\n")))
+    return value
+
+
+def _all_masked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _all_masked(item) for key, item in value.items()}
+    return [_all_masked(item) for item in value] if isinstance(value, list) else MASK
 
 
 def masked_line(line: str) -> str:
@@ -226,7 +262,7 @@ def masked_line(line: str) -> str:
     follows such a flag."""
     line = masked(line[:_LONGEST_LINE])
     at = 0
-    while (found := _ASSIGNED.search(line, at)) is not None:
+    while (found := _compiled(_ASSIGNED).search(line, at)) is not None:
         at = found.start("text")
         if found["text"][0] not in "/[{|>&*#" and not is_placeholder(found["text"].strip("\"' ")):
             return f"{line[:at]}{MASK}"

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.printable import printable
+from poolsmith.diagnostics.secrets import masked
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.origin_text import origin_text
@@ -59,13 +60,13 @@ def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
 
 def _code(value: object) -> _Markdown:
     """A code span; backticks and pipes would end it or its table cell."""
-    return _Markdown("`" + printable(str(value)).replace("`", "'").replace("|", "/") + "`")
+    return _Markdown("`" + printable(masked(str(value))).replace("`", "'").replace("|", "/") + "`")
 
 
 def _escape(value: Any) -> str:
     if isinstance(value, _Markdown):
         return value
-    return _MARKDOWN.sub(r"\\\1", printable(str(value).replace("\n", " ")))
+    return _MARKDOWN.sub(r"\\\1", printable(masked(str(value)).replace("\n", " ")))
 
 
 def _driver(pool: PoolPlan) -> str:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.secrets import masked
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Location
@@ -28,7 +29,7 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
             "checked": sum(outcome.checked.values()),
             "checkedByKind": outcome.checked,
             "skipped": len(outcome.skipped),
-            "skippedReasons": [{"what": item.what, "reason": item.reason} for item in outcome.skipped],
+            "skippedReasons": [{"what": masked(item.what), "reason": masked(item.reason)} for item in outcome.skipped],
             "waived": outcome.waived,
             "notEvaluated": outcome.not_evaluated,
             "acceptedUnknown": outcome.accepted_unknown,

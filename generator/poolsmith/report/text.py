@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.printable import cut, printable, printable_line
+from poolsmith.diagnostics.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def styled(outcome: Outcome) -> Iterator[Styled]:
         rest = len(found) - len(shown)
         yield f"{rest} more are not shown; `--format json` has them all\n", "faint"
     for fact in outcome.facts:
-        yield f"{printable(fact)}\n", "plain"
+        yield f"{printable(masked(fact))}\n", "plain"
     yield from _summary(outcome)
 
 
@@ -100,4 +101,4 @@ def _summary(outcome: Outcome) -> Iterator[Styled]:
         yield f", {outcome.accepted_unknown} accepted unseen", "plain"
     yield f", {len(outcome.skipped)} skipped\n", "plain"
     for skipped in outcome.skipped[:_MAX_RELATED]:
-        yield f"   skipped {printable(skipped.what)}: {printable(skipped.reason)}\n", "faint"
+        yield f"   skipped {printable(masked(skipped.what))}: {printable(masked(skipped.reason))}\n", "faint"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.diagnostics.secrets import KnownSecrets
 
 
 class Verdict(StrEnum):
@@ -79,6 +81,16 @@ class Evaluation:
     results: tuple[ValidationResult, ...] = ()
     not_matched: tuple[NotMatched, ...] = ()
     audit_annotations: tuple[AuditAnnotation, ...] = ()
+
+    def without(self, secrets: KnownSecrets) -> Evaluation:
+        """The same, with no secret of an object in what policies say of it."""
+        return replace(
+            self,
+            results=tuple(replace(item, message=secrets.without(item.message)) for item in self.results),
+            audit_annotations=tuple(
+                replace(item, value=secrets.without(item.value)) for item in self.audit_annotations
+            ),
+        )
 
     @property
     def met(self) -> frozenset[str]:
