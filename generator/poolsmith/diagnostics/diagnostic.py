@@ -89,7 +89,7 @@ def _without(known: Collection[KnownSecrets], text: str) -> str:
 
 
 def _place_without(known: Collection[KnownSecrets], place: Location) -> Location:
-    if not known and place.note is None:
+    if place.note is None and place.source_line is None and not known:
         return place
     note = None if place.note is None else _without(known, place.note)
     line = None if place.source_line is None else _without(known, place.source_line)
