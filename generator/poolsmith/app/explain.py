@@ -10,8 +10,8 @@ from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.diagnostics import UsageError, sorted_unique
 from poolsmith.diagnostics.known_rules import known_rules
+from poolsmith.diagnostics.masking import masked, masked_tree
 from poolsmith.diagnostics.outcome import Outcome
-from poolsmith.diagnostics.secrets import masked, masked_tree
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.origin import FromCatalog, FromProfile
 from poolsmith.profiles.fleet import CLUSTER_FILE, PROFILES

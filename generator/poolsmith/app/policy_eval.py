@@ -10,8 +10,8 @@ from poolsmith.cel import CelEnvironment, UnknownKubernetes
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose, sorted_unique
 from poolsmith.diagnostics.codes.object_schema import SCHEMA_VIOLATION
 from poolsmith.diagnostics.codes.shape import MISSING_FIELD
+from poolsmith.diagnostics.masking import KnownSecrets
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.diagnostics.secrets import KnownSecrets
 from poolsmith.operands.input.objects_file import MAX_OBJECTS_BYTES, nothing_in
 from poolsmith.policies.admission.make_request import DEFAULT_NAMESPACE, make_request
 from poolsmith.policies.admission.normalise import normalised

@@ -109,8 +109,8 @@ def _interrupted() -> int:
 
 
 def _say(message: str, code: Exit) -> int:
+    from poolsmith.diagnostics.masking import masked
     from poolsmith.diagnostics.printable import printable
-    from poolsmith.diagnostics.secrets import masked
 
     return _write(f"poolsmith: {masked(printable(message))}\n", code)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.diagnostics import Severity
+from poolsmith.diagnostics.masking import masked
 from poolsmith.diagnostics.printable import harmless, printable
-from poolsmith.diagnostics.secrets import masked
 from poolsmith.report.json_v1 import format_json
 from poolsmith.report.text import format_text, styled
 

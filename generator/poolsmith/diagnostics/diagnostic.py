@@ -6,15 +6,15 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics.secrets import NO_SECRETS, masked, masked_line
+from poolsmith.diagnostics.masking import NO_SECRETS, masked, masked_line
 from poolsmith.diagnostics.span import Location, Position, Span
 from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from poolsmith.diagnostics.masking import KnownSecrets
     from poolsmith.diagnostics.rule_info import RuleInfo
-    from poolsmith.diagnostics.secrets import KnownSecrets
     from poolsmith.diagnostics.severity import Severity
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from poolsmith.diagnostics.secrets import NO_SECRETS, KnownSecrets
+from poolsmith.diagnostics.masking import NO_SECRETS, KnownSecrets
 from poolsmith.record import record
 
 

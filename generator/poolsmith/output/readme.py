@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.diagnostics.masking import masked
 from poolsmith.diagnostics.printable import printable
-from poolsmith.diagnostics.secrets import masked
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.origin_text import origin_text

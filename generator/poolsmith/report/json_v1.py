@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Severity
-from poolsmith.diagnostics.secrets import masked
+from poolsmith.diagnostics.masking import masked
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Location

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.listing import counted
+from poolsmith.diagnostics.masking import masked
 from poolsmith.diagnostics.printable import cut, printable, printable_line
-from poolsmith.diagnostics.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from poolsmith.diagnostics.printable import printable
-from poolsmith.diagnostics.secrets import (
+from poolsmith.diagnostics.masking import (
     MASK,
     NO_SECRETS,
     KnownSecrets,
@@ -25,6 +24,7 @@ from poolsmith.diagnostics.secrets import (
     shape_of,
     shaped_parts,
 )
+from poolsmith.diagnostics.printable import printable
 from poolsmith.record import record
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.diagnostics.secrets import KnownSecrets
+    from poolsmith.diagnostics.masking import KnownSecrets
 
 
 class Verdict(StrEnum):

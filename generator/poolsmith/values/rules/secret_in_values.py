@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
-from poolsmith.diagnostics.secrets import is_placeholder, is_secret_name, shape_of
+from poolsmith.diagnostics.masking import is_placeholder, is_secret_name, shape_of
 from poolsmith.sources.pointer import dotted
 
 if TYPE_CHECKING:
