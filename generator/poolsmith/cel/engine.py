@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.cel.deep import LATER
 from poolsmith.cel.errors import CelError, NoFieldsError, NoRangeError, NotEvaluated
 from poolsmith.cel.functions.registry import FUNCTIONS, Function
-from poolsmith.cel.functions.values import NO_OVERLOAD, TooLargeError, type_name
+from poolsmith.cel.functions.values import NO_OVERLOAD, ImpreciseError, TooLargeError, type_name
 from poolsmith.cel.printed_text import printable
 from poolsmith.cel.trees import UNKNOWN
 
@@ -199,12 +199,14 @@ def _guarded(one: Function, failures: list[str]) -> Callable[..., Any]:
         try:
             return one.run(*given)
         except CelError as error:
-            if str(error) == NO_OVERLOAD and one.name not in (LATER, "k_same"):
+            if str(error) == NO_OVERLOAD and one.name not in (LATER, "k_same", "k_error"):
                 names = ", ".join(map(type_name, given))
                 raise CelError(f"{NO_OVERLOAD}: {_TYPED.sub('', one.name.removeprefix('k_'))}({names})") from None
             raise
         except Exception as error:
-            why = f"would make {error}" if isinstance(error, TooLargeError) else f"failed: {type(error).__name__}"
+            why = f"failed: {type(error).__name__}"
+            if isinstance(error, TooLargeError | ImpreciseError):
+                why = f"would {'make' if isinstance(error, TooLargeError) else 'lose'} {error}"
             failures.append(f"{one.name.removeprefix('k_')}() {why}")
             raise
         finally:

@@ -128,7 +128,7 @@ def _part(node: Node, checked: Checked, used: tuple[Variable, ...]) -> LoweredPa
         lowered,
         parts,
         optional=lowerer.ends_optional(node),
-        holding=_holds_optionals(node, checked),
+        holding=_holds_optionals(node, checked) or lowerer.hidden or lowerer.is_optional_variable(node),
         written=node,
     )
 

@@ -44,6 +44,7 @@ class Lowerer(Conversions, Loops):
         if any(map(self.nests_optionals, walk(node))):
             raise Gap("an optional that holds an optional")
         self.guarded = self.guarded or any(map(is_optional_source, walk(node)))
+        self.hidden = any(map(self.hides_optional, walk(node)))
         return self.lower(node)
 
     def lower(self, node: Node) -> Node:
@@ -204,8 +205,8 @@ class Lowerer(Conversions, Loops):
             return self.converted(node, name, native=native)
         if name == "getMilliseconds" and len(given) == 1:
             return self.milliseconds(node, given[0], kinds[0])
-        if name == "duration":
-            return self.duration(node, kinds[0])
+        if name in ("duration", "timestamp"):
+            return self.moment(node, name, kinds[0])
         if name == "bytes" and not self.certain(given[0]) and kinds[0] != "dyn":
             return self.converted(node, name, native=True)
         if name == "type" and kinds[0].startswith(("kubernetes.", "net.")):
@@ -244,7 +245,7 @@ class Lowerer(Conversions, Loops):
                     "_?_:_",
                     is_kind(held, self.type_of(given[0]).name),
                     call(ours, held, *arguments[1:]),
-                    call("k_refused", literal(value=name), held),
+                    self.refusal(name, held),
                 ),
             )
         if result.name == "optional_type":
@@ -264,6 +265,8 @@ class Lowerer(Conversions, Loops):
             raise Gap(f"a value of type {found} as an argument")
         if self.is_optional(node):
             return failing("no such overload")
+        if self.may_hide(node):
+            raise Gap("a value that may hold an optional as an argument")
         self.plain(node)
         argument = self.lower(node)
         if not self.guarded or found.name not in ("dyn", "list", "map"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.cel.lowering import Lowering
 from poolsmith.cel.syntax import Call, ListOf, Literal, Node
+from poolsmith.cel.times import is_whole_duration, is_whole_timestamp
 from poolsmith.cel.trees import Gap, call, failing, is_kind, literal
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ class Conversions(Lowering):
     def exactly(self, held: Node, kind: str, name: str, *, native: bool) -> Node:
         """A conversion from what the checker took the value for: the API server refuses any other."""
         done = call(name if native else f"k_{name}", held)
-        refused = call("k_refused", literal(value=name), held)
-        return call("_?_:_", is_kind(held, kind), done, refused)
+        return call("_?_:_", is_kind(held, kind), done, self.refusal(name, held))
 
     def of_one_type(self, node: Call, receiver: Node, argument: Node, done: Callable[[Node], Node]) -> Node:
         """A function of lists of one type: the API server looks at the first element if the checker chose one."""
@@ -66,6 +66,29 @@ class Conversions(Lowering):
 
         return self.bound(self.lower(receiver), either)
 
+    def moment(self, node: Call, name: str, kind: str) -> Node:
+        """duration() and timestamp(), which lose nothing."""
+        given = node.args[0]
+        if isinstance(given, Literal):
+            whole = is_whole_duration if name == "duration" else is_whole_timestamp
+            if isinstance(given.value, str) and not whole(given.value):
+                raise Gap("a fraction of a microsecond")
+            return node
+        if name == "duration":
+            return self.duration(node, kind)
+        if kind not in ("dyn", "string"):
+            return self.converted(node, name, native=True)
+        argument = self.handed(given)
+        if kind == "string" and self.certain(given):
+            return replace(node, args=(call("k_moment", argument),))
+
+        def read(held: Node) -> Node:
+            other = replace(node, args=(held,)) if kind == "dyn" else self.refusal(name, held)
+            whole = replace(node, args=(call("k_moment", held),))
+            return call("_?_:_", is_kind(held, "string"), whole, other)
+
+        return self.bound(argument, read)
+
     def duration(self, node: Call, kind: str) -> Node:
         if kind == "google.protobuf.Duration":
             if not self.certain(node.args[0]):
@@ -74,7 +97,4 @@ class Conversions(Lowering):
                     self.lower(node.args[0]), lambda held: call("_?_:_", is_kind(held, kind), held, refused)
                 )
             return self.lower(node.args[0])
-        argument = self.handed(node.args[0])
-        if isinstance(argument, Literal) and kind == "string":
-            return replace(node, args=(argument,))
-        return call("k_duration", argument)
+        return call("k_duration", self.handed(node.args[0]))

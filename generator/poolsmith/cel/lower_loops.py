@@ -28,6 +28,8 @@ class Loops(Lowering):
         variables = tuple(renamed.values())
         self.local = {**outer, **renamed}
         bodies = tuple(map(self.lower, parts))
+        if name in ("transformMap", "transformMapEntry", "sortBy") and self.may_hide(parts[-1]):
+            raise Gap(f"a value that may hold an optional out of {name}()")
         self.local = outer
         if name in ("transformMap", "transformMapEntry"):
             return self.transformed(node, target, variables, bodies)
@@ -43,6 +45,8 @@ class Loops(Lowering):
         found = self.type_of(node)
         if is_kept(found) or any(one.name == "optional_type" for one in parts_of(self.type_of(node.args[1]))):
             raise Gap(f"a {found} out of sortBy()")
+        if self.may_hide(node.target):
+            raise Gap("a value that may hold an optional out of sortBy()")
 
     def transformed(self, node: Call, target: Node, variables: tuple[Ident, ...], bodies: tuple[Node, ...]) -> Node:
         """Maps are built from lists of pairs: the engine has no way to insert."""

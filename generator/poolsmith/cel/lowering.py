@@ -5,14 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, TypeGuard
 
-from poolsmith.cel.syntax import Call, Ident, Literal, Node, Select
-from poolsmith.cel.trees import PREFIX, Gap, call, is_optional_source, is_path, parts_of
+from poolsmith.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select
+from poolsmith.cel.trees import PREFIX, Gap, call, failing, is_optional_source, is_path, literal, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from poolsmith.cel.cel_types import Type
     from poolsmith.cel.checker import Checked
+
+_PASSING = {"dyn": 0, "_?_:_": 1, "_+_": 0, "map": -1, "transformList": -1, "transformMap": -1, "transformMapEntry": -1}
+"""What makes a value of others, from which argument on."""
 
 
 class Lowering(ABC):
@@ -25,6 +28,7 @@ class Lowering(ABC):
         self.local: dict[str, Ident] = {}
         self.count = 0
         self.guarded = bool(optional or holding)
+        self.hidden = False
 
     @abstractmethod
     def lower(self, node: Node) -> Node:
@@ -72,6 +76,45 @@ class Lowering(ABC):
         return (
             id(node.args[-1]) in self.checked.types and is_optional_source(node.args[-1]) and self.maybe(node.args[-1])
         )
+
+    def hides_optional(self, node: Node) -> bool:
+        """Whether an optional goes into a value of a type that does not say so.
+
+        The engine ends the process, or worse, when it hands a list or map with an optional over to our functions.
+        """
+        if self.is_variable(node):
+            return node.field in self.holding
+        if isinstance(node, ListOf):
+            parts = [one for at, one in enumerate(node.elements) if at not in node.optional]
+        elif isinstance(node, MapOf):
+            parts = [value for _, value, optional in node.entries if not optional]
+        elif isinstance(node, Call) and node.function in _PASSING:
+            parts = list(node.args[_PASSING[node.function] :])
+        else:
+            return False
+        return not self.shows_optional(node) and any(
+            self.shows_optional(one) or (self.is_variable(one) and one.field in self.optional) for one in parts
+        )
+
+    def shows_optional(self, node: Node) -> bool:
+        if not self.is_typed(node):
+            return False
+        return any(one.name == "optional_type" for one in parts_of(self.type_of(node))) or self.is_optional(node)
+
+    def may_hide(self, node: Node) -> bool:
+        """Whether a value may hold an optional that its type does not show: any that is dyn, once one is hidden."""
+        if not self.hidden or isinstance(node, Literal):
+            return False
+        if is_path(node):
+            while isinstance(node, Select):
+                node = node.operand
+            if isinstance(node, Ident) and node.name not in self.local and node.name != "variables":
+                return False
+        return any(one.name == "dyn" for one in parts_of(self.type_of(node)))
+
+    def refusal(self, name: str, held: Node) -> Node:
+        """An error with the type of the value, where that can be handed over."""
+        return failing("no such overload") if self.hidden else call("k_refused", literal(value=name), held)
 
     def maybe(self, node: Node) -> bool:
         return self.is_optional(node) or self.type_of(node).name == "dyn"

@@ -23,6 +23,7 @@ _TIMESTAMP = re.compile(
     re.ASCII,
 )
 _LONGEST = 2**63
+_FRACTION = re.compile(r"[.,][0-9]{6}0*[1-9]", re.ASCII)
 
 
 def duration_nanoseconds(text: str) -> int:
@@ -45,6 +46,18 @@ def is_duration(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_whole_timestamp(text: str) -> bool:
+    """Whether it has no fraction of a microsecond; what is no timestamp has none."""
+    return _FRACTION.search(text) is None
+
+
+def is_whole_duration(text: str) -> bool:
+    try:
+        return duration_nanoseconds(text) % 1000 == 0
+    except ValueError:
+        return True
 
 
 def is_timestamp(text: str) -> bool:

@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 from poolsmith.cel.errors import CelError
-from poolsmith.cel.functions.values import CIDR, INT64, IP, NO_OVERLOAD, no_overload, text, type_name
-from poolsmith.cel.times import duration_nanoseconds
+from poolsmith.cel.functions.values import CIDR, INT64, IP, NO_OVERLOAD, ImpreciseError, no_overload, text, type_name
+from poolsmith.cel.times import duration_nanoseconds, is_whole_timestamp
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UNSIGNED = re.compile(r"[0-9]+", re.ASCII)
@@ -42,10 +42,9 @@ def double_text(value: float) -> str:
     return f"{minus}{shown[0]}{rest}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def timestamp_text(value: dt.datetime) -> str:
-    moment = value.astimezone(dt.UTC)
-    fraction = f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else ""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0") + fraction + "Z"
+def timestamp_text(_: dt.datetime) -> str:
+    """The API server writes the time zone that was read, which is gone by now."""
+    raise ImpreciseError("the time zone of a timestamp")
 
 
 def duration_text(value: dt.timedelta) -> str:
@@ -135,9 +134,19 @@ def duration(value: Any) -> dt.timedelta:
     if isinstance(value, int) and not isinstance(value, bool):
         raise CelError("type conversion error from 'int' to 'google.protobuf.Duration'")
     try:
-        return dt.timedelta(microseconds=duration_nanoseconds(text(value)) / 1000)
+        nanoseconds = duration_nanoseconds(text(value))
+        if nanoseconds % 1000:
+            raise ImpreciseError("a fraction of a microsecond")
+        return dt.timedelta(microseconds=nanoseconds // 1000)
     except ValueError:
         raise CelError("type conversion error from 'string' to 'google.protobuf.Duration'") from None
+
+
+def moment(value: Any) -> Any:
+    """What timestamp() is given, if nothing of it gets lost."""
+    if isinstance(value, str) and not is_whole_timestamp(value):
+        raise ImpreciseError("a fraction of a microsecond")
+    return value
 
 
 def milliseconds(value: Any) -> int:

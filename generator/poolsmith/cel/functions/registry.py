@@ -110,6 +110,7 @@ _OF_ANY: dict[str, tuple[tuple[int, ...], Callable[..., Any]]] = {
     "int": ((1,), conversions.integer),
     "double": ((1,), conversions.double),
     "bool": ((1,), conversions.boolean),
+    "moment": ((1,), conversions.moment),
     "milliseconds": ((1,), conversions.milliseconds),
     "error": ((1,), conversions.error),
 }

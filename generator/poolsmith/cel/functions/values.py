@@ -39,6 +39,10 @@ class TooLargeError(Exception):
     """A result beyond what is computed here; the API server's limit is a cost that is not computed."""
 
 
+class ImpreciseError(Exception):
+    """What our plain values cannot hold: fractions of a microsecond, time zones."""
+
+
 def no_overload() -> CelError:
     return CelError(NO_OVERLOAD)
 
