@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzz.mutators import mutated
+from fuzz.mutators import mutated, swept
 
 REGRESSIONS = Path(__file__).parent / "regressions"
 MOST_KEPT = 600
@@ -116,6 +116,20 @@ def fuzz(target, seconds, seed, *, most_runs=None, fresh_share=1.0):
                 corpus.insert(0, data)
                 del corpus[MOST_KEPT + len(seeds) :]
     result.kept = len(seen)
+    return result
+
+
+def sweep(target, seconds, part, parts):
+    """Every input that is one step away from a seed; of those every `parts`-th, from `part` on. All, or so long."""
+    result, end = Result(), time.monotonic() + seconds
+    for number, data in enumerate(one for seed in target.seeds() for one in swept(seed)):
+        if time.monotonic() >= end:
+            break
+        if number % parts == part:
+            result.runs += 1
+            crash = crash_of(target, data, twice=False)
+            if crash is not None:
+                result.crashes.setdefault(crash.kind, crash)
     return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
 import json
 import re
@@ -113,6 +114,9 @@ VALUES = (
     "v26.3.3",
     "580",
     "a\nb: c",
+    "9" * 5000,
+    "2026-02-30",
+    "::error::x",
     "---\na: b",
     "#",
     "{{",
@@ -130,6 +134,7 @@ VALUES = (
     {"a": None},
     {"a": {"b": {"c": 1}}},
 )
+_GONE = object()
 SPLIT = re.compile(rb"(?<=\n)")
 
 
@@ -268,6 +273,20 @@ def structure(random, data, others):
                     deep = {"a": deep} if random.random() < 0.5 else [deep]
                 holder[key] = deep
     return _written(random, tree, data)
+
+
+def swept(data):
+    """Each node of a tree in turn becomes each of the values, or goes: all inputs one step away."""
+    for at in range(len(list(_places(documents(data) or [])))):
+        for value in (*VALUES, _GONE):
+            tree = documents(data)
+            holder, key = list(_places(tree))[at]
+            if value is _GONE:
+                del holder[key]
+            else:
+                holder[key] = copy.deepcopy(value)
+            with contextlib.suppress(ValueError, yaml.YAMLError):
+                yield yaml.dump_all(tree, Dumper=yaml.CSafeDumper, sort_keys=False).encode("utf-8", "surrogatepass")
 
 
 def _written(random, tree, data):

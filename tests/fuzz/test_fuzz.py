@@ -85,5 +85,13 @@ def test_the_same_seed_makes_the_same_inputs_and_many_of_them(structures):
     assert max(map(len, inputs())) <= 500
 
 
+def test_a_sweep_is_every_node_with_every_value():
+    seen = []
+    target = started(lambda data: seen.append(data) or "")
+
+    assert engine.sweep(target, 20, 0, 1).runs == len(seen)
+    assert 5 * len(mutators.VALUES) - 10 <= len(seen) <= 5 * (len(mutators.VALUES) + 1)  # nodes: a document, a, b, 2, 3
+
+
 def test_the_folder_of_cases_is_where_it_is_said_to_be():
     assert Path(__file__).parent / "regressions" == REGRESSIONS
