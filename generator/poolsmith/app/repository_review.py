@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.app.project import OUTPUT
-from poolsmith.policies.apply import POLICY_WIDENING
+from poolsmith.policies.apply import JUDGE_CHANGE, POLICY_WIDENING
 from poolsmith.profiles.load_cluster import load_cluster
 from poolsmith.review.beside_output import Delivered, beside_output, delivered_path
 from poolsmith.review.head_tree import head_tree
+from poolsmith.review.judge_files import judge_files
 from poolsmith.review.policy_widening import policy_widening
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from poolsmith.policies.apply import JudgingOptions
     from poolsmith.policies.base_revision import BaseRevision
 
+WATCHED = (":/.github", ":/.gitattributes", ":/.gitmodules", ":/CODEOWNERS")
+"""Beside the output: where files that nobody added yet are looked for."""
+
 
 def review_repository(
     run: Run, judging: JudgingOptions, base: BaseRevision, before: Project | None
@@ -27,7 +31,8 @@ def review_repository(
     """`before` is the project of the base, None where it has no profiles."""
     policies, accepted = run.project.policies, judging.accepted
     yield from policy_widening(run.project.judging_policies, policies, is_accepted=POLICY_WIDENING in accepted)
-    head = head_tree(run.project.root, (OUTPUT,))
+    head = head_tree(run.project.root, (OUTPUT, *WATCHED))
+    yield from judge_files(run.project.root, head, base, is_accepted=JUDGE_CHANGE in accepted)
     yield from beside_output(head, base, _delivered(run, before))
 
 

@@ -23,7 +23,7 @@ _UNSEEN = frozenset(("Cf", "Cc"))
 @record(kw_only=False)
 class HeadTree:
     """Paths from the top of the repository. `files` are those of the index, whether or not they are checked out;
-    `untracked` those below the project's own folders that git does not ignore."""
+    `untracked` those of the folders asked for that git does not ignore."""
 
     files: Mapping[str, GitFile]
     untracked: frozenset[str]
@@ -37,7 +37,7 @@ class HeadTree:
 
 
 def head_tree(root: Path, folders: Iterable[str]) -> HeadTree:
-    """Of the repository that holds `root`; `folders` are relative to it. Raises UsageError."""
+    """Of the repository that holds `root`; `folders` are pathspecs. Raises UsageError."""
     git = Git(root, FLAG)
     files = {}
     for entry in filter(None, git.run("ls-files", "-s", "-z", "--full-name", "--", ":/").stdout.split(b"\0")):

@@ -1,0 +1,59 @@
+"""Texts of files of the base and of a change, from git's objects; what is too large or no text is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.policies.base_revision import SUBMODULE
+from poolsmith.sources.git import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from poolsmith.policies.base_revision import GitFile
+
+FLAG = "--policies-from"
+_MOST_BYTES = 1 << 20
+
+
+class GitTexts:
+    """Of one tree. Each text is read once."""
+
+    def __init__(self, root: Path, files: Mapping[str, GitFile]) -> None:
+        self.files = files
+        self._git = Git(root, FLAG)
+        self._texts: dict[str, str | None] = {}
+
+    def of(self, paths: Iterable[str]) -> dict[str, str | None]:
+        """By path; only of files that there are. Raises UsageError for objects that are not in the clone."""
+        there = [path for path in dict.fromkeys(paths) if path in self.files]
+        self._read({self.files[path].blob for path in there if self.files[path].mode != SUBMODULE})
+        return {path: self._texts.get(self.files[path].blob) for path in there}
+
+    def text(self, path: str) -> str | None:
+        return self.of((path,)).get(path)
+
+    def _read(self, blobs: set[str]) -> None:
+        unread = sorted(blobs - self._texts.keys())
+        if not unread:
+            return
+        asked = "".join(f"{blob}\n" for blob in unread).encode()
+        answers = self._git.run("cat-file", "--batch-check", given=asked).stdout.decode("ascii", "replace").splitlines()
+        small = [blob for blob, answer in zip(unread, answers, strict=True) if not _is_too_large(answer)]
+        self._texts.update(dict.fromkeys(unread))
+        for blob, content in zip(small, self._git.contents(small), strict=True):
+            self._texts[blob] = _decoded(content)
+
+
+def _is_too_large(answer: str) -> bool:
+    """An answer is id, type and size; of a missing object, less: reading it will say so."""
+    size = answer.rpartition(" ")[2]
+    return size.isdecimal() and int(size) > _MOST_BYTES
+
+
+def _decoded(content: bytes) -> str | None:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
