@@ -127,7 +127,9 @@ def test_a_null_where_a_template_goes_deeper_is_an_error(tag):
     result = project(PROJECTIONS[tag], DEFAULTS[tag], {"driver": {"rdma": None}})
 
     assert result.objects == ()
-    assert result.errors == ("at <.Values.driver.rdma.enabled>: nil pointer evaluating interface {}.enabled",)
+    (error,) = result.errors
+    assert error.message == "at <.Values.driver.rdma.enabled>: nil pointer evaluating interface {}.enabled"
+    assert error.path == "driver.rdma.enabled"
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -207,7 +209,7 @@ def test_gpu_cluster_needs_the_api_that_the_cluster_may_not_serve():
     }
 
     assert list(rendered("v26.7.0", values)) == ["GPUCluster", "NVIDIADriver"]
-    assert "DeviceClass" in project(PROJECTIONS["v26.7.0"], DEFAULTS["v26.7.0"], values).errors[0]
+    assert "DeviceClass" in project(PROJECTIONS["v26.7.0"], DEFAULTS["v26.7.0"], values).errors[0].message
 
 
 def test_extra_objects_are_told_and_not_shown():

@@ -39,7 +39,7 @@ def actual(recorded):
     helm = HelmRelease(inputs["release"], inputs["apiVersions"])
     projected = project(read_projection(tag), read_chart("gpu-operator", tag).defaults, inputs["values"], helm)
     if projected.errors:
-        return {"error": projected.errors[0]}
+        return {"error": str(projected.errors[0])}
     specs, crd_check = {}, {}
     for item in projected.objects:
         metadata = item["metadata"]

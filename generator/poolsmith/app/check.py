@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.catalog import Catalog
@@ -120,7 +120,7 @@ def _check_paths(
     schemas = judge_schemas(tree, against, keep_verdicts=kubeconform is not None)
     diagnostics.extend(schemas.diagnostics)
     named = frozenset(_shown(path, base) for path in paths if not path.is_dir())
-    values = judge_values_of(tree, release, named)
+    values = judge_values_of(tree, release, named, _not_rendered)
     setups = judge_setups_of(tree, release, named, given)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
     skipped = tuple(
@@ -137,6 +137,15 @@ def _check_paths(
     if pod_security is not None:
         outcome = _with_pod_security(outcome, tree, pod_security)
     return outcome if kubeconform is None else with_opinion(outcome, kubeconform, root, lambda: [schemas])
+
+
+def _not_rendered(release: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the chart stops at; what it refuses in its own words is a rule's."""
+    from poolsmith.operands.chart.judgement import chart_errors  # on demand
+
+    for error in chart_errors(release, values):
+        if not error.refusal:
+            yield error.path, error.message
 
 
 def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurityStandard) -> Outcome:

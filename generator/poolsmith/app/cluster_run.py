@@ -10,21 +10,26 @@ from poolsmith.app.admission import Admission, admission_of
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import OPERATOR_ERROR
 from poolsmith.diagnostics.codes.privilege_policy import RUNNING_RELEASE_UNKNOWN
+from poolsmith.diagnostics.codes.schema import VALUES_DO_NOT_RENDER
 from poolsmith.output.lock_file import LOCK, write_lock
 from poolsmith.output.tree import file_bytes, render_cluster
+from poolsmith.plan.origin import profile_inputs
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
 from poolsmith.record import record
 from poolsmith.rules.prediction.driver_images import judge_driver_images
 from poolsmith.rules.prediction.idle_driver_values import idle_driver_values
 from poolsmith.rules.prediction.pool_supply import pool_supply
+from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
     from poolsmith.app.project import Project
+    from poolsmith.diagnostics import Location
     from poolsmith.ledger.prediction import Prediction
     from poolsmith.operands.manifest import Manifest, ManifestTree
     from poolsmith.plan.plan import ClusterPlan
     from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.sources.source_file import SourceFile
 
 TOOL = f"poolsmith {__version__}"
 
@@ -123,9 +128,35 @@ def predicted_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diag
 
 def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     file = loaded.file
-    if file is None:
+    if file is None or not prediction.installation.errors:
         return []
+    from poolsmith.operands.chart.judgement import chart_errors  # on demand
+
+    given = prediction.shared.given
+    of_values = () if given.chart is None else chart_errors(given.release, given.values)
+    placed = [error for error in of_values if error.path and not error.refusal]
     return [
-        diagnose(OPERATOR_ERROR, error, file.locate("/spec/stack"), subject=loaded.name)
-        for error in prediction.installation.errors
+        *(
+            diagnose(
+                VALUES_DO_NOT_RENDER, error.message, _written_at(error.path, prediction, file), subject=loaded.name
+            )
+            for error in placed
+        ),
+        *(
+            diagnose(OPERATOR_ERROR, error, file.locate("/spec/stack"), subject=loaded.name)
+            for error in prediction.installation.errors
+            if not any(error.endswith(other.message) for other in placed)
+        ),
     ]
+
+
+def _written_at(path: str, prediction: Prediction, file: SourceFile) -> Location:
+    """Where a value of the chart comes from in the cluster's own file; the stack, where it comes from elsewhere."""
+    words = tuple(path.split("."))
+    for setting in prediction.plan.values:
+        if setting.path == words[: len(setting.path)]:
+            for line in profile_inputs(setting.origin):
+                if line.path == file.path:
+                    below = words[len(setting.path) :]
+                    return file.locate(join(line.pointer, *below))
+    return file.locate("/spec/stack")

@@ -11,6 +11,7 @@ from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import read_projection
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.diagnostics.codes import shape as codes
+from poolsmith.operands.chart.judgement import chart_errors
 from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaults
@@ -126,17 +127,15 @@ class _Reading:
         projection, chart = read_projection(self.release), read_chart(CHART, self.release)
         if projection is None or chart is None:
             raise UsageError(f"the chart of release `{self.release}` is not in the catalog; name --resources instead")
-        projected = project(projection, chart.defaults, values, HelmRelease(api_versions=request.api_versions))
+        helm = HelmRelease(api_versions=request.api_versions)
+        errors = chart_errors(self.release, values, helm)
+        if errors:
+            self.chart_errors.extend(error.message for error in errors)
+            self.unusable = True
+            return
+        projected = project(projection, chart.defaults, values, helm)
         self.notes.extend(projected.notes)
-        if projected.errors:
-            self.chart_errors.extend(projected.errors)
-            self.unusable = True
-            return
         workloads = operator_chart_objects(self.release, merge_over_defaults(chart.defaults, values), self.namespace)
-        if workloads.errors:
-            self.chart_errors.extend(error.message for error in workloads.errors)
-            self.unusable = True
-            return
         for resource in projected.objects:
             self._take_rendered(resource)
         self.objects.extend(item for item in workloads.objects if item["kind"] == _CONFIG_MAP)

@@ -11,6 +11,7 @@ from poolsmith.catalog.projections import projected_releases, read_projection
 from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.operands.chart.judgement import chart_errors
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_files
 from poolsmith.record import record
@@ -61,8 +62,11 @@ def template(
         return TemplateResult(release, diagnostics=sorted_unique(problems))
     values = merge_files(item for item in read if isinstance(item, dict))
     set_all(values, settings)
+    errors = chart_errors(release, values, helm)
+    if errors:
+        return TemplateResult(release, errors=tuple(error.message for error in errors))
     projected = project(projection, chart.defaults, values, helm)
-    return TemplateResult(release, projected.objects, projected.errors, notes=projected.notes)
+    return TemplateResult(release, projected.objects, notes=projected.notes)
 
 
 def template_yaml(result: TemplateResult) -> str:

@@ -142,6 +142,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM326", "refused-values", "error", ()),
     ("PSM327", "list-replaces", "warning", ()),
     ("PSM328", "copied-defaults", "warning", ()),
+    ("PSM329", "values-do-not-render", "error", ()),
     ("PSM401", "workload-without-business", "warning", ()),
     ("PSM402", "privileged-child-pod", "note", ()),
     ("PSM403", "host-network", "warning", ()),

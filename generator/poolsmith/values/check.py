@@ -9,8 +9,10 @@ from collections import Counter, defaultdict
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.diagnostics import Diagnostic, UsageError, diagnose
+from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose
 from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics.codes.schema import VALUES_DO_NOT_RENDER
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import Found
 from poolsmith.diagnostics.suggest import did_you_mean
@@ -19,16 +21,18 @@ from poolsmith.schema.schemas import operator_releases
 from poolsmith.sources.pointer import join
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import read_documents
-from poolsmith.values.places import values_in
+from poolsmith.values.places import place_in, values_in
 from poolsmith.values.values_file import not_a_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from poolsmith.catalog.value_paths import ReleaseValues
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
     from poolsmith.values.document import ValuePlace
     from poolsmith.values.places import FoundValues
+
+    Render = Callable[[str, dict[str, Any]], Iterable[tuple[str, str]]]
 
 _SECOND = 2
 UNKNOWN_RELEASE = "values: release unknown"
@@ -79,8 +83,13 @@ class ValuesResult:
         )
 
 
-def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str] = frozenset()) -> ValuesResult:
-    """All values of the chart in a tree. `release` is for those that do not say theirs."""
+def judge_values_of(
+    tree: CheckedTree, release: str | None, named: frozenset[str] = frozenset(), render: Render | None = None
+) -> ValuesResult:
+    """All values of the chart in a tree. `release` is for those that do not say theirs.
+
+    `render` tells what a release's chart does not render: value paths with dots, and why.
+    """
     result = ValuesResult()
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: Counter[str] = Counter()
@@ -105,7 +114,7 @@ def judge_values_of(tree: CheckedTree, release: str | None, named: frozenset[str
         files[found.document.path] += found.is_file
         if found.is_file and files[found.document.path] == _SECOND:
             result.diagnostics.append(_several_documents(found.document))
-        _judge(found, known, result, shown[found.document.path])
+        _judge(found, known, result, shown[found.document.path], render)
     return result
 
 
@@ -130,7 +139,13 @@ def _not_mappings(tree: CheckedTree, named: frozenset[str], paths: set[tuple[str
             yield not_a_mapping(document.data, document.source.locate("/0"))
 
 
-def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, shown: Counter[tuple[str, str]]) -> None:
+def _judge(
+    found: FoundValues,
+    known: ReleaseValues,
+    result: ValuesResult,
+    shown: Counter[tuple[str, str]],
+    render: Render | None,
+) -> None:
     from poolsmith.values.judge import judge_values  # on demand
 
     values, inner = found.values, None
@@ -140,7 +155,19 @@ def _judge(found: FoundValues, known: ReleaseValues, result: ValuesResult, shown
         return
     judged = judge_values(values, known, partial=found.partial, shown=shown)
     result.not_evaluated += judged.not_evaluated
-    result.diagnostics.extend(_diagnostic(item, found, inner) for item in judged.findings)
+    items = [*judged.findings, *(_not_rendered(values, known.tag, judged.findings, render) if render else ())]
+    result.diagnostics.extend(_diagnostic(item, found, inner) for item in items)
+
+
+def _not_rendered(
+    values: dict[str, Any], release: str, findings: Iterable[Found[ValuePlace]], render: Render
+) -> Iterator[Found[ValuePlace]]:
+    """What the chart stops at, as far as the document has it and no rule has named it as an error."""
+    told = [item.finding.place for item in findings if item.severity is Severity.ERROR]
+    for path, message in render(release, values):
+        place = place_in(values, path)
+        if place and not any(place[: len(other)] == other or other[: len(place)] == place for other in told):
+            yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
 
 
 def _parsed(found: FoundValues, result: ValuesResult) -> tuple[Any, SourceFile | None]:

@@ -66,6 +66,22 @@ def parsed_values(found: FoundValues) -> dict[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
+def place_in(values: Any, path: str) -> tuple[str | int, ...]:
+    """The steps to a value whose keys stand in `path` with dots between them, as far as the document has them."""
+    steps: list[str | int] = []
+    node = values
+    for word in path.split("."):
+        if isinstance(node, dict) and word in node:
+            steps.append(word)
+            node = node[word]
+        elif isinstance(node, list) and word.isdigit() and int(word) < len(node):
+            steps.append(int(word))
+            node = node[int(word)]
+        else:
+            break
+    return tuple(steps)
+
+
 def _may_be_values(document: CheckedDocument) -> bool:
     data = document.data
     return isinstance(data, dict) and "apiVersion" not in data and "kind" not in data

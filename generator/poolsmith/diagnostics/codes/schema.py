@@ -19,5 +19,19 @@ VALUE_IS_DEFAULT = RuleInfo(
     why=("It is left out of the output, which has only what differs. A later release may change the default."),
     fix="remove it, unless it documents a decision",
 )
+VALUES_DO_NOT_RENDER = RuleInfo(
+    code="PSM329",
+    name="values-do-not-render",
+    applies_to="values",
+    what=(
+        "A template of the chart stops at a value, or writes it where it would be read as something else: a chart "
+        "writes text, and a line break, `: `, ` #`, a quote or a leading `{` in it can end the place that it stands in."
+    ),
+    why="Rendering fails, or adds keys, containers or whole objects that nobody sees in the review.",
+    fix="write a single line that is one plain word or number to YAML, or the type that the chart takes there",
+    bad='operator:\n  priorityClassName: "a\\n      hostPID: true"\n',
+    good="operator:\n  priorityClassName: system-node-critical\n",
+    references=("the templates of the chart at its tag",),
+)
 
-SCHEMA = (VALUE_TAKEN, VALUE_IS_DEFAULT, *OBJECT_SCHEMA)
+SCHEMA = (VALUE_TAKEN, VALUE_IS_DEFAULT, *OBJECT_SCHEMA, VALUES_DO_NOT_RENDER)

@@ -78,7 +78,7 @@ def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPa
         return ChartPart(unknown=(f"the custom resources that the chart of release {release} renders",))
     projected = project(projection, chart.defaults, values, HelmRelease(name=chart.name))
     if projected.errors:
-        return ChartPart(errors=tuple(f"the chart renders nothing: {error}" for error in projected.errors))
+        return ChartPart(errors=tuple(f"the chart renders nothing: {error.message}" for error in projected.errors))
     merged = merge_over_defaults(chart.defaults, values)
     workloads = operator_chart_objects(release, merged, namespace, chart.name)
     if workloads.errors:
@@ -98,24 +98,24 @@ def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPa
     )
 
 
-_CHART = "gpu-operator"
+CHART = "gpu-operator"
 
 
 def operator_chart_objects(
-    release: str, values: Mapping[str, Any], namespace: str, release_name: str = _CHART
+    release: str, values: Mapping[str, Any], namespace: str, release_name: str = CHART
 ) -> ChartWorkloads:
     """For `values` as templates see them, over the chart's own. Raises nothing, whatever they say."""
-    entry = read_chart_workloads(_CHART, release)
+    entry = read_chart_workloads(CHART, release)
     projection = read_projection(release)
     if entry is None or projection is None:
-        return ChartWorkloads(unknown=(f"workloads of the chart {_CHART} {release} are not known",))
+        return ChartWorkloads(unknown=(f"workloads of the chart {CHART} {release} are not known",))
     merged = dict(values)
-    place = ReleasePlace(helm_release=release_name, namespace=namespace, name=_CHART)
+    place = ReleasePlace(helm_release=release_name, namespace=namespace, name=CHART)
     try:
         labels = chart_labels(projection, merged, release_name)
         common = common_labels(projection, merged, release_name)
     except TemplateError as error:
-        return ChartWorkloads(errors=(ChartError(error.path, f"{_CHART} {release} does not render: {error}"),))
+        return ChartWorkloads(errors=(ChartError(error.path, f"{CHART} {release} does not render: {error}"),))
     rendered = render(entry, merged, place, {"labels": labels, "commonLabels": common})
     if (PATH,) not in projection.templated:
         return rendered

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up, plain, quoted
 from poolsmith.operands.chart.labels import chart_labels, operand_labels
 from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.operands.chart.workloads.chart_objects import ChartError
 from poolsmith.record import record
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Projected:
     """Whole Kubernetes objects, or why the chart renders none; and what it renders besides, unseen here."""
 
     objects: tuple[dict[str, Any], ...] = ()
-    errors: tuple[str, ...] = ()
+    errors: tuple[ChartError, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -52,11 +53,11 @@ def project(
     try:
         refused = context.refusal()
         if refused is not None:
-            return Projected(errors=(refused,))
+            return Projected(errors=(ChartError("", refused, refusal=True),))
         objects = tuple(context.render(rule) for rule in projection.objects if context.renders(rule))
         return Projected(objects=objects, notes=context.notes())
     except TemplateError as error:
-        return Projected(errors=(str(error),))
+        return Projected(errors=(ChartError(error.path, str(error)),))
 
 
 class _Context:

@@ -14,10 +14,17 @@ HOOK = "helm.sh/hook"
 
 @record(kw_only=False)
 class ChartError:
-    """Why a chart renders nothing. `path` is the value that is to blame, with dots; it may be empty."""
+    """Why a chart renders nothing. `path` is the value that is to blame, with dots; it may be empty.
+
+    `refusal`: the chart's own author says so, of a combination.
+    """
 
     path: str
     message: str
+    refusal: bool = False
+
+    def __str__(self) -> str:
+        return self.message
 
     def below(self, key: str) -> ChartError:
         """Of a subchart whose values stand at `key`."""

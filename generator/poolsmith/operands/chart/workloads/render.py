@@ -26,7 +26,9 @@ def render(
         scope = _scope(entry, values, place, variables or {})
         refused = fill(entry.refuse, scope)
         if refused:
-            return _stopped(entry, TemplateError(refused[0]))
+            why = refused[0]
+            error = TemplateError(why) if isinstance(why, str) else TemplateError(why["message"], why["at"])
+            return _stopped(entry, error)
         own = _objects(entry, scope, place)
         subcharts = fill(entry.subcharts, scope)
     except TemplateError as error:
