@@ -142,7 +142,7 @@ SOUND = {
     "PrivilegeEnforcement": {"actions": ["Deny", "Audit"]},
     "SupplyPolicy": {
         "chartRepositories": ["https://helm.ngc.nvidia.com/nvidia"],
-        "mirrors": {"nvcr.io": "m.example.com"},
+        "mirrors": {"nvcr.io": ["m.example.com"]},
     },
     "RuleSettings": {"rules": {"host-network": {"severity": "error"}}},
     "WaiverList": {"waivers": [{"rule": "host-network", "subject": "lab", "expires": "2027-06-30"}]},

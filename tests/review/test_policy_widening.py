@@ -219,7 +219,7 @@ SUPPLY = {
     ],
     "deliveries": [{"clusters": ["*"], "projects": ["gpu"]}],
     "imageRegistries": ["nvcr.io/nvidia"],
-    "mirrors": {"nvcr.io": "registry.example.com/nvcr"},
+    "mirrors": {"nvcr.io": ["registry.example.com/nvcr"]},
     "acceptUnknown": [
         {"cluster": "a", "unknown": "x", "reason": "Read it.", "owner": "gpu-platform", "expires": "2027-01-31"}
     ],
@@ -306,8 +306,8 @@ OTHERS = {
         supply(gitRepositories=[GIT, GIT | {"clusters": ["prod"]}]),
         "at `refs/heads/main`",
     ),
-    "a mirror": (supply(**SUPPLY), supplied("mirrors", "nvcr.io", "evil.example/x"), "evil.example/x"),
-    "another mirror": (supply(**SUPPLY), supplied("mirrors", "quay.io", "evil.example/x"), "evil.example/x"),
+    "a mirror": (supply(**SUPPLY), supplied("mirrors", "nvcr.io", ["evil.example/x"]), "evil.example/x"),
+    "another mirror": (supply(**SUPPLY), supplied("mirrors", "quay.io", ["evil.example/x"]), "evil.example/x"),
     "an unknown": (supply(**SUPPLY), supplied("acceptUnknown", 0, "unknown", "y"), "`y` in `a`"),
     "an unknown for longer": (supply(**SUPPLY), supplied("acceptUnknown", 0, "expires", "2028-01-31"), "2028-01-31"),
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.folder import link_in_the_way
+from poolsmith.app.new_files import write_new_files
 from poolsmith.app.project import open_project
 from poolsmith.app.schemas import KINDS, schema_text
 from poolsmith.diagnostics import Diagnostic, Severity, WriteError, sorted_unique
@@ -32,7 +32,6 @@ _SCHEMAS = f"{POLICIES}/_schemas"
 _SCHEMA = KINDS[GRANT].file
 _HEADER = f"# yaml-language-server: $schema=../_schemas/{_SCHEMA}\n"
 _SEPARATOR = "---\n"
-_TEMPORARY = ".poolsmith-grants"
 
 
 @record
@@ -112,26 +111,4 @@ def _write(project: Project, texts: dict[str, str]) -> None:
     schema = f"{_SCHEMAS}/{_SCHEMA}"
     if texts and not os.path.lexists(project.root / schema):
         texts = {**texts, schema: schema_text(GRANT)}
-    written: list[Path] = []
-    try:
-        for path, text in texts.items():
-            target = project.root / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _write_new(target, text)
-            written.append(target)
-    except OSError as error:
-        for target in written:
-            with suppress(OSError):
-                target.unlink()
-        message = f"can't write {error.filename2 or error.filename or PRIVILEGES}: {error.strerror or error}"
-        raise WriteError(f"{message}; nothing was changed") from error
-
-
-def _write_new(target: Path, text: str) -> None:
-    """The whole file or none, and only where nothing stands. Raises OSError."""
-    temporary = target.parent / f"{_TEMPORARY}-{os.getpid()}"
-    try:
-        temporary.write_text(text, "utf-8")
-        os.link(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_new_files(project.root, texts)

@@ -52,9 +52,10 @@ def _sources(old: SupplySpec, new: SupplySpec) -> Iterator[str]:
         if not any(_chart_covers(other, chart) for other in old.charts):
             versions = f" in versions {listed(chart.versions, _FEW)}" if chart.versions else " in every version"
             yield f"chart `{chart.name}`{versions} would pass"
-    for host, mirror in new.mirrors.items():
-        if old.mirrors.get(host) != mirror:
-            yield f"images of `{host}` would pass from mirror `{mirror}`"
+    for host, mirrors in new.mirrors.items():
+        for mirror in mirrors:
+            if mirror not in old.mirrors.get(host, ()):
+                yield f"images of `{host}` would pass from mirror `{mirror}`"
     yield from _repositories(old.git_repositories, new.git_repositories)
     yield from _deliveries(old.deliveries, new.deliveries)
 

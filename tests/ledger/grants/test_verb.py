@@ -113,16 +113,16 @@ def test_nothing_is_written_through_a_link(run_cli, sample_project, tmp_path):
 
 
 def test_a_failure_in_between_takes_back_what_was_written(run_cli, sample_project, monkeypatch):
-    from poolsmith.app import grants
+    from poolsmith.app import new_files
 
-    write_new = grants._write_new
+    write_new = new_files._write_new
 
     def failing(target, text):
         if target.name == "nvidia-mig-manager.yaml":
             raise OSError(28, "No space left on device", str(target))
         write_new(target, text)
 
-    monkeypatch.setattr(grants, "_write_new", failing)
+    monkeypatch.setattr(new_files, "_write_new", failing)
     result = run_cli(["grants", "--write", "--root", sample_project])
 
     assert result.code == 1

@@ -12,7 +12,7 @@ from poolsmith.policies.supply.places import git_address, image_place, revision_
 
 SPEC = SupplySpec(
     image_registries=("nvcr.io/nvidia", "registry.example.com:5000", "docker.io/library/busybox"),
-    mirrors={"nvcr.io": "mirror.example.com/nvcr"},
+    mirrors={"nvcr.io": ("mirror.example.com/nvcr",)},
 )
 DIGEST = "sha256:" + "0" * 64
 INSIDE = (

@@ -69,7 +69,7 @@ def judge_supply(spec: SupplySpec, prediction: Prediction, view: PrivilegeView) 
                 claim.line,
             )
             for claim in claims.mirrors
-            if spec.mirrors.get(claim.host) != claim.mirror
+            if claim.mirror not in spec.mirrors.get(claim.host, ())
         ),
         *judging.images(claims.images),
     )

@@ -181,13 +181,13 @@ class SupplySpec:
         examples=(["nvcr.io/nvidia", "registry.k8s.io/nfd"],),
         unique=True,
     )
-    mirrors: dict[str, str] = spec(
-        "Registry host to its mirror, as profiles may have it in `registry.mirrors`.",
+    mirrors: dict[str, tuple[str, ...]] = spec(
+        "Registry host to its mirrors: those that profiles may have in `registry.mirrors`.",
         default={},
         keys=forms.HOST,
         pattern=forms.IMAGE_PLACE,
         form="a registry host, with a path where needed",
-        examples=({"nvcr.io": "registry.example.com/nvcr"},),
+        examples=({"nvcr.io": ["registry.example.com/nvcr"]},),
     )
     accept_unknown: tuple[AcceptedUnknown, ...] = spec(
         "What nobody can evaluate, and is accepted all the same, for a while.", default=()

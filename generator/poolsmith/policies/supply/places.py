@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from poolsmith.policies.supply import forms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 DOCKER_HUB = "docker.io"
 _DOCKER_HUB_TOO = frozenset((DOCKER_HUB, "index.docker.io"))
@@ -98,9 +98,9 @@ def allowed_place(text: str) -> ImagePlace:
     return ImagePlace(DOCKER_HUB if host in _DOCKER_HUB_TOO else host, tuple(path))
 
 
-def without_mirror(place: ImagePlace, mirrors: Mapping[str, str]) -> tuple[ImagePlace, ...]:
+def without_mirror(place: ImagePlace, mirrors: Mapping[str, Iterable[str]]) -> tuple[ImagePlace, ...]:
     """What a mirror of the policy stands for."""
-    found = ((host, allowed_place(mirror)) for host, mirror in mirrors.items())
+    found = ((host, allowed_place(mirror)) for host, several in mirrors.items() for mirror in several)
     return tuple(ImagePlace(host, place.path[len(mirror.path) :]) for host, mirror in found if place.is_below(mirror))
 
 

@@ -1,0 +1,42 @@
+"""poolsmith supply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.cli import options
+from poolsmith.cli.exit_codes import Exit
+from poolsmith.cli.main import TOOL
+from poolsmith.cli.terminal import print_problems, write
+from poolsmith.diagnostics.addresses import without_secrets
+from poolsmith.diagnostics.printable import printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("supply")
+@options.root
+@click.option("--write", "writes", is_flag=True, help="Write it to policies/supply.yaml, if there is none.")
+def command(root: Path, writes: bool) -> int:
+    """Print the supply policy for what the clusters take today.
+
+    That is charts, Git repositories, destinations, registries and what nobody can evaluate. Who reviews it fills in reason, owner and the last day of what nobody can evaluate; until then `poolsmith check`
+    reports them. A file that exists is never changed.
+    """
+    from poolsmith.app.supply import proposed_supply
+
+    result = proposed_supply(root, write=writes)
+    if result.diagnostics:
+        print_problems(result.diagnostics, output_format="text", tool=TOOL)
+        return Exit.FINDINGS
+    if result.written:
+        write("wrote policies/supply.yaml; next: have its owners review it")
+        write(f", and answer for {result.unknown} unknown in `acceptUnknown`\n" if result.unknown else "\n")
+    else:
+        write(result.text)
+    for text in result.unplaced:
+        click.echo(printable(f"poolsmith: no policy can allow {without_secrets(text)}"), err=True)
+    return Exit.CLEAN
