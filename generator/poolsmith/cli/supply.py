@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def command(root: Path, writes: bool) -> int:
     """Print the supply policy for what the clusters take today.
 
-    That is charts, Git repositories, destinations, registries and what nobody can evaluate. Who reviews it fills in reason, owner and the last day of what nobody can evaluate; until then `poolsmith check`
-    reports them. A file that exists is never changed.
+    That is charts, Git repositories, destinations, registries, and what nobody can evaluate. Who reviews it says there
+    why that is accepted, who answers for it, and until when. A file that exists is never changed.
     """
     from poolsmith.app.supply import proposed_supply
 
