@@ -11,6 +11,7 @@ from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics.listing import joined
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.output.collector import rarely_collecting
@@ -25,7 +26,8 @@ from poolsmith.rules.schema.object_schemas import (
     judge_schemas,
     with_schema_results,
 )
-from poolsmith.sources.input_tree import read_bytes
+from poolsmith.sources.folder_walk import walk
+from poolsmith.sources.input_tree import leads_out, read_bytes
 from poolsmith.values.check import judge_values_of, known_release, release_with_schemas
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from poolsmith.rules.setup.given_nodes import GivenNodes
 
 MAX_MANIFEST_BYTES = 32 << 20
+_MOST_SKIPPED = 5
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 
 
@@ -95,13 +98,17 @@ def _check_paths(
     failures: list[OSError] = []
     base = _base(root)
     for path in paths:
-        if not path.exists():
+        if not _exists(path):
             raise UsageError(f"{path} does not exist")
+        within = tuple(map(os.path.realpath, (path, root)))
         for file in _yaml_files(path, failures):
             shown = _shown(file, base)
             if shown in shown_paths:
                 continue
             shown_paths.add(shown)
+            if file != path and leads_out(file, within):
+                diagnostics.append(_link_out(shown))
+                continue
             content = read_bytes(file, shown, MAX_MANIFEST_BYTES)
             if isinstance(content, Diagnostic):
                 diagnostics.append(content)
@@ -128,6 +135,8 @@ def _check_paths(
         for document in documents
         if not document.is_object and (document.path, document.index) not in values.paths
     )
+    if skipped and not tree.objects and not values.documents and not diagnostics:
+        raise NoInputError(_nothing(skipped, release))
     outcome = Outcome(
         diagnostics=sorted_unique(diagnostics),
         checked={"manifest files": len(shown_paths), "objects": len(tree.objects), "rules": len(RULES)},
@@ -146,6 +155,25 @@ def _not_rendered(release: str, values: dict[str, Any]) -> Iterator[tuple[str, s
     for error in chart_errors(release, values):
         if not error.refusal:
             yield error.path, error.message
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a folder that nobody may enter, or a name that no file can have
+        return False
+
+
+def _link_out(shown: str) -> Diagnostic:
+    message = "this symbolic link leads out of the folder that is checked; it was not read"
+    return diagnose(reading.LINK_OUT_OF_TREE, message, whole_file(shown), help="name the file itself, to have it read")
+
+
+def _nothing(skipped: Sequence[Skipped], release: str | None) -> str:
+    """Of files that hold neither objects nor values: a green run over them would mislead."""
+    found = joined([f"{item.what}: {item.reason}" for item in skipped], _MOST_SKIPPED, "; ")
+    values = "" if release else "; for Helm values of the gpu-operator chart, say which with --release"
+    return f"nothing was checked: {found}{values}"
 
 
 def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurityStandard) -> Outcome:
@@ -210,11 +238,8 @@ def _yaml_files(path: Path, failures: list[OSError]) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    for folder, folders, files in os.walk(path, onerror=failures.append):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for name in sorted(files):
-            if name.endswith(YAML_ENDINGS):
-                yield Path(folder) / name
+    for folder, files in walk(str(path), _SKIPPED_FOLDERS.__contains__, failures.append):
+        yield from (Path(folder, name) for name in files if name.endswith(YAML_ENDINGS))
 
 
 def _shown(file: Path, base: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
@@ -95,10 +96,12 @@ def against_disk(root: Path, folder: str, generated: dict[str, bytes], subject: 
         return problem
     target = root / folder
     try:
-        present = read_files(target) if target.exists() else {}
+        present = read_files(target, generated) if target.exists() else {}
     except OSError as error:
         message = f"can't be read: {error.strerror or error}"
-        return diagnose(reading.UNREADABLE_FILE, message, whole_file(folder), subject=subject)
+        rule = reading.INPUT_LIMIT if error.errno in (errno.EFBIG, errno.ENAMETOOLONG) else reading.UNREADABLE_FILE
+        place = f"{folder}/{error.filename}" if rule is reading.INPUT_LIMIT and error.filename else folder
+        return diagnose(rule, message, whole_file(place), subject=subject)
     lock = Lock()
     if (text := present.get(LOCK)) is not None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from poolsmith.policies.run.ephemeral import EPHEMERAL, ephemeral_answers, ephem
 from poolsmith.policies.run.run import run_policies
 from poolsmith.policies.run.static import static_findings
 from poolsmith.record import record
+from poolsmith.sources.input_tree import leads_out
 from poolsmith.sources.text_file import read_text_file
 
 if TYPE_CHECKING:
@@ -129,6 +131,8 @@ def _files_in(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror or error}") from None
     for item in entries:
+        if leads_out(item, (os.path.realpath(path),)):
+            continue
         if item.suffix in _YAML and not item.name.startswith(".") and not item.name.endswith(TEST_ENDING):
             yield item
 

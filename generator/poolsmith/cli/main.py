@@ -29,6 +29,8 @@ TOOL = f"poolsmith {__version__}"
 def main() -> NoReturn:
     """Run, and turn whatever happens into an exit code. No traceback reaches a user."""
     sys.unraisablehook = _interrupt_again
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        _open_what_is_closed()
     gc.set_threshold(_RARELY)
     _leave(_run(sys.argv[1:]))
 
@@ -72,6 +74,8 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         _silence_output()
         return 1
+    except (OSError, RecursionError, MemoryError) as error:
+        return _beyond(error)
     except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, not shown
         return _bug(error)
 
@@ -124,6 +128,31 @@ def _write(text: str, code: Exit) -> int:
         sys.stderr.write(harmless(text).encode(encoding, "backslashreplace").decode(encoding))
         sys.stderr.flush()
     return code
+
+
+def _beyond(error: OSError | RecursionError | MemoryError) -> int:
+    """What the machine can't do, or the input asks too much of: no bug, and a failure all the same."""
+    from poolsmith.cli.exit_codes import Exit
+
+    if isinstance(error, OSError):
+        where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""
+        return _say(f"can't go on: {error.strerror or type(error).__name__}{where}", Exit.FINDINGS)
+    what = "nested too deep" if isinstance(error, RecursionError) else "larger than the memory"
+    return _say(f"can't go on: the input is {what}", Exit.FINDINGS)
+
+
+def _open_what_is_closed() -> None:
+    """Whoever closed an output does not want it; what is written there goes nowhere, and into no other file."""
+    for number, stream in ((0, sys.stdin), (1, sys.stdout), (2, sys.stderr)):
+        if stream is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - for as long as we run
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - for as long as we run
 
 
 def _bug(error: Exception) -> int:

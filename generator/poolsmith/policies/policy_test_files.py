@@ -14,6 +14,7 @@ from poolsmith.policies.admission.placed import PlacedObject, placed_objects
 from poolsmith.policies.policy_test import KIND, PolicyTestSpec
 from poolsmith.record import record
 from poolsmith.shape.kind_document import KindDocument, load_kind_document
+from poolsmith.sources.folder_walk import walk
 from poolsmith.sources.input_tree import InputTree
 
 if TYPE_CHECKING:
@@ -128,6 +129,6 @@ def _yaml_below(path: Path) -> Iterator[Path]:
         yield path
         return
     start = path / _ADMISSION if (path / _ADMISSION).is_dir() else path
-    for folder, folders, names in os.walk(start):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    for folder, names in walk(str(start), lambda name: name.startswith(".")):
+        yield from (Path(folder, name) for name in names if name.endswith(_YAML) and not name.startswith("."))
         yield from (Path(folder) / name for name in sorted(names) if name.endswith(_YAML) and not name.startswith("."))

@@ -84,6 +84,8 @@ def _regular_files(listing: bytes, name: str, flag: str) -> list[tuple[str, str]
         path = os.fsdecode(raw)
         if mode not in _REGULAR or ".." in PurePosixPath(path).parts or path.startswith("/"):
             raise UsageError(f"{flag}: `{printable(path)}` is not a regular file in that revision")
+        if not size.isdigit():  # git says BAD where the object is missing
+            raise UsageError(f"{flag}: the repository lacks `{printable(path)}` of that revision")
         total += int(size)
         files.append((path, blob.decode()))
     if len(files) > _MAX_FILES or total > _MAX_BYTES:

@@ -19,6 +19,7 @@ from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from poolsmith.diagnostics import RuleInfo
@@ -131,6 +132,14 @@ class InputTree:
         return diagnose(reading.LINK_OUT_OF_TREE, "this symbolic link leads out of the project", whole_file(path))
 
 
+def leads_out(file: str | Path, folders: Iterable[str]) -> bool:
+    """Whether a path is a link to what lies below none of some folders, which are given as they really are."""
+    if not os.path.islink(file):
+        return False
+    real = os.path.realpath(file)
+    return not any(real.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+
+
 def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
     """The content of a regular file of bounded size, links followed; `shown` is its path in messages."""
     try:
@@ -148,6 +157,8 @@ def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
             return stream.read(limit)
     except OSError as error:
         return _unreadable(shown, error)
+    except ValueError:
+        return _impossible_name()
 
 
 def decoded(content: bytes, path: str) -> str | Diagnostic:

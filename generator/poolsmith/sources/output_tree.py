@@ -7,6 +7,7 @@ identity). A run that was killed leaves a `.poolsmith-*` folder behind; `recover
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
+MAX_GENERATED_BYTES = 32 << 20
+MAX_OTHER_BYTES = 1 << 20
+MAX_FILES = 20_000
+MAX_FOLDERS = 32
+_SHOWN = 60
 STAGE, OLD, JOURNAL = ".poolsmith-stage-", ".poolsmith-old-", ".poolsmith-swap-"
 
 
@@ -42,16 +48,23 @@ class Staged:
             _remove(self.path)
 
 
-def read_files(folder: Path) -> dict[str, bytes | None]:
+def read_files(folder: Path, known: Collection[str] = ()) -> dict[str, bytes | None]:
     """Every file below `folder` by its relative path; None for what is not a regular file.
 
-    Raises OSError.
+    Files that are not `known` to be generated are read under the limit of profiles. Raises OSError, also for what
+    exceeds a limit.
     """
     found: dict[str, bytes | None] = {}
     for path, mode in _walk(folder):
         if stat.S_ISREG(mode):
+            limit = MAX_GENERATED_BYTES if path in known else MAX_OTHER_BYTES
             with open(os.path.join(folder, path), "rb") as stream:
-                found[path] = stream.read()
+                content = stream.read(limit + 1)
+            if len(content) > limit:
+                raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", path)
+            if len(found) >= MAX_FILES:
+                raise OSError(errno.EFBIG, f"more than {MAX_FILES:,} files in one folder of the output", path)
+            found[path] = content
         else:
             found[path] = None
     return found
@@ -119,6 +132,8 @@ def _walk(folder: Path) -> list[tuple[str, int]]:
             for entry in entries:
                 path = f"{below}/{entry.name}" if below else entry.name
                 if entry.is_dir(follow_symlinks=False):
+                    if path.count("/") >= MAX_FOLDERS:
+                        raise OSError(errno.ENAMETOOLONG, f"nested deeper than {MAX_FOLDERS} folders", path[:_SHOWN])
                     pending.append(path)
                 else:
                     mode = stat.S_IFREG if entry.is_file(follow_symlinks=False) else stat.S_IFLNK
