@@ -271,6 +271,30 @@ def test_the_check_is_told_what_owners_have_accepted(judged, kind, reviews, acce
     assert re.findall(r"--accept (\S+)", job.called) == accepted
 
 
+def widened_policies(folder):
+    """A grant that holds longer."""
+    edit(folder, GRANTS, r"expires: .*", 'expires: "2029-12-31"')
+    regenerate(folder)
+
+
+def changed_judge(folder):
+    put(folder, {".github/workflows/profiles.yaml": "name: profiles\non: [push]\njobs: {}\n"})
+
+
+@pytest.mark.parametrize(
+    ("change", "told", "owner", "other"),
+    [(widened_policies, "policy-widening", "bob", "carol"), (changed_judge, "judge-change", "carol", "bob")],
+)
+@pytest.mark.parametrize("passes", [True, False])
+def test_what_widens_or_changes_the_judge_passes_with_the_approval_of_its_owner_only(
+    judged, change, told, owner, other, passes
+):
+    job = judged("shown", change, reviews=[review(owner if passes else other)])
+
+    assert (job.steps[CHECK] == "success") is passes, job.printed
+    assert passes or f"error PSM66{'0' if told == 'policy-widening' else '1'} {told}" in job.printed
+
+
 def test_without_an_approval_the_check_is_told_nothing(judged):
     assert "--accept" not in judged("own", lambda folder: None, reviews=[review("carol", "COMMENTED")]).called
 
