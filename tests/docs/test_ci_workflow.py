@@ -51,7 +51,14 @@ def base(tmp_path_factory):
     for name in (".ci/approved.py", "requirements-run.lock"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    put(folder, {"generator/who": "the base\n", ".github/CODEOWNERS": OWNERS})
+    put(
+        folder,
+        {
+            "generator/who": "the base\n",
+            ".github/CODEOWNERS": OWNERS,
+            ".github/workflows/profiles.yaml": SHOWN,
+        },
+    )
     git(folder, "init", "--quiet", "--initial-branch", "main")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "-m", "base")
@@ -278,7 +285,7 @@ def widened_policies(folder):
 
 
 def changed_judge(folder):
-    put(folder, {".github/workflows/profiles.yaml": "name: profiles\non: [push]\njobs: {}\n"})
+    edit(folder, ".github/workflows/profiles.yaml", r'check --policies-from "\$BASE" "\$@"', "check || true")
 
 
 @pytest.mark.parametrize(
