@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.app.admission import Admission, admission_of
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.project import Project, open_project
 from poolsmith.app.repository_review import review_repository
 from poolsmith.diagnostics import NoInputError, diagnose, whole_file
 from poolsmith.diagnostics.codes.outside import NO_SUPPLY_POLICY
+from poolsmith.output.tree import render_cluster
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.policies.files import SUPPLY
 from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
 from poolsmith.review.change import ClusterChange, SeenCluster
 from poolsmith.review.gained import Elsewhere, gained_settings
+from poolsmith.review.switched_off import Shipped, switched_off
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.app.run import Run
     from poolsmith.diagnostics import Diagnostic
@@ -38,8 +42,26 @@ def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Di
     if not supply.is_kept:
         yield diagnose(NO_SUPPLY_POLICY, "the base has no sound policies/supply.yaml", whole_file(SUPPLY))
     yield from review_repository(run, judging, base, before)
+    policies = run.project.judging_policies
     for change in cluster_changes(run, before):
+        yield from switched_off(change, policies.admission[0], _shipped(run.project))
         yield from gained_settings(change, _elsewhere(run.project, before, change), accepts)
+
+
+def _shipped(project: Project) -> Shipped:
+    """What the base's policies come to in a cluster of either side."""
+    policies = project.judging_policies
+
+    def admission(seen: SeenCluster) -> Admission:
+        assert seen.loaded.file is not None, "it was planned"
+        return admission_of(policies, seen.prediction, seen.loaded.file)
+
+    def met(seen: SeenCluster) -> Mapping[str, frozenset[str]]:
+        tree = render_cluster(seen.plan, project.texts.of(seen.prediction), admission(seen).manifests)
+        with closing(project.admission_reviews.ask(seen.prediction, tree)) as asked:
+            return asked.met()
+
+    return Shipped(files=lambda seen: frozenset(item.path for item in admission(seen).manifests), met=met)
 
 
 def _elsewhere(project: Project, before: Project | None, change: ClusterChange) -> Elsewhere:

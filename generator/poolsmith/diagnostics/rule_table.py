@@ -222,6 +222,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM704", "unknown-delivery", "error", ()),
     ("PSM705", "unanswered-unknown", "error", ()),
     ("PSM706", "no-supply-policy", "error", ()),
+    ("PSM710", "switched-off", "error", ()),
     ("PSM901", "denied-by-policy", "error", ()),
     ("PSM902", "warned-by-policy", "warning", ()),
     ("PSM903", "audited-by-policy", "note", ()),

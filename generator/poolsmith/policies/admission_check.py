@@ -117,6 +117,13 @@ class AskedPolicies:
         if self._asked is not None:
             self._asked.close()
 
+    def met(self) -> dict[str, frozenset[str]]:
+        """By the key of each object: the policies that are meant for it, or for its pod."""
+        found: dict[str, frozenset[str]] = {}
+        for item in self._asked.judged() if self._asked is not None else ():
+            found[item.about.key] = found.get(item.about.key, frozenset()) | frozenset(item.evaluation.met)
+        return found
+
     def findings(self, view: PrivilegeView) -> AdmissionFindings:
         if self._asked is None and not self._unknown:
             return AdmissionFindings()

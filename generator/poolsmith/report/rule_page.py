@@ -17,6 +17,7 @@ _FAMILIES = (
     ("PSM4", "Privileges"),
     ("PSM5", "Output and GitOps hygiene"),
     ("PSM6", "Policy files"),
+    ("PSM7", "What comes from elsewhere, and what is switched off"),
     ("PSM9", "Your own policies"),
 )
 

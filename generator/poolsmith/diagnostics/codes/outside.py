@@ -64,6 +64,19 @@ NO_SUPPLY_POLICY = RuleInfo(
     fix="run `poolsmith supply --write`, have the owners of policies/ review the file, and merge it first",
 )
 
+SWITCHED_OFF = RuleInfo(
+    code="PSM710",
+    name="switched-off",
+    applies_to="profile",
+    what="With --policies-from: a line of a profile takes away what protects the cluster in the base: a Kubernetes "
+    "version or a namespace for which policies are not shipped, a namespace or a pool label that a policy tells "
+    "objects by, pods of a release in `upgradingFrom` that the cluster does not run.",
+    why="The policies are the same as before, and nobody sees that they no longer hold.",
+    fix="leave the line as it is in the base, or first change the policies so that they hold for the new one",
+    bad="stack: {release: v26.3.3, upgradingFrom: v24.6.1}   # and the base has release v26.3.3\n",
+    good="stack: {release: v26.7.0, upgradingFrom: v26.3.3}   # and the base has release v26.3.3\n",
+)
+
 OUTSIDE: tuple[RuleInfo, ...] = (
     UNKNOWN_SOURCE,
     UNKNOWN_IMAGE,
@@ -71,4 +84,5 @@ OUTSIDE: tuple[RuleInfo, ...] = (
     UNKNOWN_DELIVERY,
     UNANSWERED,
     NO_SUPPLY_POLICY,
+    SWITCHED_OFF,
 )
