@@ -1,6 +1,9 @@
-"""Records what Kubernetes' own evaluator says: `python tests/cel/record.py /tmp/vap-oracle` (see tests/oracle/admission).
+"""Records what Kubernetes' own evaluator says, by the program of tests/oracle/admission:
 
-Each file of `recorded/` keeps its questions; only the answers are written anew.
+    PYTHONPATH=generator:tests python tests/cel/record.py /tmp/vap-oracle
+
+Each file of `recorded/` keeps its questions; only the answers are written anew. Those to random expressions go to
+`tests/recorded/data/cel_verdicts.jsonl.xz`.
 """
 
 from __future__ import annotations
@@ -10,6 +13,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cel import verdicts
+from support.recordings import DATA, ENDING, packed
+
+RANDOM = 20_000
 RECORDED = Path(__file__).parent / "recorded"
 
 
@@ -70,6 +77,14 @@ def main(binary):
         cases = recorded.pop("cases")
         body = ",\n".join(json.dumps(case) for case in cases)
         path.write_text(json.dumps(recorded)[:-1] + ', "cases": [\n' + body + "\n]}\n")
+    (DATA / f"cel_verdicts{ENDING}").write_bytes(packed(dict(blocks(binary))))
+
+
+def blocks(binary):
+    """The verdicts on random expressions, with a digest of what was asked."""
+    for first in range(0, RANDOM, verdicts.BLOCK):
+        asked = verdicts.block_of(first)
+        yield f"{first:06}", {"questions": verdicts.digest(asked), "verdicts": verdicts.asked(binary, asked)}
 
 
 if __name__ == "__main__":
