@@ -10,7 +10,7 @@ import time
 import pytest
 
 from poolsmith.app import check_paths
-from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics import NoInputError, UsageError
 from poolsmith.sources.yaml_reader import read_documents
 
 RELEASE = """\
@@ -121,7 +121,8 @@ def test_a_named_file_without_kind_is_a_values_file_when_the_release_is_given(ju
     files = {"values.yaml": "anything: 1\n"}
 
     assert names(judge(files, "values.yaml", release="v26.3.3")) == [("unknown-value", "values.yaml:1:1")]
-    assert reasons(judge(files, "values.yaml")) == ["document 1 has no apiVersion and kind"]
+    with pytest.raises(NoInputError, match=r"document 1 has no apiVersion and kind; .* say which with --release"):
+        judge(files, "values.yaml")
 
 
 def test_helm_reads_only_the_first_document_of_a_values_file(judge):

@@ -44,6 +44,8 @@ _SECRET_KIND = re.compile(r"^\s*(?:- )?[\"']?kind[\"']?:\s*[\"']?Secret[\"']?\s*
 _ON_A_LINE = re.compile(
     r"[\"']?name[\"']?:\s{0,20}[\"']?(?P<name>[\w.-]{1,200})[\"']?\s{0,20},.{0,200}?[\"']?value[\"']?:\s{0,20}(?=\S)"
 )
+_QUOTED = re.compile(r'[:\[,]\s{0,9}"([^"]{1,4000})"(?!\s*:)')
+_WORD = re.compile(r"[^\s{}\[\],:\"']{4,}")
 _KEY_ENDS = "-----END"
 _KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
 
@@ -128,13 +130,17 @@ class _LineScan:
             self._keep(line[pair.end() :].rstrip("}, "))
             return f"{line[: pair.end()]}{MASK}"
         if key is None:
-            self.texts.update(shaped_parts(line))
+            self.texts.update(_parts(shaped_parts(line)))
             return masked_line(line)
         value = (key["text"] or "").strip()
         bare = value.strip("\"'")
         is_block = value[:1] in ("|", ">")
         is_named = is_secret_name(key["key"]) or (by_name and key["key"] == "value")
-        if (self._has_secret and key["key"] in _HELD) or (is_named and is_block):
+        if self._has_secret and key["key"] in _HELD:
+            self._within = indent
+            self.texts.update(_WORD.findall(value))
+            return f"{line[: key.start('text')]}{MASK}" if value else line
+        if is_named and is_block:
             self._within = indent
         elif value[:1] not in ("[", "{", "&", "*", "#", "") and (
             is_secret(key["key"], bare) or (is_named and bare[:1] != "/" and not is_placeholder(bare))
@@ -142,7 +148,7 @@ class _LineScan:
             self._within = indent
             self._keep(value)
             return f"{line[: key.start('text')]}{MASK}"
-        self.texts.update(shaped_parts(line))
+        self.texts.update(_parts(shaped_parts(line)))
         return masked_line(line)
 
     def _keep(self, text: str) -> None:
@@ -195,7 +201,15 @@ def _scalar(node: ScalarNode, name: str, *, held: bool) -> Iterator[tuple[Scalar
         elif shape_of(text):
             yield node, None
     elif parts := (*shaped_parts(text), *assigned_parts(text)):
-        yield node, Secrets(frozenset(parts))
+        yield node, Secrets(frozenset(_parts(parts)))
+
+
+def _parts(found: Iterable[str]) -> Iterator[str]:
+    """What has the shape of a secret, and the password behind a name of a user."""
+    for part in found:
+        yield from _pieces(part)
+        if part.find(":") > 0 and not part.startswith(("{", '"')):
+            yield from _pieces(part.partition(":")[2])
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -204,6 +218,8 @@ def _pieces(text: str) -> Iterator[str]:
         yield text
         yield printable(text)
         yield " ".join(text.split())
+    if '"' in text:
+        yield from (word for word in _QUOTED.findall(text) if len(word) >= _SHORTEST)
     if "\n" in text:
         yield from (line.strip() for line in text.split("\n") if len(line.strip()) >= _SHORTEST)
 

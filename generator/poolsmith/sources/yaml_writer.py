@@ -167,7 +167,10 @@ def _string(text: str) -> str:
 
 def quoted(text: str) -> str:
     """`text` in double quotes, on one line."""
-    return f'"{_NEEDS_ESCAPE.sub(_escape, text)}"'
+    escaped_text = _NEEDS_ESCAPE.sub(_escape, text)
+    if not escaped_text.isprintable():
+        escaped_text = "".join(char if char.isprintable() else escaped(char) for char in escaped_text)
+    return f'"{escaped_text}"'
 
 
 def _escape(match: re.Match[str]) -> str:
