@@ -342,7 +342,6 @@ def test_namespace_and_helm_release_are_those_of_the_installation():
             {"extraObjects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "{{ lookup }}"}}]},
             "extraObjects",
         ),
-        ({"node-feature-discovery": {"prometheus": {"enable": True}}}, "PodMonitor"),
     ],
 )
 def test_what_is_not_modelled_is_named(values, unknown):

@@ -97,7 +97,6 @@ def test_the_plugin_is_unprivileged_by_default(version):
     [
         ({"migStrategy": "none"}, UNPRIVILEGED),
         ({"migStrategy": "mixed"}, ADMINISTRATOR),
-        ({"deviceListStrategy": "volume-mounts"}, ADMINISTRATOR),
         ({"deviceListStrategy": "envvar"}, UNPRIVILEGED),
         (CONFIG, ADMINISTRATOR),
         ({**CONFIG, "migStrategy": "none", "deviceListStrategy": "envvar"}, UNPRIVILEGED),
@@ -108,6 +107,14 @@ def test_the_plugin_is_unprivileged_by_default(version):
 def test_the_plugins_privileges_follow_its_values(version, values, expected):
     spec = pod(plugin(version, values))
 
+    assert container(spec, "nvidia-device-plugin-ctr")["securityContext"] == expected
+
+
+@pytest.mark.parametrize("version", PLUGINS)
+def test_volumes_as_a_way_to_hand_out_devices_need_an_administrator_since_0_17(version):
+    spec = pod(plugin(version, {"deviceListStrategy": "volume-mounts"}))
+
+    expected = UNPRIVILEGED if version == "0.15.1" else ADMINISTRATOR
     assert container(spec, "nvidia-device-plugin-ctr")["securityContext"] == expected
 
 
@@ -425,7 +432,11 @@ def test_the_exporter_takes_folders_of_the_host_from_values(version):
             {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"},
         ),
         ("4.8.2", {"hostPID": True}, {"hostPID": True}),
-        ("4.8.2", {"hostNetwork": True}, {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}),
+        (
+            "4.8.2",
+            {"hostNetwork": True},
+            {"hostNetwork": True, "hostPID": False, "dnsPolicy": "ClusterFirstWithHostNet"},
+        ),
     ],
 )
 def test_the_exporter_joins_namespaces_of_the_host_where_values_say_so(version, values, expected):
@@ -444,18 +455,32 @@ def test_the_exporter_writes_dumps_to_the_host_where_values_say_so():
 
 
 @pytest.mark.parametrize(
-    ("values", "unknown"),
+    ("values", "kind"),
     [
         ({"kubernetes": {"enablePodLabels": True}}, "ClusterRole"),
-        ({"kubernetes": {"enablePodUID": True}}, "ClusterRole"),
+        ({"kubernetes": {"enablePodUID": True}}, "ClusterRoleBinding"),
         ({"kubernetesDRA": {"enabled": True}}, "ClusterRole"),
         ({"tlsServerConfig": {"enabled": True}}, "Secret"),
         ({"basicAuth": {"users": {"a": "b"}}}, "ConfigMap"),
-        ({"initContainers": [{"name": "a"}]}, "initContainers"),
     ],
 )
-def test_what_is_not_known_of_the_exporter_is_named(values, unknown):
-    assert [text for text in exporter("4.8.2", values).unknown if unknown in text]
+def test_what_the_exporters_values_bring_is_told(values, kind):
+    brought, before = kinds(exporter("4.8.2", values)), kinds(exporter("4.8.2"))
+
+    assert list(brought).count(kind) == list(before).count(kind) + 1
+
+
+def test_a_container_before_the_exporter_is_told_as_it_is():
+    first = {"name": "a", "securityContext": {"privileged": True}}
+    spec = pod(exporter("4.8.2", {"initContainers": [first]}), "dcgm-exporter")
+
+    assert spec["initContainers"] == [first]
+
+
+def test_a_name_that_the_chart_runs_as_a_template_is_refused():
+    values = {"tlsServerConfig": {"enabled": True, "existingSecret": "{{ .Release.Name }}"}}
+
+    assert "existingSecret" in exporter("4.8.2", values).errors[0].message
 
 
 @pytest.mark.parametrize("version", EXPORTERS)

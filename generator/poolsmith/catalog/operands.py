@@ -104,14 +104,15 @@ def _binding(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
     return {
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
         "subjects": [
-            {
-                "kind": "ServiceAccount",
-                "name": subject.rpartition("/")[2],
-                "namespace": subject.rpartition("/")[0] or namespace,
-            }
+            copied(subject) if isinstance(subject, dict) else _account(subject, namespace)
             for subject in compact["subjects"]
         ],
     }
+
+
+def _account(subject: str, namespace: str) -> dict[str, Any]:
+    above, _, name = subject.rpartition("/")
+    return {"kind": "ServiceAccount", "name": name, "namespace": above or namespace}
 
 
 def _config_map(compact: dict[str, Any], namespace: str) -> dict[str, Any]:

@@ -8,11 +8,15 @@ A mapping may be one of:
 `{$when, $then, $else}`  one of two, or nothing;
 `{$when, $items}`        in a list: several items; the condition may be absent;
 `{$each: path, $as}`     a list made of a list, whose items are `@item`;
-`{$merge: [...]}`        mappings laid on each other.
+`{$pairs: path, $as}`    a list made of a mapping by its sorted keys, with `@item.key` and `@item.value`;
+`{$without: [...], $of: path}`  a mapping without some of its keys, of which something must be left;
+`{$merge: [...]}`        mappings laid on each other; also what `$pairs` makes;
+`{$json: node}`          a text of several lines with values in it, as JSON.
 
 A condition is a list of terms that must all hold. A term is a path of values or a `@name` that is true as templates
 see it, `!` before it for the opposite, `a|b` for either of them; or one path and a test: `a = text`, `a != text`,
-`a contains text`, `a is string`, `a is bool`, `a is set`, `a is other` than a boolean or null.
+`a contains text`, `a is string`, `a is bool`, `a is set`, `a is other` than a boolean or null, `a is untext` of what
+is no string nor null, `a is single` of a mapping with one key, `a > number`.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import json
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.operands import go_path
 from poolsmith.operands.chart import read_back
 from poolsmith.operands.chart.go_template import TemplateError, is_true, left_place, look_up, plain, printed, quoted
 from poolsmith.operands.chart.workloads.reference import REFERENCE, reference
@@ -125,6 +130,8 @@ def _text(text: str, scope: ValueScope) -> Any:
 def _value(asked: Reference, scope: ValueScope) -> Any:
     """Of a text that is one reference."""
     path, value = _first(asked.paths, scope)
+    if asked.form == "rooted":
+        return go_path.joined("/", printed(value))
     if not (value is not None if asked.always else is_true(value)):
         return NOTHING
     if asked.form in _COLLECTIONS and not isinstance(value, _COLLECTIONS[asked.form]):
@@ -134,6 +141,10 @@ def _value(asked: Reference, scope: ValueScope) -> Any:
         return copy.deepcopy(value)
     if asked.form == "quote":
         return quoted(value)
+    if asked.form == "joined":
+        return _in_form(value, asked)
+    if asked.form == "stripped":
+        return _stripped(value, path, scope)
     if asked.form in ("block", "json"):
         return _kept(read_back.block, _in_form(value, asked), path, scope) if asked.form == "block" else _json(value)
     if isinstance(value, str) and path.startswith("@"):
@@ -192,7 +203,7 @@ def _written(text: str, scope: ValueScope) -> str:
 def _in_form(value: Any, asked: Reference) -> str:
     if asked.form == "quote":
         return json.dumps(printed(value), ensure_ascii=False)
-    if asked.form == "join":
+    if asked.form in ("join", "joined"):
         items = value if isinstance(value, list) else [value]
         return ",".join(printed(item) for item in items if item is not None)
     return printed(value)
@@ -244,7 +255,13 @@ def _items(node: Any, scope: ValueScope) -> list[Any]:
 
 
 def _applies(node: dict[str, Any], scope: ValueScope) -> bool:
-    return holds(node.get("$when", []), lambda path: value_of(path, scope))
+    return holds(node.get("$when", []), lambda path: _asked(path, scope))
+
+
+def _asked(path: str, scope: ValueScope) -> Any:
+    """What a condition looks at: a text before it is read back, which is true even if it says `false`."""
+    text = None if scope.typed else _definition_text(path, scope)
+    return value_of(path, scope) if text is None else text
 
 
 def _when(node: dict[str, Any], scope: ValueScope) -> Any:
@@ -264,10 +281,38 @@ def _each(node: dict[str, Any], scope: ValueScope) -> Any:
     return [item for item in made if item is not NOTHING]
 
 
+def _pairs(node: dict[str, Any], scope: ValueScope) -> Any:
+    """As `range $key, $value` goes through a mapping, or through a list by its indexes."""
+    items = value_of(node["$pairs"], scope)
+    path = scope.shown(node["$pairs"])
+    if items is None:
+        return NOTHING
+    if not isinstance(items, dict | list):
+        raise TemplateError(f"at <.Values.{path}>: range can't iterate over it", path)
+    pairs = sorted(items.items()) if isinstance(items, dict) else enumerate(items)
+    filled = [fill(node["$as"], scope.with_item({"key": key, "value": value}, f"{path}.{key}")) for key, value in pairs]
+    return filled or NOTHING
+
+
+def _without(node: dict[str, Any], scope: ValueScope) -> dict[str, Any]:
+    """As `toYaml (omit ...)` among other keys: an empty rest would be written as `{}`, which is no key."""
+    path = node["$of"]
+    value = value_of(path, scope)
+    if not isinstance(value, dict):
+        raise TemplateError(f"at <.Values.{path}>: omit takes a map", path)
+    rest = {key: copy.deepcopy(item) for key, item in value.items() if key not in node["$without"]}
+    if not rest:
+        raise TemplateError(f"at <.Values.{path}>: an empty map is no YAML among other keys", path)
+    return rest
+
+
 def _merge(node: dict[str, Any], scope: ValueScope) -> Any:
     merged: dict[str, Any] = {}
-    for part in node["$merge"]:
+    parts = node["$merge"]
+    for part in parts if isinstance(parts, list) else [parts]:
         filled = fill(part, scope)
+        if isinstance(filled, list):
+            filled = {key: value for item in filled for key, value in item.items()}
         if isinstance(filled, dict):
             merged |= filled
         elif filled is not NOTHING:
@@ -282,11 +327,26 @@ def _path_in(node: Any, scope: ValueScope) -> str:
     return scope.shown(reference(whole[1]).paths[0]) if whole else ""
 
 
+def _stripped(value: Any, path: str, scope: ValueScope) -> str:
+    shown = scope.shown(path)
+    if not isinstance(value, str):
+        raise TemplateError(f"at <.Values.{shown}>: indent takes a string", shown)
+    read: str = _kept(read_back.block, value, path, scope)
+    return read.rstrip("\n")
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-_SPECIAL = {"$when": _when, "$each": _each, "$merge": _merge}
+_SPECIAL = {
+    "$when": _when,
+    "$each": _each,
+    "$pairs": _pairs,
+    "$without": _without,
+    "$merge": _merge,
+    "$json": lambda node, scope: _json(fill(node["$json"], scope)),
+}
 
 
 _TESTS: dict[str, Callable[[Any, str], bool]] = {
@@ -294,13 +354,24 @@ _TESTS: dict[str, Callable[[Any, str], bool]] = {
     "!=": lambda value, text: printed(value) != text,
     "contains": lambda value, text: text in value if isinstance(value, str | list) else False,
     "is": lambda value, kind: _KINDS[kind](value),
+    ">": lambda value, number: _whole_number(value) > int(number),
 }
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "bool": lambda value: isinstance(value, bool),
     "set": lambda value: value is not None,
     "other": lambda value: value is not None and not isinstance(value, bool),
+    "untext": lambda value: value is not None and not isinstance(value, str),
+    "single": lambda value: isinstance(value, dict) and len(value) == 1,
 }
+
+
+def _whole_number(value: Any) -> int:
+    """Sprig's `int`: zero for what is none."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
 
 
 def holds(terms: list[str], value_of: Callable[[str], Any]) -> bool:

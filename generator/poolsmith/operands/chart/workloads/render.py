@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up
-from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaults
 from poolsmith.operands.chart.workloads.chart_objects import HOOK, ChartError, ChartWorkloads, ReleasePlace
 from poolsmith.operands.chart.workloads.fill import ValueScope, fill, value_of
 from poolsmith.operands.chart.workloads.unfold import unfold
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.catalog.chart_workloads import ChartEntry
+
+_GLOBAL = "global"
 
 
 def render(
@@ -63,8 +65,8 @@ def _scope(entry: ChartEntry, values: dict[str, Any], place: ReleasePlace, varia
 
 
 def _objects(entry: ChartEntry, scope: ValueScope, place: ReleasePlace) -> ChartWorkloads:
-    own_namespace = value_of("@ownNamespace", scope) if "ownNamespace" in entry.define else None
-    items = [unfold(item, own_namespace or place.namespace) for item in fill(entry.objects, scope)]
+    namespace = _own_namespace(scope) or place.namespace if "ownNamespace" in entry.define else place.namespace
+    items = [unfold(item, namespace) for item in fill(entry.objects, scope)]
     hooks = tuple(item for item in items if HOOK in item["metadata"].get("annotations", {}))
     return ChartWorkloads(
         objects=tuple(item for item in items if item not in hooks),
@@ -73,15 +75,34 @@ def _objects(entry: ChartEntry, scope: ValueScope, place: ReleasePlace) -> Chart
     )
 
 
+def _own_namespace(scope: ValueScope) -> str:
+    """What the chart's values say. Raises TemplateError for what is no name to Kubernetes, `~` for one."""
+    path = "namespaceOverride"
+    if not is_true(scope.value(path)):
+        return ""
+    read = value_of("@ownNamespace", scope)
+    if not isinstance(read, str):
+        raise TemplateError(f"at <.Values.{path}>: what is read back is no name", path)
+    return read
+
+
 def _subchart(subchart: dict[str, str], values: dict[str, Any], place: ReleasePlace) -> ChartWorkloads:
     entry = read_chart_workloads(subchart["chart"], subchart["version"])
     if entry is None:
         return ChartWorkloads(unknown=(f"workloads of {subchart['chart']} {subchart['version']} are not known",))
     own = values.get(subchart["values"])
-    merged = over_defaults(entry, own if isinstance(own, dict) else {})
+    merged = over_defaults(entry, _with_global(own if isinstance(own, dict) else {}, values.get(_GLOBAL)))
     inner = ReleasePlace(helm_release=place.helm_release, namespace=place.namespace, name=subchart["name"])
     rendered = render(entry, merged, inner)
     return replace(rendered, errors=tuple(error.below(subchart["values"]) for error in rendered.errors))
+
+
+def _with_global(own: dict[str, Any], above: Any) -> dict[str, Any]:
+    """The values of a bundled chart with those that all charts share: the upper chart's win."""
+    if not isinstance(above, dict):
+        return own
+    below = own.get(_GLOBAL)
+    return {**own, _GLOBAL: merge_files([below if isinstance(below, dict) else {}, above])}
 
 
 def _stopped(entry: ChartEntry, why: TemplateError) -> ChartWorkloads:

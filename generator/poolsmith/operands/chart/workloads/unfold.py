@@ -3,7 +3,7 @@
 Deployments and Jobs are written like DaemonSets. `extraInit`, `extraVolumes`, and a container's `extraEnv` and
 `extraMounts`, hold what values bring in Kubernetes' own form; `spec` is laid over the workload's specification,
 `namespace` replaces that of the release. The texts of volumes and mounts are the entry's own: one with a value in it
-is a mapping, so that no value is taken apart. What has an `apiVersion` is written out, and `clusterWide` where it is.
+is a mapping, so that no value is taken apart. What has `metadata` is written out, and `clusterWide` where it is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from poolsmith.operands.chart.go_template import printed
 from poolsmith.operands.kube import init_containers_of, pod_of
 
 _API = {"DaemonSet": "apps/v1", "Deployment": "apps/v1", "Job": "batch/v1"}
+_BINDINGS = ("RoleBinding", "ClusterRoleBinding")
 _EMPTY: dict[str, Any] = {"selector": {}, "volumes": {}, "init": [], "containers": []}
 _EXTRA = {"extraEnv": "env", "extraMounts": "volumeMounts"}
 _MAPPINGS = ("labels", "annotations", "podLabels", "podAnnotations", "selector", "data")
@@ -28,14 +29,21 @@ def unfold(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
     """
     for part in (compact, *compact.get("containers", ()), *compact.get("init", ())):
         _hold_types(part)
+    if not isinstance(compact.get("name", compact.get("metadata", {}).get("name")), str):
+        raise TypeError("name")
     form = {key: value for key, value in compact.items() if key != "namespace"}
     place = compact.get("namespace", namespace)
-    if "apiVersion" in form:
+    if "metadata" in form:
+        if not isinstance(form.get("apiVersion"), str):
+            raise TypeError("apiVersion")
         if not form.pop("clusterWide", False):
             form["metadata"] = {**form["metadata"], "namespace": place}
         return form
     if form["kind"] in _API:
         return _workload(form, place)
+    if form["kind"] in _BINDINGS:
+        accounts = [{"kind": "ServiceAccount", "name": name, "namespace": place} for name in form["subjects"]]
+        return whole({**form, "subjects": accounts}, place)
     if form["kind"] == "ConfigMap":
         return whole({**form, "keys": {}}, place) | {"data": form.get("data", {})}
     return whole(form, place)

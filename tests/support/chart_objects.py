@@ -1,0 +1,123 @@
+"""Objects of a chart in a form in which Helm's and ours can be compared, and what a value changes in them.
+
+Left out, on both sides: nulls and empty fields, which the API server takes for nothing; the hash of a ConfigMap in
+an annotation, which only restarts pods; and texts that the charts bring themselves. Texts of YAML are compared as
+data, because Helm's emitter and ours lay them out differently. The value of a variable that is a number is no value
+to the API server, and ours are texts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from poolsmith.operands.chart.go_template import printed
+from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+_DRAWN = re.compile(r"\$2[aby]\$[^\"\s]+")
+_CHECKSUM = "checksum/config"
+_CLUSTER_WIDE = frozenset(("ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition"))
+_EMPTY_IS_SOMETHING = frozenset(("emptyDir", "podSelector"))
+_NO_SCALARS = (
+    *("egress", "ingress", "livenessProbe", "metricRelabelings", "readinessProbe", "relabelings"),
+    *("resources", "securityContext"),
+)
+"""Written as they are, and no object or list: the API server refuses a scalar there."""
+_OWN_TEXT = {"metrics": ("# Format", "<a file of the chart>")}
+_SAYS_NOTHING = ("[null]", "[{}]", "[false]", "[0]", '[""]', "[[]]")
+"""Keys of ConfigMaps whose text is the chart's own, by how it begins, and what an entry has in its place."""
+
+
+def comparable(objects: Iterable[dict[str, Any]], namespace: str) -> dict[str, Any]:
+    """Objects by `Kind/namespace/name`; one that stands twice has a plus behind it.
+
+    `namespace` is the release's, in which Helm puts what names none.
+    """
+    found: dict[str, Any] = {}
+    for item in objects:
+        kept = tidied(item)
+        metadata = kept.get("metadata") if isinstance(kept, dict) else None
+        metadata = metadata if isinstance(metadata, dict) else {}
+        if kept.get("kind") in _CLUSTER_WIDE:
+            metadata.pop("namespace", None)
+        elif metadata:
+            metadata.setdefault("namespace", namespace)
+        key = "/".join(str(part) for part in (kept.get("kind"), metadata.get("namespace", ""), metadata.get("name")))
+        while key in found:
+            key += "+"
+        found[key] = _data(kept)
+    return found
+
+
+def tidied_changes(changes: list[list[Any]]) -> list[list[Any]]:
+    """Recorded changes, without those that say nothing."""
+    kept = []
+    for path, *new in changes:
+        value = tidied({path[-1]: new[0]}) if new else {}
+        if new and not value and tidied({"": new[0]}):
+            continue
+        kept.append([path, value[path[-1]]] if value else [path])
+    return kept
+
+
+def delta(before: Any, after: Any, path: tuple[str, ...] = ()) -> list[list[Any]]:
+    """`[path, new]` for what is new or another, `[path]` for what is gone; lists are compared as a whole."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        changes: list[list[Any]] = []
+        for key in sorted({*before, *after}):
+            if key not in after:
+                changes.append([[*path, key]])
+            elif key not in before:
+                changes.append([[*path, key], after[key]])
+            else:
+                changes += delta(before[key], after[key], (*path, key))
+        return changes
+    return [] if before == after and type(before) is type(after) else [[list(path), after]]
+
+
+def tidied(value: Any) -> Any:
+    """A part of an object, without what says nothing. Tidied twice is tidied once."""
+    if isinstance(value, list):
+        return [tidied(item) for item in value]
+    if not isinstance(value, dict):
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    if "value" in value and not isinstance(value["value"], str | dict | list | None):
+        value = {**value, "value": printed(value["value"])}
+    kept = {str(key): tidied(item) for key, item in value.items() if item is not None}
+    checksum = kept.get(_CHECKSUM)
+    if isinstance(checksum, str) and _HASH.match(checksum):
+        del kept[_CHECKSUM]
+    return {key: item for key, item in kept.items() if not _says_nothing(key, item)}
+
+
+def _says_nothing(key: str, item: Any) -> bool:
+    if key in _NO_SCALARS and not (item and isinstance(item, dict | list)):
+        return True
+    return item in ({}, [], "") and key not in _EMPTY_IS_SOMETHING
+
+
+def _data(item: dict[str, Any]) -> dict[str, Any]:
+    if item.get("kind") == "CustomResourceDefinition":
+        spec = {key: value for key, value in item["spec"].items() if key in ("group", "scope", "names")}
+        return {**item, "metadata": {"name": item["metadata"]["name"]}, "spec": spec}
+    if item.get("kind") == "Secret":
+        return {**item, "data": dict.fromkeys(item.get("data", {}), "<data>")}
+    if item.get("kind") != "ConfigMap" or not isinstance(item.get("data"), dict):
+        return item
+    data = {key: _text(key, text) for key, text in item["data"].items()}
+    said = {key: text for key, text in data.items() if text not in _SAYS_NOTHING}
+    return {key: value for key, value in {**item, "data": said}.items() if value != {}}
+
+
+def _text(key: str, text: Any) -> Any:
+    begins, instead = _OWN_TEXT.get(key, ("\0", ""))
+    if not isinstance(text, str) or text.lstrip().startswith((begins, instead or begins)):
+        return instead if isinstance(text, str) else text
+    try:
+        documents = read_documents(text)
+    except YamlProblem:
+        return text.rstrip("\n")
+    return _DRAWN.sub("<hash>", json.dumps(documents, sort_keys=True)) if documents else text.rstrip("\n")
