@@ -339,13 +339,17 @@ def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-_SPECIAL = {
+def _text_of(node: dict[str, Any], scope: ValueScope) -> str:
+    return _json(fill(node["$json"], scope))
+
+
+_SPECIAL: dict[str, Callable[[dict[str, Any], ValueScope], Any]] = {
     "$when": _when,
     "$each": _each,
     "$pairs": _pairs,
     "$without": _without,
     "$merge": _merge,
-    "$json": lambda node, scope: _json(fill(node["$json"], scope)),
+    "$json": _text_of,
 }
 
 
