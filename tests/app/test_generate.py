@@ -129,6 +129,32 @@ def test_foreign_files_survive_untouched_and_are_told(generated, generate):
     assert "foreign-file" in generate(generated)
 
 
+STRAYS = (
+    "output/evil.yaml",
+    "output/.gitattributes",
+    "output/other/delivery/kustomization.yaml",
+    "output/clusters/evil.yaml",
+    "output/clusters/unknown/evil.yaml",
+    "output/clusters/unknown/deep/.argocd-source.yaml",
+    "output/clusters/.hidden/evil.yaml",
+)
+
+
+def test_files_in_no_generated_folder_are_told_and_untouched(generated, generate):
+    for path in STRAYS:
+        (generated / path).parent.mkdir(parents=True, exist_ok=True)
+        (generated / path).write_text("mine\n")
+    (generated / "output/clusters/link").symlink_to(generated)
+    (generated / "output/clusters/empty").mkdir()
+
+    for flags in ((), ("--check",)):
+        out = generate(generated, *flags)
+        for path in (*STRAYS, "output/clusters/link"):
+            assert f"{path}: warning PSM504 foreign-file" in out
+        assert "empty" not in out
+    assert [(generated / path).read_text() for path in STRAYS] == ["mine\n"] * len(STRAYS)
+
+
 def test_foreign_files_do_not_fail_a_check_unless_asked(generated, generate):
     (generated / CLUSTER / "notes.txt").write_text("mine")
 

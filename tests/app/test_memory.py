@@ -230,6 +230,7 @@ def test_links_in_the_input_mean_that_nothing_is_remembered(project, store, tmp_
 
 
 def test_who_is_judged_by_another_revision_gets_no_remembered_answer(project, store, worked_on, tmp_path, old_files):
+    subprocess.run(["git", "init", "-q", project], check=True)
     base = BaseRevision(folder=project, prefix="", files={})
     check(project, store)
     worked_on()

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import TOOL
 from poolsmith.app.folder import FolderResult, GeneratedFolder, against_disk
-from poolsmith.app.project import CLUSTERS, FLEET
+from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT
 from poolsmith.diagnostics import Diagnostic, Severity
 from poolsmith.output.comparison import foreign_diagnostics, hand_edit
 from poolsmith.output.fleet import FleetEntry, render_fleet
 from poolsmith.output.lock_file import LOCK, write_lock
 from poolsmith.output.tree import file_bytes
 from poolsmith.profiles.fleet import PROFILES
-from poolsmith.sources.output_tree import stage
+from poolsmith.sources.output_tree import JOURNAL, OLD, STAGE, files_below, stage
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from poolsmith.app.project import Project
+
+_GENERATED = ("clusters", "fleet")
 
 
 def fleet_folder(project: Project, entries: list[FleetEntry]) -> GeneratedFolder:
@@ -32,21 +36,46 @@ def fleet_folder(project: Project, entries: list[FleetEntry]) -> GeneratedFolder
 
 def orphans(project: Project) -> list[str]:
     """Folders of the output that have a lock and no profile. Where profiles could not be read, nobody knows."""
+    folder = project.clusters_folder
+    return [name for name in _undescribed(project) if not name.startswith(".") and (folder / name / LOCK).is_file()]
+
+
+def strays(project: Project) -> list[str]:
+    """Files of the output in no folder that is generated, and links: no lock can own them. What a killed run left is
+    told elsewhere."""
+    owned = {*orphans(project)}
+    places = [f"{OUTPUT}/{name}" for name in _names(project.root / OUTPUT) if name not in _GENERATED]
+    places += [f"{CLUSTERS}/{name}" for name in _undescribed(project) if name not in owned]
+    return sorted({path for place in places for path in _files_at(project, place)})
+
+
+def _undescribed(project: Project) -> list[str]:
     unread = {problem.primary.span.path for problem in project.fleet.problems}
     if PROFILES in unread:
         return []
     described = {files.name for files in project.fleet.clusters}
     described |= {path.removeprefix(f"{PROFILES}/") for path in unread}
-    folder = project.clusters_folder
+    return [name for name in _names(project.clusters_folder) if name not in described]
+
+
+def _names(folder: Path) -> list[str]:
     try:
-        entries = sorted(os.listdir(folder))  # noqa: PTH208 - names only
+        return sorted(name for name in os.listdir(folder) if not name.startswith((STAGE, OLD, JOURNAL)))  # noqa: PTH208
     except OSError:
         return []
-    return [
-        name
-        for name in entries
-        if name not in described and not name.startswith(".") and (folder / name / LOCK).is_file()
-    ]
+
+
+def _is_no_folder(path: Path) -> bool:
+    return path.is_symlink() or not path.is_dir()
+
+
+def _files_at(project: Project, place: str) -> list[str]:
+    if _is_no_folder(project.root / place):
+        return [place]
+    try:
+        return [f"{place}/{path}" for path in files_below(project.root / place)]
+    except OSError:
+        return [place]
 
 
 def removal(project: Project, name: str) -> FolderResult:

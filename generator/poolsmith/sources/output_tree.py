@@ -70,6 +70,11 @@ def read_files(folder: Path, known: Collection[str] = ()) -> dict[str, bytes | N
     return found
 
 
+def files_below(folder: Path) -> list[str]:
+    """Their relative paths, links among them. Raises OSError."""
+    return [path for path, _ in _walk(folder)]
+
+
 def stage(target: Path, files: Mapping[str, bytes], owned: Collection[str]) -> Staged:
     """Write the successor of `target` beside it: `files`, plus what stands there and is not `owned`.
 
