@@ -38,9 +38,10 @@ FIELDS = [
 ]
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9./_-]{0,12}", fullmatch=True)
 SCALARS = st.booleans() | st.integers(-5, 400_000) | NAMES
+TEXTS = st.text(st.characters(max_codepoint=0x2FF, exclude_categories=["Cc"]), max_size=6)
 DATA = st.recursive(
-    SCALARS | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    SCALARS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )
 

@@ -7,11 +7,17 @@ found by halving.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SPLIT = r"(?:^|\\s*\\n)---\\s*"
 _AT_ONCE = 120
@@ -44,10 +50,23 @@ _DRIVER = (
 {{- end }}
 {{- end }}
 ---
-{{ toJson (dict "number" $number "found" $found) }}
+found: {{ toJson (dict "number" $number "found" $found) | b64enc }}
 {{- end }}
 """
 ).replace("SPLIT", _SPLIT)
+
+
+def as_json(node: object) -> str:
+    """JSON that is YAML as well: no pairs of surrogates, no characters that YAML refuses as they are."""
+    text = json.dumps(node, ensure_ascii=False)
+    return re.sub("[\x7f-\x9f\u2028\u2029\ufeff]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def answers(output: str) -> Iterator[dict]:
+    """What a template printed as `found:` and JSON in base64, which no YAML can take apart."""
+    for line in output.split("\n"):
+        if line.startswith("found: "):
+            yield json.loads(base64.b64decode(line.removeprefix("found: ")))
 
 
 class HelmBatch:
@@ -95,7 +114,7 @@ class HelmBatch:
                 {"above": list(path[:-1]), "last": path[-1] if path else "", "value": value} for path, value in cases
             ],
         }
-        (self._folder / "given.json").write_text(json.dumps(values))
+        (self._folder / "given.json").write_text(as_json(values))
         run = subprocess.run(
             ["helm", "template", "x", str(self._folder), "-f", str(self._folder / "given.json")],
             capture_output=True,
@@ -108,8 +127,6 @@ class HelmBatch:
         if run.returncode:
             return None
         found = {}
-        for line in run.stdout.splitlines():
-            if line.startswith("{"):
-                answer = json.loads(line)
-                found[int(answer["number"])] = answer["found"]
+        for answer in answers(run.stdout):
+            found[int(answer["number"])] = answer["found"]
         return [found[number] for number in range(len(cases))]

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.chart import read_back
+from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,15 @@ def plain(value: Any, shown: str) -> Any:
         return read_back.flow(text) if isinstance(value, list) else read_back.bare(text)
     except read_back.LeavesPlace as error:
         raise left_place(error, shown) from None
+
+
+def as_data(value: Any, shown: str) -> Any:
+    """What Kubernetes reads where the chart wrote `{{ toYaml value }}`, fresh. Raises TemplateError."""
+    try:
+        read_back.data(value)
+    except read_back.LeavesPlace as error:
+        raise left_place(error, shown) from None
+    return copied(value)
 
 
 def left_place(error: read_back.LeavesPlace, shown: str) -> TemplateError:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up, plain
-from poolsmith.sources.nested import copied
+from poolsmith.operands.chart.go_template import TemplateError, as_data, is_true, look_up, plain
 
 if TYPE_CHECKING:
     from poolsmith.catalog.projections import Projection
@@ -63,4 +62,4 @@ def _add(labels: dict[str, Any], values: dict[str, Any], path: tuple[str, ...]) 
     if not isinstance(own, dict):
         shown = ".".join(path)
         raise TemplateError(f"at <.Values.{shown}>: the labels are not a map, and what is rendered is no YAML", shown)
-    labels |= copied(own)
+    labels |= as_data(own, ".".join(path))

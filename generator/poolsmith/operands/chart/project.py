@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up, plain, quoted
+from poolsmith.operands.chart.go_template import TemplateError, as_data, is_true, look_up, plain, quoted
 from poolsmith.operands.chart.labels import chart_labels, operand_labels
 from poolsmith.operands.chart.values_merge import merge_over_defaults
 from poolsmith.operands.chart.workloads.chart_objects import ChartError
@@ -138,7 +138,7 @@ class _Context:
         if field.default is not None and not is_true(value):
             value = self.projection.release if field.default == _APP_VERSION else field.default
         if field.form == "data":
-            return copy.deepcopy(value)
+            return as_data(value, ".".join(field.source))
         return quoted(value) if field.form == "quoted" else plain(value, ".".join(field.source))
 
     def _hold(self, conditions: tuple[Condition, ...]) -> bool:

@@ -13,15 +13,17 @@ from typing import Any
 from poolsmith.sources.scalars import NotJsonError, key_text, resolve_plain
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
-_SAFE = re.compile(r"[A-Za-z0-9_./+-][A-Za-z0-9_./+@-]*(?::[A-Za-z0-9_./+@-]+)*\Z")
+_SAFE = re.compile(r"(?!-\Z)[A-Za-z0-9_./+-][A-Za-z0-9_./+@-]*(?::[A-Za-z0-9_./+@-]+)*\Z")
 _STEERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 """Line breaks of YAML, tabs, and what no YAML may hold."""
+_WRITTEN_WELL = re.compile("[\x01-\x1f]")
 _BLANK_END = re.compile(r"[ \n]*\Z")
 _INDICATORS = frozenset(",[]{}#&*!|>'\"%@`")
 _ENTRY = re.compile(r"[-?:](?: |\Z)")
 _QUOTES = ('"', "'")
 _ESCAPES = frozenset('"\\')
 _KEY = "value"
+_MERGE = "<<"
 
 
 class LeavesPlace(ValueError):  # noqa: N818 - says what a text does
@@ -64,8 +66,8 @@ def key(text: str) -> str:
     if text.endswith(("\n", " ")):
         raise LeavesPlace("it ends in a blank")
     value = bare(text)
-    if value is None:
-        raise LeavesPlace("there is no key")
+    if value is None or value == _MERGE:
+        raise LeavesPlace("it is no key")
     return key_text(value)
 
 
@@ -82,6 +84,24 @@ def block(text: str) -> str:
         raise LeavesPlace(error.message) from None
     read: str = documents[0][_KEY]
     return read
+
+
+def data(node: Any) -> None:
+    """Of a value that `toYaml` writes, whose texts may have many lines. Raises LeavesPlace.
+
+    The writer of Helm leaves some line breaks of YAML as they are, and an indented first line moves with `nindent`.
+    """
+    if isinstance(node, dict):
+        for name, value in node.items():
+            data(name)
+            data(value)
+    elif isinstance(node, list):
+        for item in node:
+            data(item)
+    elif isinstance(node, str):
+        _refuse_steering(_WRITTEN_WELL.sub("", node))
+        if node.startswith((" ", "\n")) and "\n" in node:
+            raise LeavesPlace("its first line is blank or indented, and the text comes back with more blanks")
 
 
 def flow(text: str) -> Any:

@@ -28,7 +28,16 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands import go_path
 from poolsmith.operands.chart import read_back
-from poolsmith.operands.chart.go_template import TemplateError, is_true, left_place, look_up, plain, printed, quoted
+from poolsmith.operands.chart.go_template import (
+    TemplateError,
+    as_data,
+    is_true,
+    left_place,
+    look_up,
+    plain,
+    printed,
+    quoted,
+)
 from poolsmith.operands.chart.workloads.reference import REFERENCE, reference
 from poolsmith.record import record
 
@@ -137,6 +146,8 @@ def _value(asked: Reference, scope: ValueScope) -> Any:
     if asked.form in _COLLECTIONS and not isinstance(value, _COLLECTIONS[asked.form]):
         shown = scope.shown(path)
         raise TemplateError(f"at <.Values.{shown}>: what is to be a {asked.form} is none", shown)
+    if asked.form in _AS_DATA and not scope.typed and not path.startswith("@"):
+        return as_data(value, scope.shown(path))
     if asked.form in _AS_DATA or scope.typed or (path.startswith("@") and not _is_text(path, scope)):
         return copy.deepcopy(value)
     if asked.form == "quote":
