@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import parents_of_pods, read_child_pods
 from poolsmith.catalog.operands import OperandEntry
-from poolsmith.operands.chart.workloads.fill import ValueScope, fill, holds, value_of
+from poolsmith.operands.chart.workloads.conditions import holds
+from poolsmith.operands.chart.workloads.fill import ValueScope, fill, value_of
 from poolsmith.operands.chart.workloads.unfold import unfold_pod
 from poolsmith.operands.kube import containers_of, find, init_containers_of, pod_of
 from poolsmith.record import record
