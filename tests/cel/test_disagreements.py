@@ -13,6 +13,8 @@ SAME_VALUE = {
     "flatten() leaves a type open, and string() decides for text": ("string(object.spec.texts.flatten()[0])", "b"),
     "int() decides for whole numbers": ("int([dyn([1])].flatten()[0])", 1),
     "the milliseconds of a duration that is dyn are all of them": ("dyn(duration('90s')).getMilliseconds()", 90_000),
+    "a duration that is dyn has a negative": ("-(dyn(duration('90s'))) < duration('0s')", True),
+    "so has a number": ("-(dyn(object.spec.int)) == -1", True),
     "those of a time that is dyn are of its second": (
         "dyn(timestamp('2024-01-01T00:00:01.5Z')).getMilliseconds()",
         500,

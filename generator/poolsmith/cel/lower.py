@@ -134,6 +134,8 @@ class Lowerer(Conversions, Loops):
             return call("k_same" if name == "_==_" else "k_differs", *map(self.handed, node.args))
         if name in ("orValue", "or"):
             return self.alternative(node)
+        if name == "-_" and self.type_of(node.args[0]).name not in ("int", "double"):
+            return self.negated(node)
         if name.startswith(("_", "@", "!", "-")):
             return replace(node, args=tuple(map(self.lower, node.args)))
         return self.function(node, name)

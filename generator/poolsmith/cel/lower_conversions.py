@@ -66,6 +66,16 @@ class Conversions(Lowering):
 
         return self.bound(self.lower(receiver), either)
 
+    def negated(self, node: Call) -> Node:
+        """Also of a duration that is dyn, which the engine refuses."""
+        zero = call("duration", literal(value="0s"))
+
+        def either(held: Node) -> Node:
+            less = call("_-_", zero, held)
+            return call("_?_:_", is_kind(held, "google.protobuf.Duration"), less, replace(node, args=(held,)))
+
+        return self.bound(self.lower(node.args[0]), either)
+
     def moment(self, node: Call, name: str, kind: str) -> Node:
         """duration() and timestamp(), which lose nothing."""
         given = node.args[0]
