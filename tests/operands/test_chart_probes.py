@@ -8,6 +8,7 @@ differ, and never may a path that a template reads be unknown here.
 from __future__ import annotations
 
 import copy
+import json
 import os
 import re
 from functools import cache
@@ -154,3 +155,19 @@ def applied(base, changes):
         else:
             del node[path[-1]]
     return new
+
+
+POWER = ('"hostPID": true', '"privileged": true')
+"""What the probes with keys bring, as fields."""
+
+
+@pytest.mark.parametrize(("chart", "version", "setting"), CASES)
+def test_what_a_value_gives_to_a_pod_is_seen_or_refused(chart, version, setting):
+    told = recorded()
+    for path, name, values in probes(chart, version, setting, told[f"{chart}/{version}"]):
+        change = json.dumps(told[f"{chart}/{version}/{setting}/{path}"].get(name) or "")
+        if name not in ("keys", "objects with keys") or not any(word in change for word in POWER):
+            continue
+        rendered = ours(chart, version, values)
+        shown = json.dumps([*rendered.objects, *rendered.hooks])
+        assert rendered.errors or all(shown.count(word) >= change.count(word) for word in POWER), path
