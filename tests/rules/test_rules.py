@@ -30,6 +30,8 @@ ELSEWHERE = {
     "stray-policy-object": "projects ship none: tests/policies/admission/test_admission_check.py",
     "policy-widening": "needs another revision: tests/review/test_policy_widening.py",
     "judge-change": "needs another revision: tests/review/test_judge_files.py",
+    "unaccepted-setting": "needs another revision: tests/review/test_gained.py",
+    "unseen-value": "needs another revision: tests/review/test_gained.py",
     "beside-output": "needs another revision: tests/review/test_beside_output.py",
     "not-evaluated": "needs --strict: tests/app/test_verdicts.py",
     "script-not-known": "needs a whole operator: tests/policies/privilege_policy/test_project.py",
