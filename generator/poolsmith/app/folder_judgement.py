@@ -27,8 +27,12 @@ def judge_folder(folder: GeneratedFolder, against: Against) -> FolderResult:
 
 
 def _findings(comparison: Comparison, tree: ManifestTree, against: Against) -> FolderFindings:
-    """Files that are as generated need not be parsed again; they are judged all the same."""
+    """Files that are as generated need not be parsed again; they are judged all the same.
+
+    Of a prediction that is out of date, only that is told: nothing of it is ever applied.
+    """
     generated = {manifest.path: manifest.documents for manifest in tree.manifests}
+    predictions = {manifest.path for manifest in tree.manifests if not manifest.applied and manifest.text is not None}
     documents: list[CheckedDocument] = []
     diagnostics: list[Diagnostic] = []
     paths: set[str] = set()
@@ -40,7 +44,7 @@ def _findings(comparison: Comparison, tree: ManifestTree, against: Against) -> F
         if path in generated and content == comparison.generated[path]:
             text = content.decode()
             documents.extend(CheckedDocument(shown, index, data, text) for index, data in enumerate(generated[path]))
-        else:
+        elif path not in predictions:
             found, problem = parse_documents(shown, content)
             documents.extend(found)
             diagnostics.extend([problem] if problem is not None else [])

@@ -200,11 +200,19 @@ def _reported(
         left -= brought
         if own:
             yield _finding(after, path, own)
-        elif not is_seen:
+        elif not is_seen and not _is_default(after, path):
             message = f"nothing that is predicted changes with `{'.'.join(path)}`, so nobody can see what it is for"
             yield diagnose(UNSEEN_VALUE, message, _place(after, path), subject=name)
     if left:
         yield _finding(after, (), sorted(left), _tainted_pool(after))
+
+
+def _is_default(after: SeenCluster, path: ValuePath) -> bool:
+    """Whether the value is what the chart has anyway."""
+    given = after.prediction.shared.given
+    return given.chart is not None and _same(
+        value_at(given.chart.defaults, path, MISSING), value_at(given.values, path, MISSING)
+    )
 
 
 def _effect(after: SeenCluster, path: ValuePath, elsewhere: Elsewhere) -> tuple[set[tuple[str, str]], bool] | None:

@@ -153,7 +153,7 @@ def is_free_value(path: tuple[str, ...], value: Any) -> bool:
     dotted = ".".join(path)
     if dotted in FREE_VALUES:
         return True
-    if any(fnmatchcase(dotted, pattern) for pattern in _VALUES_THAT_COUNT):
+    if path[-1:] in (("enabled",), ("version",)) and any(fnmatchcase(dotted, one) for one in _VALUES_THAT_COUNT):
         return False
     if path[-1:] == ("enabled",):
         return isinstance(value, bool)

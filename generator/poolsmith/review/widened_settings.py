@@ -40,6 +40,9 @@ def widened_waivers(base: Policies, head: Policies) -> Iterator[Widening]:
         yield Widening(what, item.place, item.rule.name)
 
 
+_OF_ONE_SEVERITY = ("PSM4", "PSM6", "PSM7")
+
+
 def widened_rules(base: Policies, head: Policies) -> Iterator[Widening]:
     """Rules that would find less, or whose findings would weigh less."""
     old, new = base.settings[0].by_code, head.settings[0].by_code
@@ -63,12 +66,15 @@ def _weaker(rule: KnownRule, old: RuleSetting, new: RuleSetting) -> Iterator[str
 
 
 def _is_less(rule: KnownRule, old: Severity | None, new: Severity | None) -> bool:
-    """A rule may give its findings other severities than its own, as long as nobody sets one for all of them."""
+    """A rule may give its findings other severities than its own, as long as nobody sets one for all of them.
+
+    What policies and grants say is never graver than their rules.
+    """
     if old == new:
         return False
-    if old is None:
+    if old is None and not rule.code.startswith(_OF_ONE_SEVERITY):
         return new is not Severity.ERROR
-    return (new or rule.severity).rank > old.rank
+    return (new or rule.severity).rank > (old or rule.severity).rank
 
 
 def widened_enforcement(base: Policies, head: Policies) -> Iterator[Widening]:
