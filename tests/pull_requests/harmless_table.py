@@ -160,6 +160,11 @@ SINGLE = (
             },
         ),
     ),
+    (
+        "edge",
+        "memory of NFD as by default",
+        values_edit("edge", {"node-feature-discovery.worker.resources.requests.memory": "64Mi"}),
+    ),
     ("edge", "a pool's label value", _pool("edge", "l4", nodes__labelValue="l4-edge")),
     ("edge", "another kernel", _pool("edge", "l4", kernel__release="6.8.0-61-generic")),
     ("edge", "the exporter off", values_edit("edge", {"dcgmExporter.enabled": False})),
@@ -220,6 +225,8 @@ WHOLE = (
             root, "driver.yaml", "driver-pod", lambda spec: spec.update(reason=spec["reason"] + " As before.")
         ),
     ),
+    ("a rule as by default", document_edit("policies/rules.yaml", {"rules.unused-grant": {"severity": "warning"}})),
+    ("a rule raised", document_edit("policies/rules.yaml", {"rules.unused-grant": {"severity": "error"}})),
     ("a removed waiver", lambda root: _change(root / "policies/waivers.yaml", lambda d: d["spec"]["waivers"].pop())),
     (
         "warned sooner of what expires",
