@@ -12,6 +12,7 @@ from poolsmith.app.setup_check import judge_setup
 from poolsmith.app.unevaluated import of_cluster, of_policies
 from poolsmith.ledger.privilege_check import judge_privileges, privilege_view
 from poolsmith.record import record
+from poolsmith.rules.committed_secrets import committed_secrets
 from poolsmith.rules.pod_security.check import judge_predicted_pod_security
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def _without_admission(project: Project, run: ClusterRun, prediction: Prediction
     pods = judge_predicted_pod_security(prediction, view)
     use, ungranted = project.grant_judge.judge(prediction, run.loaded, view)
     setup = judge_setup(project, run)
+    files = ((path, file.text) for path, file in run.loaded.files.items())
+    secrets = committed_secrets(files, run.diagnostics)
     return Judgement(
         diagnostics=(
             *judge_privileges(view),
@@ -71,6 +74,7 @@ def _without_admission(project: Project, run: ClusterRun, prediction: Prediction
             *ungranted,
             *pods.diagnostics,
             *_outside_of_supply(project, prediction, view),
+            *secrets,
         ),
         checked={"predicted workloads": pods.judged},
         skipped=pods.skipped,

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from poolsmith.app.unevaluated import of_grants
 from poolsmith.ledger.grant_check import judge_grants
 from poolsmith.ledger.rules import expiring_grant
+from poolsmith.policies.policies import MAX_ADMISSION_BYTES
 from poolsmith.record import record
+from poolsmith.rules.committed_secrets import committed_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.app.cluster_judgement import Judgement
     from poolsmith.app.project import Project
@@ -53,7 +55,7 @@ def judge_fleet(
         facts.append(
             f"{grants.granted:,} of {grants.lines:,} lines of the ledgers are granted, by {grants.grants} grants"
         )
-    diagnostics = list(grants.diagnostics)
+    diagnostics = [*grants.diagnostics, *committed_secrets(_texts(project.policies))]
     if policies.files.admission:
         from poolsmith.policies.admission_check import saw_nothing, sight_facts  # on demand
 
@@ -68,6 +70,14 @@ def judge_fleet(
         checked={"grants": grants.grants} if grants.grants else {},
     )
     return _with_policy_tests(judgement, policies) if complete and policies.files.admission else judgement
+
+
+def _texts(policies: Policies) -> Iterator[tuple[str, str]]:
+    """Of the files that can be read; what can't is told elsewhere."""
+    for path in policies.files.paths:
+        text = policies.tree.read_text(path, limit=MAX_ADMISSION_BYTES)
+        if isinstance(text, str):
+            yield path, text
 
 
 def _with_policy_tests(judgement: FleetJudgement, policies: Policies) -> FleetJudgement:

@@ -164,6 +164,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM427", "vulnerable-toolkit", "error", ()),
     ("PSM428", "mutable-image", "warning", ()),
     ("PSM429", "secret-in-values", "error", ()),
+    ("PSM430", "committed-secret", "error", ()),
     ("PSM501", "output-out-of-date", "error", ()),
     ("PSM502", "hand-edited", "error", ()),
     ("PSM503", "orphaned-output", "error", ()),

@@ -22,4 +22,17 @@ POD_SECURITY = RuleInfo(
     ),
 )
 
-PRIVILEGE: tuple[RuleInfo, ...] = (POD_SECURITY,)
+COMMITTED_SECRET = RuleInfo(
+    code="PSM430",
+    name="committed-secret",
+    applies_to="policy",
+    what="A profile or a policy file holds what has the shape of a secret: a private key, a token of a known kind, "
+    "credentials of a registry. poolsmith never prints it. In Helm values PSM429 says so.",
+    why="Whoever can read the repository, or any clone of it, has the secret, also after it was removed.",
+    fix="put it into a Secret in the cluster and name that; then revoke the one that was committed",
+    bad="reason: the key is nvapi-...\n",
+    good="reason: the key is in the Secret ngc\n",
+    references=("Kubernetes, good practices for Secrets",),
+)
+
+PRIVILEGE: tuple[RuleInfo, ...] = (POD_SECURITY, COMMITTED_SECRET)
