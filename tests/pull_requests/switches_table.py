@@ -117,7 +117,7 @@ def _admission():
     ):
         path = f"{folder}/{name}.yaml"
         yield f"policy: {name} deleted", _deleted(path, f"{folder}/{name}.test.yaml"), name, "admission|policies"
-        yield f"policy: {name} only audits", _binding(path, {"validationActions": ["Audit"]}), "Audit|Deny", name
+        yield f"policy: {name} only audits", _binding(path, {"validationActions": ["Audit"]}), "Audit|Deny|Warn", name
         yield f"policy: {name} binding deleted", _without(path, "ValidatingAdmissionPolicyBinding"), "binding", name
         yield (
             f"policy: {name} binds fewer",
@@ -158,7 +158,7 @@ def _admission():
     yield (
         "policy: another namespace selector",
         replaced(registries, "values: [gpu-operator,", "values: [gpu-operator2,"),
-        "gpu-operator",
+        "gpu-operator|namespaceSelector",
         "image-registries",
     )
     yield (
@@ -168,14 +168,14 @@ def _admission():
             '"monitoring/node-exporter"',
             '"monitoring/node-exporter", "gpu-operator/default"',
         ),
-        "gpu-operator/default",
+        "gpu-operator/default|variable `allowed`",
         "host-network",
     )
     for name, body in FOREIGN:
         yield (
             f"beside policies: {name}",
             _written(f"{folder}/gained.yaml", body),
-            body[-1]["kind"],
+            body[-1]["kind"].replace("List", "ConfigMap"),
             "gained",
         )
 

@@ -22,11 +22,16 @@ _NFD = (
 )
 
 
+_RUNNING = ("operator", "validator", "toolkit", "driver", "devicePlugin", "dcgmExporter", "gfd", "daemonsets", NFD)
+_NOT_TEXT = ("kubernetes.io", "openshift.io", ".resources.", ".service.", ".nodeSelector", ".fullnameOverride")
+"""What the chart writes as data, which stays in its place; and names, whose refusal says no path."""
+
+
 def text_changes():
     """Every payload at every path of a string, in every release of the fleet."""
     for cluster, tag in RELEASES.items():
         for path in (*paths(tag, "string"), *(f"{NFD}.{path}" for path in _NFD)):
-            if any(part in path for part in ("kubernetes.io", "openshift.io", ".resources.")):
+            if path.partition(".")[0] not in _RUNNING or any(part in path for part in _NOT_TEXT):
                 continue
             for name, payload in PAYLOADS.items():
                 yield change(cluster, path, payload, f"{path}|{path.rpartition('.')[2]}", f"{path} {name}", kind="text")
