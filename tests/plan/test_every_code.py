@@ -655,6 +655,7 @@ FAILING = [
         "correct the text",
     ),
     ("PSM326", values("{cdi: {«nriPluginEnabled: true, enabled: false}}"), {}, HERE, "change one"),
+    ("PSM329", values('{operator: {«priorityClassName: "a\\nhostPID: true"}}'), {}, HERE, None),
     (
         "PSM327",
         values("{node-feature-discovery: {worker: {«tolerations: [{key: a, operator: Exists}]}}}"),
@@ -715,7 +716,7 @@ FAILING = [
     ("PSM259", values("{devicePlugin: {«enabled: false}}"), {}, HERE, "let the pools' profiles decide"),
 ]
 
-OF_THE_PREDICTION = ("PSM258", "PSM259")
+OF_THE_PREDICTION = ("PSM258", "PSM259", "PSM329")
 
 # code, cluster, pools: the nearest profile that is sound
 PASSING = [
@@ -852,6 +853,7 @@ PASSING = [
     ("PSM324", values('{dcgm: {version: "4"}}'), {"a": {}}),
     ("PSM325", values('{migManager: {config: {data: {a: "b: 1"}}}}'), {"a": {}}),
     ("PSM326", values("{cdi: {nriPluginEnabled: true}}"), {"a": {}}),
+    ("PSM329", values("{operator: {priorityClassName: system-cluster-critical}}"), {"a": {}}),
     ("PSM327", values("{node-feature-discovery: {worker: {tolerations: [{operator: Exists}]}}}"), {"a": {}}),
     ("PSM304", values("{dcgmExporter: {enabled: false}}"), {"a": {}}),
     (

@@ -27,6 +27,8 @@ HOSTILE = {
     "output/clusters/c000/delivery/.argocd-source-c000.yaml": ("PSM662", "kustomize: {images: [a=b]}\n", None),
     "output/clusters/unknown/delivery/evil.yaml": ("PSM662", "kind: Pod\n", None),
     "output/.gitattributes": ("PSM662", "* -diff\n", None),
+    "profiles/.gitattributes": ("PSM661", "* -diff\n", "judge-change"),
+    "policies/.gitattributes": ("PSM661", "*.yaml linguist-generated\n", "judge-change"),
 }
 
 

@@ -74,7 +74,12 @@ class _Change:
         watched = {path for path in self._head.files if part_of(path) is not None or path in self._pipelines.judging}
         edited = {path for path in watched - by_index if self._is_edited(path)}
         untracked = {path for path in self._head.untracked if part_of(path) is not None}
-        return sorted(path for path in by_index | edited | untracked if not path.startswith(self._own))
+        return sorted(path for path in by_index | edited | untracked if not self._is_own(path))
+
+    def _is_own(self, path: str) -> bool:
+        """Files of the project are judged elsewhere, but for those that hide profiles and policies from review."""
+        hides = part_of(path) is Part.ATTRIBUTES and not path.startswith(self._own[0])
+        return path.startswith(self._own) and not hides
 
     @cached_property
     def _pipelines(self) -> Pipelines:
