@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MIB = 1 << 20
-SMALL, LARGE = MIB // 32, MIB // 4
+SMALL, LARGE = MIB // 64, MIB // 8
 SLOWEST = 5.0
 """Seconds of the processor for 1 MiB, on a machine that is shared; a quadratic reader takes half a minute."""
 NOISE = 0.25
+TRIES = 3
+"""A machine that is shared may stumble once; what is quadratic does so each time."""
 
 
 def filled(piece: str) -> Callable[[int], str]:
@@ -109,16 +111,22 @@ READERS: dict[str, Callable[[Path], object]] = {
 def test_time_grows_as_the_input_does(what: str, tmp_path: Path) -> None:
     """Eight times the input takes eight times as long, and not sixty-four times."""
     make = DEGENERATE[what]
+    files = tmp_path / "small.yaml", tmp_path / "large.yaml"
+    for file, size in zip(files, (SMALL, LARGE), strict=True):
+        file.write_bytes(make(size).encode())
     for reader, read in READERS.items():
-        taken = []
-        for name, size in (("small", SMALL), ("large", LARGE)):
-            file = tmp_path / f"{name}.yaml"
-            file.write_bytes(make(size).encode())
-            started = time.process_time()
-            read(file)
-            taken.append(time.process_time() - started)
-        small, large = taken
+        tries = [tuple(seconds(read, file) for file in files)]
+        while tries[-1][1] >= 24 * tries[-1][0] + NOISE and len(tries) < TRIES:
+            tries.append(tuple(seconds(read, file) for file in files))
+        small, large = tries[-1]
         assert large < 24 * small + NOISE, f"{reader}: {small:.2f} s, then {large:.2f} s for eight times as much"
+
+
+def seconds(read: Callable[[Path], object], file: Path) -> float:
+    """Of the processor."""
+    started = time.process_time()
+    read(file)
+    return time.process_time() - started
 
 
 @pytest.mark.parametrize("reader", READERS)
