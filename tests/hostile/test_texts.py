@@ -97,6 +97,10 @@ def test_foreign_files_of_any_name_are_told_and_kept(project, write, edit, run_c
     assert (project / "output/clusters/broken/platform" / os.fsdecode(name)).read_text() == "mine"
 
 
+CHANGED_BY_THE_CHART = [TEXTS[name] for name in ("line separator", "eight-bit escape", "workflow command")]
+"""Of these, `toYaml` and what reads it back would make another text, so that they are refused."""
+
+
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_readme_shows_texts_as_texts(project, edit, run_cli, text):
     edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")
@@ -112,7 +116,10 @@ def test_a_readme_shows_texts_as_texts(project, edit, run_cli, text):
     result = run_cli(["generate", "--root", project])
     written = readme.read_bytes().decode()
 
-    assert (result.code, result.err) == (0, "")
+    if text in CHANGED_BY_THE_CHART:
+        assert (result.code, "values-do-not-render" in result.out) == (1, True)
+        return
+    assert (result.code, result.err) == (0, ""), result.out
     assert written.count("\n") == rows
     assert all(line.isprintable() for line in written.split("\n"))
     row = next(line for line in written.split("\n") if "annotations" in line)
