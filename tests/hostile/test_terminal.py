@@ -25,7 +25,10 @@ def run(*arguments: str, shell: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "poolsmith", *arguments]
     if shell:
         command = ["sh", "-c", f'"$@" {shell}', "sh", *command]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, cwd=SAMPLE)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", check=False, cwd=SAMPLE, env=buffered
+    )
 
 
 @pytest.fixture
@@ -90,7 +93,7 @@ def test_printed_yaml_is_harmless_and_means_the_same(value: str) -> None:
 @pytest.mark.parametrize("where", [">/dev/full", ">&-", "2>&-", ">&- 2>&- <&-", "| true"])
 @pytest.mark.parametrize("words", [("--version",), ("--help",), ("rules",)])
 def test_output_that_nobody_takes_is_no_bug(words: tuple[str, ...], where: str) -> None:
-    assert run(*words, shell=where).returncode in (0, 1, 120)
+    assert run(*words, shell=where).returncode in (0, 1)
 
 
 def test_folders_nested_beyond_all_measure_are_no_bug(tmp_path: Path) -> None:

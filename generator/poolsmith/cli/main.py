@@ -38,14 +38,23 @@ def main() -> NoReturn:
 def _leave(code: int) -> NoReturn:
     """End without taking every object apart, which would be a tenth of a short run: all is written and closed by then.
 
-    Output that can't be written is left to the interpreter to report; profilers and coverage get to write theirs.
+    What is still in a buffer and can't be written is a failure, told once; nothing of it is left to the interpreter,
+    which would end with a code of its own. Profilers and coverage get to write theirs.
     """
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except BrokenPipeError:
+        code = code or 1
+        _silence_output()
+    except OSError as error:
+        code = code or _beyond(error)
+        _silence_output()
+    except ValueError:
+        sys.exit(code)
     if sys.gettrace() is None and sys.getprofile() is None:
-        with contextlib.suppress(OSError, ValueError):
-            for stream in (sys.stdout, sys.stderr):
-                if stream is not None:
-                    stream.flush()
-            os._exit(code)
+        os._exit(code)
     sys.exit(code)
 
 
