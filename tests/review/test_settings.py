@@ -10,6 +10,7 @@ import pytest
 
 from poolsmith.review.settings import protections_of, settings_of, ways_to_control_plane
 from poolsmith.review.settings_table import FREE_VALUES, is_free_value, is_obeyed
+from review.contexts import CONTEXTS
 
 DAEMON_SET = {
     "apiVersion": "apps/v1",
@@ -103,19 +104,6 @@ OF_CONTAINERS = {
     "terminationMessagePath": "/etc/passwd",
     "securityContext": {"privileged": True},
     "fieldOfTheFuture": {"any": "thing"},
-}
-CONTEXTS = {
-    "privileged": True,
-    "allowPrivilegeEscalation": True,
-    "capabilities": {"add": ["SYS_ADMIN"]},
-    "runAsUser": 0,
-    "runAsGroup": 0,
-    "runAsNonRoot": False,
-    "readOnlyRootFilesystem": False,
-    "procMount": "Unmasked",
-    "seccompProfile": {"type": "Unconfined"},
-    "appArmorProfile": {"type": "Unconfined"},
-    "seLinuxOptions": {"type": "spc_t"},
 }
 FREE = {
     "resources": with_container(resources={"limits": {"memory": "1Gi"}, "requests": {"cpu": "1"}}),
