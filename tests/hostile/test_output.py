@@ -237,6 +237,31 @@ def test_a_second_writer_is_refused(project, refused):
         os.close(descriptor)
 
 
+def test_who_is_refused_leaves_the_folder_to_the_one_who_writes(synthetic_fleet, run_cli, monkeypatch):
+    root = synthetic_fleet(1, 1)
+
+    def held(*_):
+        raise BlockingIOError
+
+    monkeypatch.setattr(fcntl, "flock", held)
+
+    assert "another poolsmith" in run_cli(["generate", "--root", root]).err
+    assert (root / "output").is_dir()
+
+
+def test_a_lock_on_a_folder_that_somebody_replaced_is_none(synthetic_fleet, run_cli, monkeypatch):
+    root = synthetic_fleet(1, 1)
+
+    def replaced(*_):
+        (root / "output").rename(root / "old")
+        (root / "output").mkdir()
+
+    monkeypatch.setattr(fcntl, "flock", replaced)
+
+    assert "another poolsmith" in run_cli(["generate", "--root", root]).err
+    assert not list((root / "output").iterdir())
+
+
 def test_of_two_writers_at_once_one_writes_and_the_other_writes_or_is_refused(synthetic_fleet, start_cli, run_cli):
     root = synthetic_fleet(30, 3)
     writers = [start_cli(["generate", "--root", root]) for _ in range(3)]

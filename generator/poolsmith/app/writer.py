@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def only_writer(project: Project) -> Iterator[None]:
-    """One writer per project; a second one is refused, not queued. Raises WriteError."""
+    """One writer per project; a second one is refused, not queued. Raises WriteError.
+
+    Only who may write removes folders: with the folder goes the lock, and a third would be let in beside the first.
+    """
     folder = project.root / OUTPUT
     is_new = not folder.exists()
     try:
@@ -28,17 +31,29 @@ def only_writer(project: Project) -> Iterator[None]:
     except OSError as error:
         raise WriteError(f"can't write to {folder}: {error.strerror or error}; nothing was changed") from error
     try:
+        if not _is_ours(descriptor, folder):
+            raise WriteError(f"another poolsmith is writing to {folder}; nothing was changed")
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WriteError(f"another poolsmith is writing to {folder}; nothing was changed") from None
-        except OSError:
-            pass  # a file system without locks: writing stays atomic per cluster
-        yield
+            yield
+        finally:
+            if is_new:
+                _remove_empty(project.clusters_folder, folder)
     finally:
         os.close(descriptor)
-        if is_new:
-            _remove_empty(project.clusters_folder, folder)
+
+
+def _is_ours(descriptor: int, folder: Path) -> bool:
+    """Whether nobody else may write there now. A folder that somebody replaced since it was opened is theirs."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system without locks: writing stays atomic per cluster
+    try:
+        return os.path.samestat(os.fstat(descriptor), folder.stat())
+    except OSError:
+        return False
 
 
 def _remove_empty(*folders: Path) -> None:
