@@ -16,7 +16,7 @@ help:
 	@echo "make fuzz       random input for every reader, for FUZZ_SECONDS (60)"
 	@echo "make audit      known vulnerabilities in the locks (needs a network)"
 	@echo "make sbom       the bill of materials, as CycloneDX"
-	@echo "make tools      kustomize, helm, kubeconform and the API server's CEL for the tests that use them (needs Go)"
+	@echo "make tools      kustomize, helm, kubeconform, the API server and its CEL for the tests that use them (needs Go)"
 
 run: $(STAMP)
 	@$(BIN)/poolsmith generate

@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from support.recordings import as_yaml, recording
 
-pytest_plugins = ["support.clusters", "support.unproved"]
+pytest_plugins = ["support.clusters", "support.control_plane", "support.unproved"]
 
 settings.register_profile("default", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("deep", max_examples=2000, deadline=None)

@@ -1,0 +1,264 @@
+"""A real control plane on loopback: etcd, kube-apiserver, and kube-controller-manager where a test asks for it.
+
+One etcd for a test session; each scenario is an API server with an etcd prefix of its own, so that nothing of one is
+seen by another. `make tools` builds the binaries into `.tools`; a variable of the environment names another one:
+POOLSMITH_ETCD, POOLSMITH_KUBE_APISERVER, POOLSMITH_KUBE_CONTROLLER_MANAGER. All of it ends with the session, and where
+Linux can see to it, also if the session is killed.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import ctypes
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from support.api_client import ApiClient
+
+KUBERNETES = "1.34.1"
+"""The version of kube-apiserver and kube-controller-manager that `.ci/go/kubernetes` pins."""
+
+LOOPBACK = "127.0.0.1"
+_SECONDS_TO_START = 90.0
+_USERS = {"admin": "system:masters", "nobody": ""}
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux' prctl
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def binary(name: str) -> str | None:
+    """The path of a binary: by its variable of the environment, else on PATH."""
+    variable = "POOLSMITH_" + name.upper().replace("-", "_")
+    return shutil.which(os.environ.get(variable) or name)
+
+
+def _needed(name: str) -> str:
+    found = binary(name)
+    if found is None:
+        pytest.skip(f"the tool `{name}` is not on PATH")
+    return found
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens at now."""
+    with socket.socket() as listener:
+        listener.bind((LOOPBACK, 0))
+        return int(listener.getsockname()[1])
+
+
+def elliptic_key() -> str:
+    """A private key for service-account tokens: P-256 in SEC 1 form, whose public part the reader derives.
+
+    Source: RFC 5915, `ECPrivateKey`.
+    """
+    scalar = (secrets.randbits(255) + 1).to_bytes(32, "big")
+    curve = bytes.fromhex("a00a06082a8648ce3d030107")
+    text = base64.b64encode(b"\x30\x31\x02\x01\x01\x04\x20" + scalar + curve).decode()
+    kind = "EC PRIVATE KEY"
+    return "\n".join((f"-----BEGIN {kind}-----", text[:64], text[64:], f"-----END {kind}-----", ""))
+
+
+def _end_with_parent() -> None:  # pragma: no cover - runs between fork and exec
+    if _LIBC is not None:
+        _LIBC.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+
+class Process:
+    """A program in the background, its words in a file, in a group of its own."""
+
+    def __init__(self, arguments: list[str], log: Path, environment: dict[str, str] | None = None) -> None:
+        self.log = log
+        with log.open("wb") as stream:
+            self._process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509 - one call of libc, and no lock is taken
+                env={**os.environ, **(environment or {})},
+            )
+
+    def await_(self, ready: Callable[[], bool], what: str) -> None:
+        """Wait until it is ready; an error with its last words if it ends or takes too long."""
+        ends = monotonic() + _SECONDS_TO_START
+        while not ready():
+            if self._process.poll() is not None or monotonic() > ends:
+                self.end()
+                words = self.log.read_text("utf-8", "replace")[-2000:]
+                raise RuntimeError(f"{what} did not start:\n{words}")
+            sleep(0.05)
+
+    def end(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+@dataclass
+class Scenario:
+    """One API server over an empty store: its clients by user, and the folder of its files."""
+
+    folder: Path
+    port: int
+    tokens: dict[str, str]
+    etcd: str
+    _processes: list[Process] = field(default_factory=list)
+
+    @property
+    def authority(self) -> str:
+        return str(self.folder / "certificates/apiserver.crt")
+
+    def client(self, user: str = "admin") -> ApiClient:
+        """A client for a user: `admin` may do everything, `nobody` is in no group."""
+        return ApiClient(LOOPBACK, self.port, self.tokens[user], self.authority)
+
+    def kubeconfig(self, user: str = "admin") -> Path:
+        """A kubeconfig for a user, for programs that want one."""
+        cluster = {"server": f"https://{LOOPBACK}:{self.port}", "certificate-authority": self.authority}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "test",
+            "clusters": [{"name": "test", "cluster": cluster}],
+            "users": [{"name": user, "user": {"token": self.tokens[user]}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": user}}],
+        }
+        path = self.folder / f"{user}.kubeconfig"
+        path.write_text(json.dumps(config))
+        return path
+
+    def run(self, arguments: list[str], name: str, environment: dict[str, str] | None = None) -> Process:
+        """Start a program that ends with the scenario; its words are in `<name>.log`."""
+        process = Process(arguments, self.folder / f"{name}.log", environment)
+        self._processes.append(process)
+        return process
+
+    def start_controllers(self, *controllers: str) -> Process:
+        """Start kube-controller-manager with these controllers only (all without a name)."""
+        arguments = [
+            _needed("kube-controller-manager"),
+            f"--kubeconfig={self.kubeconfig()}",
+            f"--controllers={','.join(controllers) or '*'}",
+            f"--service-account-private-key-file={self.folder / 'service-accounts.key'}",
+            f"--root-ca-file={self.authority}",
+            "--use-service-account-credentials=false",
+            "--leader-elect=false",
+            "--secure-port=0",
+        ]
+        return self.run(arguments, "kube-controller-manager")
+
+    def end(self) -> None:
+        for process in reversed(self._processes):
+            process.end()
+        self._processes.clear()
+
+
+class ControlPlane:
+    """etcd, and the scenarios over it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._apiserver = _needed("kube-apiserver")
+        self._scenarios: list[Scenario] = []
+        client, peer = (f"http://{LOOPBACK}:{free_port()}" for _ in range(2))
+        self.etcd = client
+        arguments = [
+            _needed("etcd"),
+            f"--data-dir={folder / 'etcd'}",
+            f"--listen-client-urls={client}",
+            f"--advertise-client-urls={client}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            "--unsafe-no-fsync",
+            "--log-level=error",
+        ]
+        self._etcd = Process(arguments, folder / "etcd.log")
+        port = int(client.rpartition(":")[2])
+        self._etcd.await_(lambda: _listens(port), "etcd")
+
+    def scenario(self, *flags: str) -> Scenario:
+        """An API server over an empty store, ready to be asked; `flags` come after ours."""
+        number = len(self._scenarios)
+        folder = self._folder / f"scenario-{number}"
+        folder.mkdir()
+        key = folder / "service-accounts.key"
+        key.write_text(elliptic_key())
+        tokens = {user: secrets.token_hex(16) for user in _USERS}
+        rows = [f'{tokens[user]},{user},{user},"{group}"\n' for user, group in _USERS.items()]
+        (folder / "tokens.csv").write_text("".join(rows))
+        scenario = Scenario(folder, free_port(), tokens, self.etcd)
+        self._scenarios.append(scenario)
+        arguments = [
+            self._apiserver,
+            f"--etcd-servers={self.etcd}",
+            f"--etcd-prefix=/scenario-{number}",
+            f"--bind-address={LOOPBACK}",
+            f"--advertise-address={LOOPBACK}",
+            f"--secure-port={scenario.port}",
+            f"--cert-dir={folder / 'certificates'}",
+            f"--token-auth-file={folder / 'tokens.csv'}",
+            "--authorization-mode=RBAC",
+            f"--service-account-issuer=https://{LOOPBACK}",
+            f"--service-account-key-file={key}",
+            f"--service-account-signing-key-file={key}",
+            "--service-cluster-ip-range=10.96.0.0/16",
+            "--allow-privileged=true",
+            "--endpoint-reconciler-type=none",
+            "--enable-aggregator-routing=false",
+            *flags,
+        ]
+        server = scenario.run(arguments, "kube-apiserver")
+        server.await_(lambda: _ready(scenario), "kube-apiserver")
+        return scenario
+
+    def end(self) -> None:
+        for scenario in self._scenarios:
+            scenario.end()
+        self._etcd.end()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as peer:
+        return peer.connect_ex((LOOPBACK, port)) == 0
+
+
+def _ready(scenario: Scenario) -> bool:
+    if not Path(scenario.authority).is_file():
+        return False
+    try:
+        client = scenario.client()
+        namespace = client.get("v1", "Namespace", "default")
+        return client.request("GET", "/readyz").status == 200 and namespace.taken
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def started(folder: Path) -> Iterator[ControlPlane]:
+    """A control plane that ends with the block."""
+    plane = ControlPlane(folder)
+    try:
+        yield plane
+    finally:
+        plane.end()
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory):
+    """etcd of this session; `control_plane.scenario()` is an API server over an empty store."""
+    with started(tmp_path_factory.mktemp("control-plane")) as plane:
+        yield plane
