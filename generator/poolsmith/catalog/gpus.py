@@ -117,7 +117,7 @@ def _version(text: str | None) -> str | None:
 
 
 def _normal(name: str) -> str:
-    words = re.split(r"[\s_-]+", name.lower())
+    words = re.split(r"[\s_()/-]+", name.lower())
     while len(words) > 1 and words[0] in _PREFIXES:
         words = words[1:]
     return "".join(words)

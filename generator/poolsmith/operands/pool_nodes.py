@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import KERNEL, OS_ID, OS_MAJOR, OS_MINOR, OS_VERSION, PCI_MELLANOX, PCI_NVIDIA
@@ -16,6 +17,7 @@ UNKNOWN_KERNEL = "not-declared"
 """In the place of a kernel release that the profile does not declare: nodes carry the label, whatever its value."""
 UNKNOWN_VERSION = "not-declared"
 """In the place of the version of the hypervisor's driver, which only guests see."""
+_LABEL_LETTERS = frozenset(f"{ascii_letters}{digits}-_. ")
 _VGPU_HOST_DRIVER = "nvidia.com/vgpu.host-driver-version"
 
 
@@ -52,10 +54,18 @@ def _node(pool: PoolPlan, gpu: GpuEntry | None) -> Node:
     )
 
 
+def product_label(product: str) -> str:
+    """A product as GPU feature discovery writes it into a label: what no label may hold is left out.
+
+    Source: NVIDIA/k8s-device-plugin:internal/lm/resource.go, `sanitise`.
+    """
+    return "-".join("".join(letter for letter in product if letter in _LABEL_LETTERS).split())
+
+
 def _discovered(pool: PoolPlan, gpu: GpuEntry | None) -> dict[str, str]:
     """What GPU feature discovery finds, as far as something is scheduled by it."""
     product = gpu.product if gpu is not None else pool.profile.spec.gpu.product
-    labels = {"nvidia.com/gpu.product": product.replace(" ", "-")}
+    labels = {"nvidia.com/gpu.product": product_label(product)}
     if gpu is not None and isinstance(gpu.mig, bool):
         labels["nvidia.com/mig.capable"] = str(gpu.mig).lower()
     if pool.profile.spec.sharing.mps is not None:
