@@ -129,7 +129,7 @@ def created(spec, state):
         if not item["metadata"]["labels"]:
             del item["metadata"]["labels"]
         del item["metadata"]["ownerReferences"]
-        found[key_of(item)] = item
+        found[key_of(item)] = with_markers(item) if item["kind"] in ("DaemonSet", "Deployment") else item
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.operands import whole
+from poolsmith.catalog.scripts import with_scripts
 from poolsmith.catalog.versions import version_key
 from poolsmith.record import record
 from poolsmith.sources.nested import copied
@@ -67,7 +68,10 @@ def read_gpu_cluster(release: str) -> GpuClusterEntry | None:
         release=release,
         source=entry["source"],
         behaviour=entry["behaviour"],
-        states=tuple(GpuClusterState(name=state["name"], objects=tuple(state["objects"])) for state in entry["states"]),
+        states=tuple(
+            GpuClusterState(name=state["name"], objects=tuple(state["objects"]))
+            for state in with_scripts(entry["states"])
+        ),
     )
 
 

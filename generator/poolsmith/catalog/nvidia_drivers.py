@@ -10,6 +10,7 @@ from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.operator_behaviour import behaviour_at
+from poolsmith.catalog.scripts import with_scripts
 from poolsmith.record import record
 
 
@@ -42,5 +43,5 @@ def read_nvidia_drivers(release: str) -> NvidiaDriverEntry | None:
         behaviour={**behaviour_at(release), **entry["behaviour"]},
         rules=entry["rules"],
         config_maps=entry["configMaps"],
-        daemon_sets=entry["daemonSets"],
+        daemon_sets=with_scripts(entry["daemonSets"]),
     )

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.scripts import with_scripts
 from poolsmith.record import record
 from poolsmith.sources.nested import copied
 
@@ -65,7 +66,7 @@ def read_operands(release: str) -> OperandEntry | None:
         behaviour=entry["behaviour"],
         states=tuple(
             OperandState(name=state["name"], enabled=tuple(state["enabled"]), objects=tuple(state["objects"]))
-            for state in entry["states"]
+            for state in with_scripts(entry["states"])
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +40,6 @@ EACH = 4 if DEEP else 61
 EACH_GRANT = 1 if DEEP else 3
 """Every how many-th privilege of a driver is taken away."""
 SOMEBODY = User(name="system:serviceaccount:kube-system:daemon-set-controller", groups=("system:authenticated",))
-_SCRIPT = re.compile(r"<script ([0-9]+) chars>")
 
 
 class Judge:
@@ -81,7 +79,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class Predicted:
-    """What is predicted for one cluster. Scripts that the catalog has no text of are some text here."""
+    """What is predicted for one cluster."""
 
     name: str
     objects: tuple
@@ -104,21 +102,7 @@ class Predicted:
 
 def predicted(name):
     text = (CLUSTERS / name / "expected/workloads.yaml").read_text()
-    return Predicted(name, tuple(_with_scripts(item) for item in read_documents(text, [])))
-
-
-def _with_scripts(value):
-    if isinstance(value, dict):
-        return {key: _with_scripts(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_scripts(item) for item in value]
-    found = _SCRIPT.fullmatch(value) if isinstance(value, str) else None
-    return value if found is None else script_of(int(found[1]))
-
-
-def script_of(length):
-    """Some text with line breaks, quotes and letters beyond ASCII."""
-    return ("until [ -f '/run/x' ]; do\n\tsleep 5 # |%\\é\n" * length)[:length]
+    return Predicted(name, tuple(read_documents(text, [])))
 
 
 @pytest.fixture

@@ -56,9 +56,7 @@ def refused(judge, objects):
 def test_pods_of_both_releases_pass(upgrading, helpers):
     opened = open_project(upgrading)
     prediction = planned(upgrading).prediction
-    old, new = (
-        [helpers._with_scripts(item) for item in one.installation.objects] for one in (prediction.running, prediction)
-    )
+    old, new = (list(one.installation.objects) for one in (prediction.running, prediction))
     book = opened.policies.book
     was, will_be = granted_claims(prediction.running, book), granted_claims(prediction, book)
     only_new, both = helpers.Judge(will_be), helpers.Judge(will_be | was)
