@@ -57,6 +57,9 @@ class ApiClient:
         self._connection = HTTPSConnection(host, port, timeout=60, context=ssl.create_default_context(cafile=authority))
         self._resources: dict[tuple[str, str], Resource] = {}
 
+    def close(self) -> None:
+        self._connection.close()
+
     def request(
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json", **query: Any
     ) -> Answer:

@@ -116,6 +116,7 @@ class Scenario:
     tokens: dict[str, str]
     etcd: str
     _processes: list[Process] = field(default_factory=list)
+    _clients: list[ApiClient] = field(default_factory=list)
 
     @property
     def authority(self) -> str:
@@ -123,7 +124,9 @@ class Scenario:
 
     def client(self, user: str = "admin") -> ApiClient:
         """A client for a user: `admin` may do everything, `nobody` is in no group."""
-        return ApiClient(LOOPBACK, self.port, self.tokens[user], self.authority)
+        client = ApiClient(LOOPBACK, self.port, self.tokens[user], self.authority)
+        self._clients.append(client)
+        return client
 
     def kubeconfig(self, user: str = "admin") -> Path:
         """A kubeconfig for a user, for programs that want one."""
@@ -163,6 +166,8 @@ class Scenario:
     def end(self) -> None:
         for process in reversed(self._processes):
             process.end()
+        for client in self._clients:
+            client.close()
         self._processes.clear()
 
 
@@ -239,12 +244,14 @@ def _listens(port: int) -> bool:
 def _ready(scenario: Scenario) -> bool:
     if not Path(scenario.authority).is_file():
         return False
+    client = scenario.client()
     try:
-        client = scenario.client()
         namespace = client.get("v1", "Namespace", "default")
         return client.request("GET", "/readyz").status == 200 and namespace.taken
     except OSError:
         return False
+    finally:
+        client.close()
 
 
 @contextlib.contextmanager

@@ -93,12 +93,12 @@ def often(usual, *others):
 
 
 @st.composite
-def projects(draw):
+def projects(draw, releases=RELEASES):
     """Profiles by path, as data; one cluster, sometimes two."""
     names = draw(often(("one",), ("one", "two")))
     files = {}
     for name in names:
-        files |= draw(clusters(name))
+        files |= draw(clusters(name, releases))
     if draw(one_in(6)):
         listed = [{"repository": "nvcr.io/nvidia/driver", "tags": draw(st.lists(st.sampled_from(TAGS), unique=True))}]
         images = document("DriverImageList", "seen", {"images": listed})
@@ -107,8 +107,8 @@ def projects(draw):
 
 
 @st.composite
-def clusters(draw, name):
-    release = draw(st.sampled_from(RELEASES))
+def clusters(draw, name, releases=RELEASES):
+    release = draw(st.sampled_from(releases))
     world = {
         "release": release,
         "distribution": draw(often("kubeadm", "rke2", "k3s", "microk8s", "k0s", "eks", "gke", "aks", "talos")),
