@@ -17,7 +17,15 @@ from support.recordings import recording
 
 ENGINES = ("argocd", "flux-system")
 _DEFINITIONS_OF = {"neighbours": ("argo-cd/crds/", "flux/crds/", "node-feature-discovery/crds/")}
-_FIRST = ("Namespace", "CustomResourceDefinition", "RuntimeClass", "PriorityClass", "ServiceAccount", "Role", "ClusterRole")
+_FIRST = (
+    "Namespace",
+    "CustomResourceDefinition",
+    "RuntimeClass",
+    "PriorityClass",
+    "ServiceAccount",
+    "Role",
+    "ClusterRole",
+)
 _WRITTEN_BY_THE_SERVER = ("resourceVersion", "managedFields")
 _REVISION = re.compile(r"(?:targetRevision|version|ref|tag): \"?(?:refs/tags/)?(v\d[\w.]+)")
 _SERVICE_MONITORS = {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from poolsmith.catalog.operands import operand_releases, read_operands, whole
+from poolsmith.ledger.claims.table import claim_table
 from poolsmith.operands.child_pods import children, unknown_children
 
 RELEASES = sorted(operand_releases())
@@ -234,3 +236,53 @@ def without_switch(item):
         for container in item["spec"]["template"]["spec"].get("initContainers", ()):
             container["env"] = [entry for entry in container.get("env", ()) if entry["name"] != "WITH_WORKLOAD"]
     return item
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_the_validation_pods_run(release):
+    """As the validator's manifests say in every release; a policy compares each word."""
+    for name, task, last in (
+        (CUDA, "cuda-validation", "echo cuda workload validation is successful"),
+        (PLUGIN, "plugin-validation", "echo device-plugin workload validation is successful"),
+    ):
+        spec = named(child_pods(release, [validator()]), name)["spec"]
+        (init,), (main,) = spec["initContainers"], spec["containers"]
+        assert (init["name"], init["command"], init["args"]) == (task, ["sh", "-c"], ["vectorAdd"])
+        assert (main["command"], main["args"]) == (["sh", "-c"], [last])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(("name", "file"), [(CUDA, "cuda"), (PLUGIN, "plugin")])
+def test_the_validation_pods_are_those_of_the_validators_manifests(release, name, file, checkouts):
+    """But for what the validator fills in: image, policy, secrets, class, owner, tolerations, node, GPU."""
+    (path,) = (
+        found
+        for found in (checkouts("POOLSMITH_OPERATOR") / release).glob(f"**/{file}-workload-validation.yaml")
+        if "vendor" not in found.parts
+    )
+    manifest = yaml.safe_load(path.read_text("utf-8"))
+    ours = named(child_pods(release, [validator()]), name)
+    for field in ("labels", "annotations"):
+        assert ours["metadata"].get(field) == manifest["metadata"].get(field)
+    for field in ("initContainers", "containers"):
+        for own, theirs in zip(ours["spec"][field], manifest["spec"][field], strict=True):
+            assert set(theirs) <= {*own, "resources"}
+            filled = {"image": own["image"], "imagePullPolicy": own["imagePullPolicy"]}
+            assert own == {key: value for key, value in (theirs | filled).items() if key != "resources"}
+
+
+def test_in_confidential_mode_the_policy_takes_the_other_runtime_classes(kata_pod_claims):
+    classes = [text for text in kata_pod_claims if text.startswith("pod:runtimeClassName=")]
+
+    assert [text.partition("=")[2] for text in classes] == [
+        "kata-qemu-nvidia-gpu",
+        "kata-qemu-nvidia-gpu-snp",
+        "kata-qemu-nvidia-gpu-tdx",
+    ]
+
+
+@pytest.fixture
+def kata_pod_claims():
+    (pod,) = child_pods("v26.7.0", [kata(GFD_IMAGE="registry.example/gfd:v1")])
+    ((_, texts),) = claim_table([pod], lambda *_: True).identities.items()
+    return texts

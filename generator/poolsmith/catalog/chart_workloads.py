@@ -99,6 +99,13 @@ def parents_of_pods() -> frozenset[str]:
 
 
 @cache
+def other_runtime_classes() -> dict[str, tuple[str, ...]]:
+    """Runtime classes that a pod of an operand gets in the place of a predicted one, by labels of its node."""
+    document = store.read_yaml("chart_workloads/child_pods.yaml")
+    return {name: tuple(others) for name, others in document["runtimeClasses"].items()}
+
+
+@cache
 def read_child_pods(release: str) -> ChildEntry | None:
     """For a release of the GPU operator; None when the catalog has none."""
     if release not in chart_versions("gpu-operator"):

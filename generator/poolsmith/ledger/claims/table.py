@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.chart_workloads import other_runtime_classes
 from poolsmith.ledger.claims.pod import claims_of
 from poolsmith.ledger.pods.pod import Pod
 from poolsmith.record import record
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     The container is empty for what the pod holds as a whole.
     """
 
+_RUNTIME_CLASS = "pod:runtimeClassName="
 _SCRIPT = re.compile(r"<script ([0-9]{1,9}) chars>")
 
 
@@ -104,6 +106,10 @@ def _annotated(template: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _allowed(claims: ContainerClaims, workload: str, granted: Granted) -> Iterable[str]:
     yield from claims.has
+    for text in claims.has:
+        if text.startswith(_RUNTIME_CLASS):
+            others = other_runtime_classes().get(text.removeprefix(_RUNTIME_CLASS), ())
+            yield from (f"{_RUNTIME_CLASS}{name}" for name in others)
     for want in claims.wants:
         container = "" if want.whole else claims.name
         if want.privilege is None or granted(workload, container, claims.image, want.privilege):
