@@ -58,6 +58,9 @@ class Step:
     manager: str = "delivery"
 
 
+MONITORING = Step("monitoring", (_SERVICE_MONITORS,))
+
+
 @cache
 def definitions(release: str, coco: str) -> Step:
     """The definitions of a release of the operator, and of its neighbours."""
