@@ -210,6 +210,11 @@ def test_gpu_cluster_needs_the_api_that_the_cluster_may_not_serve():
     }
 
     assert list(rendered("v26.7.0", values)) == ["GPUCluster", "NVIDIADriver"]
+    for version in ("v1", "v1beta2", "v1beta1"):
+        served = HelmRelease(api_versions=(f"resource.k8s.io/{version}/DeviceClass",))
+        assert project(PROJECTIONS["v26.7.0"], DEFAULTS["v26.7.0"], values, served).errors == ()
+    older = HelmRelease(api_versions=("resource.k8s.io/v1alpha3/DeviceClass",))
+    assert "DeviceClass" in project(PROJECTIONS["v26.7.0"], DEFAULTS["v26.7.0"], values, older).errors[0].message
     assert "DeviceClass" in project(PROJECTIONS["v26.7.0"], DEFAULTS["v26.7.0"], values).errors[0].message
 
 

@@ -366,6 +366,27 @@ def test_a_startup_taint_is_a_taint_that_the_tool_does_not_put_back(tool):
         assert STARTUP[0].key in template
 
 
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("gke", ["--accelerator=type=nvidia-l4,count=2,gpu-driver-version=disabled"]),
+        ("aks", ["--gpu-driver", "none"]),
+    ],
+)
+def test_a_cloud_is_told_to_install_no_driver_beside_the_operators(tool, words):
+    marks = NodeMarks(pool="pool-a", labels=LABELS, own_driver=True, accelerator="nvidia-l4", gpus=2)
+    command = shlex.split(snippet(tool, marks))
+
+    assert [word for word in command if word in words] == words
+
+
+def test_the_driver_of_a_cloud_stays_where_it_is_the_only_one():
+    marks = NodeMarks(pool="pool-a", labels=LABELS, has_operator=False)
+
+    assert "gpu-driver-version=default" in snippet("gke", marks)
+    assert "--gpu-driver" not in snippet("aks", marks)
+
+
 @pytest.mark.parametrize("tool", COMMANDS)
 def test_a_command_holds_no_character_that_a_shell_acts_on(tool):
     text = snippet(tool, NodeMarks(pool="a; rm -rf ~", labels={"x/$(id)": "`id`"}))

@@ -131,9 +131,11 @@ def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diag
     if file is None or not prediction.installation.errors:
         return []
     from poolsmith.operands.chart.judgement import chart_errors  # on demand
+    from poolsmith.operands.chart.project import HelmRelease  # on demand
 
     given = prediction.shared.given
-    of_values = () if given.chart is None else chart_errors(given.release, given.values)
+    helm = HelmRelease(api_versions=given.api_versions)
+    of_values = () if given.chart is None else chart_errors(given.release, given.values, helm)
     placed = [error for error in of_values if error.path and not error.refusal]
     return [
         *(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog import store
 from poolsmith.catalog.operands import whole
 from poolsmith.catalog.scripts import with_scripts
-from poolsmith.catalog.versions import version_key
+from poolsmith.catalog.versions import at_least, version_key
 from poolsmith.record import record
 from poolsmith.sources.nested import copied
 
@@ -72,6 +72,15 @@ def read_gpu_cluster(release: str) -> GpuClusterEntry | None:
             GpuClusterState(name=state["name"], objects=tuple(state["objects"]))
             for state in with_scripts(entry["states"])
         ),
+    )
+
+
+def served_by(release: str, kubernetes: str) -> frozenset[str]:
+    """The APIs of device claims that a Kubernetes version serves without being told, as Helm names them."""
+    entry = read_gpu_cluster(release)
+    first = {} if entry is None else entry.behaviour["draVersions"]["servedFrom"]
+    return frozenset(
+        f"resource.k8s.io/{version}/DeviceClass" for version, minor in first.items() if at_least(kubernetes, minor)
     )
 
 

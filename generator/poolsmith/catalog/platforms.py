@@ -77,7 +77,12 @@ def fill_paths(template: str, by_field: Mapping[str, str | None]) -> str:
 
 @record
 class Distribution:
-    """A Kubernetes distribution. `node_labels` (key, value, reason) keep its own parts off GPU nodes."""
+    """A Kubernetes distribution. `node_labels` (key, value, reason) keep its own parts off GPU nodes.
+
+    `host_folders` are where the platform's own installer puts a driver (`driver`) and lets a toolkit be (`toolkit`).
+    `kubelet_root` is None for /var/lib/kubelet. `mig_reboot` is always or maybe where virtual machines can't reset
+    their GPUs. `accelerators` are the names by which nodes with a GPU are asked for.
+    """
 
     name: str
     refused: str | None
@@ -87,6 +92,10 @@ class Distribution:
     source: str
     node_labels: tuple[tuple[str, str, str], ...] = ()
     restart: str | None = None
+    host_folders: dict[str, str] = field(default_factory=dict)
+    kubelet_root: str | None = None
+    mig_reboot: str | None = None
+    accelerators: dict[str, str] = field(default_factory=dict)
 
     def paths(self, runtime: str, line: str) -> RuntimePaths | None:
         """Paths of a runtime in a release line; None when the distribution does not have the runtime."""
@@ -154,6 +163,10 @@ def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:
             },
             source=entry["source"],
             restart=entry.get("restart"),
+            host_folders=dict(entry.get("hostFolders", {})),
+            kubelet_root=entry.get("kubeletRoot"),
+            mig_reboot=entry.get("migReboot"),
+            accelerators=dict(entry.get("accelerators", {})),
             node_labels=tuple((item["key"], item["value"], item["because"]) for item in entry.get("nodeLabels", ())),
         )
         for entry in data["distributions"]

@@ -59,7 +59,8 @@ class Refusal:
     message: str
     conditions: tuple[Condition, ...]
     recorded: bool
-    without_api: str | None
+    without_api: frozenset[str]
+    """APIs of which the cluster has to serve one; empty where it does not matter."""
 
 
 @record
@@ -111,7 +112,7 @@ def _refusal(item: dict[str, Any]) -> Refusal:
         message=item["message"],
         conditions=_conditions(item["if"]),
         recorded=item["recorded"],
-        without_api=item.get("withoutApi"),
+        without_api=frozenset(item.get("withoutApi", ())),
     )
 
 

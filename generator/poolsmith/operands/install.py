@@ -23,6 +23,7 @@ from poolsmith.operands.toolkit_overlay import overlay_objects
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import values_tree
 from poolsmith.record import record
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,6 +52,8 @@ class InstallationInput:
     chart: Chart | None = None
     committed: tuple[KubernetesObject, ...] = ()
     overlays: tuple[ToolkitOverlay, ...] = ()
+    api_versions: frozenset[str] = frozenset()
+    """APIs that the cluster serves, of those that the chart or the operator asks for."""
 
     @property
     def key(self) -> str:
@@ -65,23 +68,35 @@ class InstallationInput:
             self.committed,
             [_unit_key(unit) for unit in self.units],
             [replace(overlay, origin=_NOWHERE) for overlay in self.overlays],
+            sorted(self.api_versions),
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart | None) -> InstallationInput:
     """`chart` is the catalog's entry of the chart that the plan installs."""
+    values = values_tree(plan.values)
     return InstallationInput(
         release=plan.cluster.spec.stack.release,
         namespace=plan.namespace,
         nodes=nodes,
-        values=values_tree(plan.values),
+        values=values,
         resources=tuple(item.body for item in plan.driver_objects),
         units=plan.units,
         chart=chart,
         committed=tuple(item.body for item in plan.config_maps),
         overlays=plan.toolkit_overlays,
+        api_versions=_api_versions(plan, values),
     )
+
+
+def _api_versions(plan: ClusterPlan, values: dict[str, Any]) -> frozenset[str]:
+    """As Flux and Argo CD tell Helm: what the cluster's Kubernetes serves; asked for only for a GPUCluster."""
+    if not value_at(values, ("gpuCluster", "deployCR")):
+        return frozenset()
+    from poolsmith.catalog.gpu_clusters import served_by  # on demand
+
+    return served_by(plan.cluster.spec.stack.release, plan.cluster.spec.kubernetes.version)
 
 
 def install(given: InstallationInput, charts: ChartParts | None = None) -> Installation:
@@ -109,7 +124,7 @@ class _Building:
 
     def add_operator(self, chart: Chart, charts: ChartParts) -> None:
         given = self.given
-        part = charts.of(chart, given.values, given.namespace)
+        part = charts.of(chart, given.values, given.namespace, given.api_versions)
         self.made.extend(part.made)
         self.errors.extend(part.errors)
         self.unknown.extend(part.unknown)
@@ -137,6 +152,7 @@ class _Building:
             objects=existing,
             namespace=given.namespace,
             service_monitors=True,
+            api_versions=given.api_versions,
         )
         expansion = expand_on_pools(given.release, state)
         self.made.extend(Made(item, Maker.OPERATOR, _owner(item)) for item in expansion.objects)

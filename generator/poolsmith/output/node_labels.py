@@ -40,6 +40,10 @@ def _expected(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
         labels=_labels(pool, lambda writer: writer == PROVISIONER),
         taints=pool.taints,
         startup=pool.profile.spec.nodes.startup_taints,
+        own_driver=pool.driver is None or pool.driver.managed,
+        has_operator=plan.chart is not None,
+        accelerator=pool.accelerator or "",
+        gpus=pool.profile.spec.gpu.count,
     )
     provisioner: dict[str, Any] = {"labels": marks.labels, "taints": [taint.body for taint in marks.taints]}
     if marks.startup:

@@ -15,17 +15,27 @@ if TYPE_CHECKING:
 
 Labels = dict[str, str]
 Taints = tuple["Taint", ...]
+_ACCELERATOR = "ACCELERATOR_TYPE"
+"""In place of a name that is not known."""
 _NOT_PUT_BACK = "AKS restores taints of --node-taints; put temporary taints into the agent pool's template:"
 
 
 @record
 class NodeMarks:
-    """What the nodes of a pool are made with. `startup` are taints that something removes later."""
+    """What the nodes of a pool are made with. `startup` are taints that something removes later.
+
+    `own_driver`: the operator installs one, or there is to be none. `has_operator`: its parts run beside whatever
+    driver there is. `accelerator` is the cloud's name of the GPU, empty where nobody knows it.
+    """
 
     pool: str
     labels: Labels
     taints: Taints = ()
     startup: Taints = ()
+    own_driver: bool = False
+    has_operator: bool = True
+    accelerator: str = ""
+    gpus: int = 1
 
     @property
     def all_taints(self) -> Taints:
@@ -116,7 +126,14 @@ def _eks(marks: NodeMarks) -> str:
 
 
 def _gke(marks: NodeMarks) -> str:
+    """Beside the operator GKE installs no driver by itself: it would bring its own device plugin's folders only.
+
+    Source: NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/google-gke.rst.
+    """
     parts = ["gcloud", "container", "node-pools", "create", marks.pool]
+    accelerator = f"type={marks.accelerator or _ACCELERATOR},count={marks.gpus}"
+    version = "disabled" if marks.has_operator else "default"
+    parts.append(f"--accelerator={accelerator},gpu-driver-version={version}")
     if marks.labels:
         parts.append(f"--node-labels={_pairs(marks.labels)}")
     if marks.all_taints:
@@ -126,6 +143,8 @@ def _gke(marks: NodeMarks) -> str:
 
 def _aks(marks: NodeMarks) -> str:
     parts = ["az", "aks", "nodepool", "add", "--name", marks.pool]
+    if marks.own_driver:
+        parts += ["--gpu-driver", "none"]
     if marks.labels:
         parts += ["--labels", *(f"{key}={value}" for key, value in marks.labels.items())]
     if marks.taints:

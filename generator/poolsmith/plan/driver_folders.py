@@ -49,6 +49,11 @@ def _origin(pool: PoolPlan, facts: Facts) -> Origin:
     if pool.profile.spec.driver.install_dir is not None:
         return facts.at_pool(pool, INSTALL_DIR)
     os_id = pool.profile.spec.os.id
+    known = facts.catalog.operating_systems.get(os_id)
+    if known is None or known.driver_folder is None:
+        name = facts.distribution.name if facts.distribution is not None else ""
+        at = facts.at_cluster("/spec/kubernetes/distribution")
+        return Derived("driver_folders", f"the driver installer of {name} puts it there", (at,))
     return Derived("driver_folders", f"{os_id} has its driver there", (facts.at_pool(pool, _OS),))
 
 
@@ -78,4 +83,8 @@ def _toolkit_folder(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 def _known_folder(pool: PoolPlan, facts: Facts) -> str | None:
     entry = facts.catalog.operating_systems.get(pool.profile.spec.os.id)
-    return entry.toolkit_folder if entry is not None else None
+    if entry is not None and entry.toolkit_folder is not None:
+        return entry.toolkit_folder
+    folders = facts.distribution.host_folders if facts.distribution is not None else {}
+    by_installer = pool.driver is not None and pool.driver.install_dir == folders.get("driver")
+    return folders.get("toolkit") if by_installer else None

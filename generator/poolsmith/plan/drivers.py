@@ -191,8 +191,10 @@ def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | No
     given = spec.driver.install_dir
     entry = facts.catalog.operating_systems.get(spec.os.id)
     known = driver_folder(entry)
-    if source is not DriverSource.PREINSTALLED or known is None:
+    if source is not DriverSource.PREINSTALLED:
         return given
+    if known is None:
+        return given or _installers_folder(entry, facts)
     if known not in (DECLARED, UNKNOWN):
         if given not in (None, known):
             facts.report_pool(
@@ -215,6 +217,13 @@ def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | No
             severity=Severity.ERROR if known == DECLARED else Severity.WARNING,
         )
     return given
+
+
+def _installers_folder(entry: OperatingSystemEntry | None, facts: Facts) -> str | None:
+    """Where the platform's installer puts a driver, for systems that carry none."""
+    if facts.distribution is None or (entry is not None and entry.driver in ("os", "variant")):
+        return None
+    return facts.distribution.host_folders.get("driver")
 
 
 def _opt_outs(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Facts) -> list[LabelSetting]:

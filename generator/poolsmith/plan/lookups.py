@@ -199,7 +199,8 @@ def _gpu(pool: PoolPlan, facts: Facts) -> PoolPlan:
             + listed(gpus.architectures),
         )
         return pool
-    return replace(pool, architecture=entry.architecture)
+    accelerators = facts.distribution.accelerators if facts.distribution is not None else {}
+    return replace(pool, architecture=entry.architecture, accelerator=accelerators.get(entry.product))
 
 
 def _similar(product: str, gpus: Gpus) -> str:

@@ -18,9 +18,12 @@ from poolsmith.plan.driver_mode import choose_driver_mode
 from poolsmith.plan.drivers import choose_drivers
 from poolsmith.plan.effect import refuse_idle_fields
 from poolsmith.plan.facts import Facts
+from poolsmith.plan.gpu_cluster import check_gpu_cluster
 from poolsmith.plan.identity import identify_pools
+from poolsmith.plan.kubelet_root import find_kubelet
 from poolsmith.plan.lookups import look_up
 from poolsmith.plan.mig import partition_gpus
+from poolsmith.plan.mig_reboot import reboot_nodes
 from poolsmith.plan.mixed_runtimes import accept_mixture
 from poolsmith.plan.node_feature_discovery import note_external_discovery
 from poolsmith.plan.plan import ClusterPlan, PoolPlan
@@ -49,12 +52,15 @@ FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, refuse_idle_fi
 
 OPERATOR: tuple[Pass, ...] = (
     note_support,
+    check_gpu_cluster,
     accept_mixture,
     choose_toolkits,
     choose_runtime,
+    find_kubelet,
     choose_drivers,
     choose_driver_mode,
     partition_gpus,
+    reboot_nodes,
     share_gpus,
     plan_sandboxes,
     check_taints,

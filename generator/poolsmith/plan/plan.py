@@ -116,6 +116,8 @@ class PoolPlan:
 
     profile: NodePool
     architecture: str | None = None
+    accelerator: str | None = None
+    """What the cloud calls the GPU; None where there is no cloud, or nobody knows."""
     driver: DriverPlan | None = None
     toolkit: str = "operator"
     labels: tuple[LabelSetting, ...] = ()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.plan.facts import map_pools
+from poolsmith.plan.gpu_cluster import is_gpu_cluster
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, SmokeJob
 from poolsmith.plan.registry import mirrored
 from poolsmith.profiles.node_pool import Workload
@@ -26,6 +27,8 @@ def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeJob:
     spec = pool.profile.spec
     wanted = plan.cluster.spec.smoke_test.image
     image = mirrored(wanted or _image_for(pool, facts), plan.cluster.spec.registry.mirrors)
+    if is_gpu_cluster(plan):
+        return SmokeJob(reason="pods of a GPUCluster ask for devices by claims, not by a resource")
     if spec.workload is Workload.CONTAINER:
         resource = _resource(pool)
         return SmokeJob(image=image, resource=resource) if resource else SmokeJob(reason=_UNKNOWN_RESOURCE)

@@ -46,10 +46,14 @@ class ChartParts:
     def __init__(self) -> None:
         self._known: OrderedDict[str, ChartPart] = OrderedDict()
 
-    def of(self, chart: Chart, values: dict[str, Any], namespace: str) -> ChartPart:
-        key = repr((chart.name, chart.release, namespace, values))
+    def of(
+        self, chart: Chart, values: dict[str, Any], namespace: str, api_versions: frozenset[str] = frozenset()
+    ) -> ChartPart:
+        """`api_versions` are the APIs that the cluster serves."""
+        key = repr((chart.name, chart.release, namespace, values, sorted(api_versions)))
         if key not in self._known:
-            self._known[key] = _chart_part(chart, values, namespace)
+            helm = HelmRelease(name=chart.name, api_versions=api_versions)
+            self._known[key] = _chart_part(chart, values, namespace, helm)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)
@@ -71,12 +75,12 @@ def stored(release: str, resources: Iterable[KubernetesObject]) -> tuple[tuple[K
     return tuple(taken), tuple(refused)
 
 
-def _chart_part(chart: Chart, values: dict[str, Any], namespace: str) -> ChartPart:
+def _chart_part(chart: Chart, values: dict[str, Any], namespace: str, helm: HelmRelease) -> ChartPart:
     release = chart.release
     projection = read_projection(release)
     if projection is None:
         return ChartPart(unknown=(f"the custom resources that the chart of release {release} renders",))
-    projected = project(projection, chart.defaults, values, HelmRelease(name=chart.name))
+    projected = project(projection, chart.defaults, values, helm)
     if projected.errors:
         return ChartPart(errors=tuple(f"the chart renders nothing: {error.message}" for error in projected.errors))
     merged = merge_over_defaults(chart.defaults, values)

@@ -71,7 +71,7 @@ class _Context:
     def refusal(self) -> str | None:
         """The first combination that the chart refuses."""
         for rule in self.projection.refusals:
-            served = rule.without_api is not None and rule.without_api in self.helm.api_versions
+            served = not rule.without_api.isdisjoint(self.helm.api_versions)
             if not served and self._hold(rule.conditions):
                 return rule.message
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import POOL_NOT_SUPPLIED
+from poolsmith.plan.gpu_cluster import is_gpu_cluster
 from poolsmith.plan.user_values import VALUES
 from poolsmith.profiles.node_pool import ToolkitSource, Workload
 from poolsmith.sources import pointer as pointers
@@ -52,13 +53,14 @@ _ON_THE_HOST = ("driver", "toolkit")
 def pool_supply(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     """Pools that would get less or more than they need. What is not modelled is not held against anybody."""
     landing = _landing(prediction)
+    unasked = ("devicePlugin",) if is_gpu_cluster(prediction.plan) else ()
     found = []
     for component, called in _CALLED.items():
         unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR)
         modelled = not any(text.startswith(unknown) for text in prediction.unknown)
         for pool in prediction.plan.pools:
             running = landing[component, pool.name]
-            wanted = _wanted(component, pool)
+            wanted = 0 if component in unasked else _wanted(component, pool)
             if len(running) > wanted or (len(running) < wanted and modelled):
                 found.append(_finding(prediction, loaded, pool, component, called, running))
                 break

@@ -30,7 +30,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if document.partial or document.release.line_defaults is None:
         return
     for refusal in chart_refusals(document.release.tag):
-        if refusal.without_api is not None or not all(
+        if refusal.without_api or not all(
             any(bool(document.effective(path)) is wanted for path, wanted in term) for term in refusal.conditions
         ):
             continue
