@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.app.expand_input import read_input, read_os_facts
+from poolsmith.app.expand_labels import judge_labels
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
@@ -69,6 +70,7 @@ def expand(release: str, request: ExpandRequest) -> ExpandResult:
             notes=found.notes,
             checked=checked,
         )
+    diagnostics.extend(judge_labels(release, request.namespace, found))
     state = ClusterState(
         nodes=found.nodes,
         resources=found.resources,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.operands.expansion import KubernetesObject, Node
+    from poolsmith.operands.input.nodes_file import NodesFile
     from poolsmith.operands.input.objects_file import FileObject
 
 CHART = "gpu-operator"
@@ -53,6 +54,7 @@ class ExpandInput:
     """`unusable`: something was not readable, so that an expansion of the rest would mean nothing."""
 
     nodes: tuple[Node, ...] = ()
+    node_files: tuple[NodesFile, ...] = ()
     resources: tuple[KubernetesObject, ...] = ()
     objects: tuple[KubernetesObject, ...] = ()
     chart_errors: tuple[str, ...] = ()
@@ -88,6 +90,7 @@ class _Reading:
     release: str
     namespace: str
     nodes: dict[str, Node] = field(default_factory=dict)
+    node_files: list[NodesFile] = field(default_factory=list)
     resources: dict[tuple[str, str], KubernetesObject] = field(default_factory=dict)
     objects: list[KubernetesObject] = field(default_factory=list)
     chart_errors: list[str] = field(default_factory=list)
@@ -104,6 +107,7 @@ class _Reading:
             self.notes.append("there are no nodes")
         return ExpandInput(
             nodes=tuple(self.nodes.values()),
+            node_files=tuple(self.node_files),
             resources=tuple(self.resources.values()),
             objects=tuple(self.objects),
             chart_errors=tuple(self.chart_errors),
@@ -154,6 +158,7 @@ class _Reading:
         self.files += 1
         if found.problems:
             self._stop(found.problems)
+        self.node_files.append(found)
         self.nodes.update((node.name, node) for node in found.nodes)
 
     def _take_rendered(self, resource: KubernetesObject) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _PRODUCT = "nvidia.com/gpu.product"
 _ARCH = "kubernetes.io/arch"
+_LABELS = "/metadata/labels/"
 _GPU_TAINT = "nvidia.com/gpu"
 
 
@@ -150,6 +151,11 @@ def _carries_gpu(node: Node) -> bool:
     return has_gpu(node.labels) or node.labels.get(GPU_PRESENT) == "true" or tainted
 
 
+def setup_nodes(read: NodesFile, catalog: Catalog) -> tuple[SetupNode, ...]:
+    """The nodes of a file that have a GPU."""
+    return tuple(_node(node, read, catalog) for node in read.nodes if _carries_gpu(node))
+
+
 def _node(node: Node, read: NodesFile, catalog: Catalog) -> SetupNode:
     labels = _labels(node)
     product = labels.get(_PRODUCT, "")
@@ -157,9 +163,12 @@ def _node(node: Node, read: NodesFile, catalog: Catalog) -> SetupNode:
     runtime, _, version = node.runtime.partition("://")
     document, pointer = read.found_at[node.name]
 
-    def place(_pointer: str, note: str | None = None) -> Location:
+    short = not read.is_whole(node.name)
+
+    def place(asked: str, note: str | None = None) -> Location:
         assert read.places is not None
-        return read.places.locate(document, pointer, note)
+        below = asked.removeprefix("/metadata") if short else asked
+        return read.places.locate(document, pointer + below if asked.startswith(_LABELS) else pointer, note)
 
     return SetupNode(
         name=node.name,

@@ -45,6 +45,11 @@ class NodesFile:
     problems: tuple[Diagnostic, ...] = ()
     found_at: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     places: StreamPlaces | None = None
+    whole: frozenset[str] = frozenset()
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a node stands there as the API server has it, and not in the short form."""
+        return name in self.whole
 
 
 def read_nodes(file: Path, shown: str) -> NodesFile:
@@ -60,6 +65,7 @@ def read_nodes(file: Path, shown: str) -> NodesFile:
     findings = FileFindings(shown, text)
     nodes: dict[str, Node] = {}
     found_at: dict[str, tuple[int, str]] = {}
+    whole: set[str] = set()
     for index, document in enumerate(documents):
         for pointer, body in () if document is None else unfold(document):
             node = _Entry(body, index, pointer, findings).node()
@@ -71,7 +77,9 @@ def read_nodes(file: Path, shown: str) -> NodesFile:
                 )
             nodes.setdefault(node.name, node)
             found_at.setdefault(node.name, (index, pointer))
-    return NodesFile(tuple(nodes.values()), findings.problems, found_at, findings.places)
+            if "kind" in body or "metadata" in body:
+                whole.add(node.name)
+    return NodesFile(tuple(nodes.values()), findings.problems, found_at, findings.places, frozenset(whole))
 
 
 @record(kw_only=False)

@@ -48,8 +48,8 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.kubernetes and not view.is_generated and not served_by(view.tag, view.kubernetes):
         first = next(iter(dra["servedFrom"].values()))
         yield Finding(
-            message=f"Kubernetes {view.kubernetes} serves no DeviceClass of resource.k8s.io by itself, and a GPUCluster "
-            f"needs it; {first} is the first that does",
+            message=f"Kubernetes {view.kubernetes} serves no DeviceClass of resource.k8s.io by itself, and a "
+            f"GPUCluster needs it; {first} is the first that does",
             place=view.value_location(_DEPLOYED),
             help=f"use Kubernetes {first} or later, or keep the ClusterPolicy",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.rules.setup import (
+    device_plugin_config,
     driver_and_gpu,
     driver_coverage,
     driver_of_the_system,
@@ -17,6 +18,7 @@ from poolsmith.rules.setup import (
     no_driver_image,
     no_quota_for_critical_pods,
     no_startup_taint,
+    node_label_values,
     one_device_plugin,
     one_feature_discovery,
     outdated_container_runtime,
@@ -56,8 +58,10 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     toleration_of_another_value,
     no_startup_taint,
     one_feature_discovery,
+    node_label_values,
     label_with_two_writers,
     one_device_plugin,
+    device_plugin_config,
     namespace_refuses_operands,
     privileged_namespace,
     no_quota_for_critical_pods,

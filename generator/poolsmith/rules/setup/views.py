@@ -53,7 +53,7 @@ def views_of(
                 kubernetes=given.kubernetes if given is not None else None,
                 nodes=given.nodes if given is not None else None,
                 bystanders=given.bystanders if given is not None else (),
-                values=_policy_values(objects)
+                values=policy_values(objects)
                 if item is None
                 else _values(item, known.line_defaults if known else None, several=several),
                 objects=tuple(objects),
@@ -99,7 +99,7 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
     )
 
 
-def _policy_values(objects: list[SetupObject]) -> SetupValues | None:
+def policy_values(objects: list[SetupObject]) -> SetupValues | None:
     """What a ClusterPolicy says, where there are no values: its fields are named as the values that they come from."""
     policies = [item for item in objects if item.kind == "ClusterPolicy" and item.group == "nvidia.com"]
     if len(policies) != 1:

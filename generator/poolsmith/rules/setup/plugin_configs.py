@@ -1,0 +1,111 @@
+"""The configurations of the device plugin that a cluster has: which ConfigMap, with which texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.record import record
+from poolsmith.repository.declared_charts import first_document, installed_charts
+from poolsmith.sources.nested import value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.diagnostics import Location
+    from poolsmith.rules.setup.view import Place, SetupObject, SetupView
+
+NAME, CREATE, DATA, DEFAULT = (f"devicePlugin.config.{key}" for key in ("name", "create", "data", "default"))
+_CHART = "nvidia-device-plugin"
+
+
+@record
+class PluginConfigs:
+    """`texts` by their names, None where they stand elsewhere. `default` is empty where none is named.
+
+    `place` takes pointers below what holds the texts; `named_at` is where the default or the name stands.
+    """
+
+    shown: str
+    texts: Mapping[str, Any] | None
+    place: Place
+    named_at: Location
+    default: str = ""
+    of_operator: bool = True
+
+
+def operator_configs(view: SetupView) -> PluginConfigs | None:
+    """Those of the operator's device plugin; None where it has none, or nobody can tell."""
+    if view.values is None or view.flag("devicePlugin.enabled") is False:
+        return None
+    name, data, default = view.value(NAME), view.value(DATA), view.value(DEFAULT)
+    if not isinstance(name, str) or not name:
+        return None
+    named_at = view.value_location(DEFAULT if view.is_set(DEFAULT) else NAME)
+    default = default if isinstance(default, str) else ""
+    if view.value(CREATE) is True:
+        texts = data if isinstance(data, dict) and data else {}
+
+        def place(pointer: str, note: str | None = None) -> Location:
+            assert view.values is not None
+            return view.values.place(f"/{DATA.replace('.', '/')}{pointer}", note)
+
+        return PluginConfigs(shown=f"`{DATA}`", texts=texts, place=place, named_at=named_at, default=default)
+    found = _config_map(view, name)
+    if found is None:
+        return PluginConfigs(shown=f"ConfigMap/{name}", texts=None, place=_nowhere(named_at), named_at=named_at)
+    return PluginConfigs(
+        shown=found.name, texts=_texts(found), place=_below(found, "/data"), named_at=named_at, default=default
+    )
+
+
+def chart_configs(view: SetupView) -> Iterator[PluginConfigs]:
+    """Those of the plugin's own chart, `config.map` with `config.default`."""
+    for item in view.objects:
+        for chart in installed_charts(item, view):
+            values = first_document(chart.values)
+            texts = value_at(values, ("config", "map"))
+            if chart.name != _CHART or chart.partial or not isinstance(texts, dict) or not texts:
+                continue
+            default = value_at(values, ("config", "default"))
+            whole = isinstance(chart.values, str)
+            place = _below(item, chart.pointer if whole else f"{chart.pointer}/config/map", whole=whole)
+            yield PluginConfigs(
+                shown=f"the chart {_CHART} of {item.name}",
+                texts=texts,
+                place=place,
+                named_at=item.place(chart.pointer if whole else f"{chart.pointer}/config/default"),
+                default=default if isinstance(default, str) else "",
+                of_operator=False,
+            )
+
+
+def _config_map(view: SetupView, name: str) -> SetupObject | None:
+    namespaces = (None, view.namespace)
+    for item in view.of_kind("ConfigMap", ""):
+        if item.own_name == name and (view.namespace is None or item.metadata.get("namespace") in namespaces):
+            return item
+    return None
+
+
+def _texts(item: SetupObject) -> dict[str, Any]:
+    """Each key is a file; those of binaryData hold no text that is read here."""
+    found: dict[str, Any] = {}
+    for field in ("binaryData", "data"):
+        held = item.data.get(field)
+        for key, text in held.items() if isinstance(held, dict) else ():
+            found[str(key)] = text if field == "data" else None
+    return found
+
+
+def _below(item: SetupObject, top: str, *, whole: bool = False) -> Place:
+    def place(pointer: str, note: str | None = None) -> Location:
+        return item.place(top if whole else top + pointer, note)
+
+    return place
+
+
+def _nowhere(location: Location) -> Place:
+    def place(_pointer: str, _note: str | None = None) -> Location:
+        return location
+
+    return place
