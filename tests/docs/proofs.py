@@ -1,0 +1,124 @@
+"""What is held against which real software: rows whose versions and counts are read, not written.
+
+A row names the tests that prove it. `needs` is what has to be there for it: a tool or checkouts; without it the tests are
+skipped by name. A recorded row always runs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.control_plane import KUBERNETES
+from support.recordings import recording
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What of ours is held against which software, by which tests; what they need, or nothing if it is recorded."""
+
+    ours: str
+    against: str
+    tests: tuple[str, ...]
+    needs: str = ""
+
+
+def pinned(folder: str, module: str) -> str:
+    """The version of a Go module that a folder pins."""
+    text = (ROOT / folder / "go.mod").read_text("utf-8")
+    found = re.search(rf"^\s+{re.escape(module)} v(\S+)", text, re.MULTILINE)
+    assert found, f"{folder} does not pin {module}"
+    return found[1]
+
+
+HELM = f"Helm {pinned('.ci/go/helm', 'helm.sh/helm/v3')}"
+KUSTOMIZE = f"kustomize {pinned('.ci/go/kustomize', 'sigs.k8s.io/kustomize/kustomize/v5')}"
+KUBECONFORM = f"kubeconform {pinned('.ci/go/kubeconform', 'github.com/yannh/kubeconform')}"
+EVALUATOR = f"k8s.io/apiserver {pinned('tests/oracle/admission', 'k8s.io/apiserver')}"
+API_SERVER = f"kube-apiserver {KUBERNETES}"
+OPERATOR = "the operator's own code"
+CHARTS, TOOLS = "`POOLSMITH_CHARTS`", "`make tools`"
+
+PROOFS = (
+    Proof(
+        "every object that the sample fleet delivers, and all that is predicted to follow",
+        f"{API_SERVER}: server-side apply, strict, twice",
+        ("tests/control_plane/test_sample_fleet.py",),
+        TOOLS,
+    ),
+    Proof(
+        "the same of random clusters, of each release that can be generated",
+        f"{API_SERVER}: server-side apply, strict, twice",
+        ("tests/control_plane/test_random_clusters.py",),
+        TOOLS,
+    ),
+    Proof(
+        "the operator's chart with values as generated, hooks too",
+        f"{HELM}, then {API_SERVER}: server-side apply, strict, twice",
+        ("tests/control_plane/test_charts.py",),
+        f"{TOOLS}, {CHARTS}",
+    ),
+    Proof("predicted operands", f"{OPERATOR}, run in memory", ("tests/operands/test_operand_oracle.py",)),
+    Proof("custom resources from values", "the chart's templates, emulated", ("tests/recorded/test_chart_oracle.py",)),
+    Proof(
+        "predicted objects of the bundled charts, value by value",
+        f"{HELM}'s engine",
+        ("tests/operands/test_chart_probes.py",),
+    ),
+    Proof(
+        "each value path of the operator's chart, with hostile texts",
+        HELM,
+        ("tests/real_tools/test_helm_charts.py",),
+        f"{TOOLS}, {CHARTS}",
+    ),
+    Proof(
+        "CEL: values, errors, types and costs of random expressions",
+        EVALUATOR,
+        ("tests/cel/test_differential.py",),
+    ),
+    Proof(
+        "kustomizations, as poolsmith builds them in memory",
+        KUSTOMIZE,
+        ("tests/real_tools/test_kustomize.py",),
+        TOOLS,
+    ),
+    Proof("verdicts on schemas", KUBECONFORM, ("tests/real_tools/test_kubeconform.py",), TOOLS),
+    Proof(
+        "Pod Security, each check and version",
+        "kubernetes/pod-security-admission's own cases",
+        ("tests/rules/pod_security/test_upstream.py",),
+    ),
+)
+
+RECORDINGS = {
+    "operator_runs": "operator, in memory",
+    "operator_binaries": "operator, its binary",
+    "chart_renderings": "chart, emulated",
+}
+
+
+def table() -> list[str]:
+    """The rows, as Markdown."""
+    lines = ["| what is ours | held against | tests | needs |", "| --- | --- | --- | --- |"]
+    for proof in PROOFS:
+        tests = ", ".join(f"`{path}`" for path in proof.tests)
+        lines.append(f"| {proof.ours} | {proof.against} | {tests} | {proof.needs or 'nothing: recorded'} |")
+    return lines
+
+
+def by_release() -> list[str]:
+    """How many scenarios of each release are recorded, as Markdown."""
+    counts: dict[str, dict[str, int]] = {}
+    for name in RECORDINGS:
+        for key in recording(name):
+            release = key.partition("/")[0]
+            counts.setdefault(release, {}).setdefault(name, 0)
+            counts[release][name] += 1
+    lines = [f"| release | {' | '.join(RECORDINGS.values())} |", "| --- |" + " --- |" * len(RECORDINGS)]
+    for release in sorted(counts, key=lambda tag: [int(part) for part in tag[1:].split(".")]):
+        cells = " | ".join(str(counts[release].get(name, "-")) for name in RECORDINGS)
+        lines.append(f"| {release} | {cells} |")
+    return lines
