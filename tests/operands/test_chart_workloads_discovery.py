@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from poolsmith.catalog.charts import read_chart
 from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.sources.yaml_reader import read_documents
 
 RELEASES = ["v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0"]
 VERSIONS = {
@@ -236,7 +235,7 @@ def test_scheduling_of_the_worker_is_that_of_its_values(release):
 def test_the_workers_configuration_is_in_a_config_map(release):
     data = one(render(release).objects, "ConfigMap", f"{NAME}-worker-conf")["data"]
 
-    assert json.loads(data["nfd-worker.conf"])["sources"]["pci"]["deviceLabelFields"] == ["vendor"]
+    assert read_documents(data["nfd-worker.conf"])[0]["sources"]["pci"]["deviceLabelFields"] == ["vendor"]
 
 
 def test_the_topology_updater_reaches_the_kubelet_and_writes_to_its_socket():

@@ -26,6 +26,7 @@ type question struct {
 	Chart     string                 `json:"chart"`
 	Release   string                 `json:"release"`
 	Namespace string                 `json:"namespace"`
+	Version   string                 `json:"version"`
 	APIs      []string               `json:"apis"`
 	Values    map[string]interface{} `json:"values"`
 }
@@ -62,6 +63,10 @@ func rendered(asked question) answer {
 	if err != nil {
 		return answer{ID: asked.ID, Error: err.Error()}
 	}
+	// As a release stamps it: a checkout has another version in Chart.yaml.
+	if asked.Version != "" {
+		loaded.Metadata.Version, loaded.Metadata.AppVersion = asked.Version, asked.Version
+	}
 	client, err := registry.NewClient()
 	if err != nil {
 		return answer{ID: asked.ID, Error: err.Error()}
@@ -83,6 +88,9 @@ func rendered(asked question) answer {
 		return answer{ID: asked.ID, Error: err.Error()}
 	}
 	texts := releaseutil.SplitManifests(release.Manifest)
+	for name := range texts {
+		texts[name] += "\n" // taken off by the split, and there for whoever installs
+	}
 	for number, hook := range release.Hooks {
 		texts[fmt.Sprintf("hook-%d", number)] = hook.Manifest
 	}

@@ -11,7 +11,8 @@ A mapping may be one of:
 `{$pairs: path, $as}`    a list made of a mapping by its sorted keys, with `@item.key` and `@item.value`;
 `{$without: [...], $of: path}`  a mapping without some of its keys, of which something must be left;
 `{$merge: [...]}`        mappings laid on each other; also what `$pairs` makes;
-`{$json: node}`          a text of several lines with values in it, as JSON.
+`{$json: node}`          a text of several lines with values in it, as JSON;
+`{$sha256: [...]}`       the hash of lines as the template writes them; each line of a value is as far in as its own.
 
 A condition is a list of terms that must all hold. A term is a path of values or a `@name` that is true as templates
 see it, `!` before it for the opposite, `a|b` for either of them; or one path and a test: `a = text`, `a != text`,
@@ -22,7 +23,9 @@ is no string nor null, `a is single` of a mapping with one key, `a > number`.
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
+import re
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +41,7 @@ from poolsmith.operands.chart.go_template import (
     printed,
     quoted,
 )
+from poolsmith.operands.chart.to_yaml import to_yaml
 from poolsmith.operands.chart.workloads.conditions import holds
 from poolsmith.operands.chart.workloads.reference import REFERENCE, reference
 from poolsmith.record import record
@@ -76,6 +80,7 @@ class ValueScope:
 
 
 _ITEM = "item"
+_BLANKS = re.compile(" *")
 _COLLECTIONS: dict[str, type] = {"map": dict, "list": list}
 _AS_DATA = ("yaml", *_COLLECTIONS)
 
@@ -142,6 +147,8 @@ def _value(asked: Reference, scope: ValueScope) -> Any:
     path, value = _first(asked.paths, scope)
     if asked.form == "rooted":
         return go_path.joined("/", printed(value))
+    if asked.form == "written":
+        return str(_kept(read_back.block, to_yaml(value), path, scope)).rstrip("\n")
     if not (value is not None if asked.always else is_true(value)):
         return NOTHING
     if asked.form in _COLLECTIONS and not isinstance(value, _COLLECTIONS[asked.form]):
@@ -218,7 +225,7 @@ def _in_form(value: Any, asked: Reference) -> str:
     if asked.form in ("join", "joined"):
         items = value if isinstance(value, list) else [value]
         return ",".join(printed(item) for item in items if item is not None)
-    return printed(value)
+    return to_yaml(value) if asked.form == "written" else printed(value)
 
 
 def _kept(read: Callable[[str], Any], written: str, text: str, scope: ValueScope) -> Any:
@@ -355,6 +362,12 @@ def _text_of(node: dict[str, Any], scope: ValueScope) -> str:
     return _json(fill(node["$json"], scope))
 
 
+def _sha256(node: dict[str, Any], scope: ValueScope) -> str:
+    lines = [(line, _BLANKS.match(line)) for line in node["$sha256"]]
+    written = [_written(line, scope).replace("\n", "\n" + (blanks[0] if blanks else "")) for line, blanks in lines]
+    return hashlib.sha256("\n".join(written).encode()).hexdigest()
+
+
 _SPECIAL: dict[str, Callable[[dict[str, Any], ValueScope], Any]] = {
     "$when": _when,
     "$each": _each,
@@ -362,4 +375,5 @@ _SPECIAL: dict[str, Callable[[dict[str, Any], ValueScope], Any]] = {
     "$without": _without,
     "$merge": _merge,
     "$json": _text_of,
+    "$sha256": _sha256,
 }

@@ -15,6 +15,7 @@ turn for one that is true, as `default` does. `!` behind them: also where none i
 | `joined` | `{{ join "," v \\| quote }}` | the string |
 | `stripped` | `key: \\|-` and `{{ v \\| indent n }}` below | the text, without line breaks at its end |
 | `rooted` | `{{ clean (join "/" (list "/" v)) \\| quote }}` | the path, below the root folder; null: that folder |
+| `written` | `key: \\|-` and `{{ toYaml v \\| nindent n }}` below | the text that Helm writes, null too |
 | `json` | a text of several lines that holds `toYaml v` | JSON of the value, a text |
 
 A text with more around a reference is what the template has there, quotes too: `'"${a}:${b}"'` is written between
@@ -29,7 +30,7 @@ from functools import lru_cache
 from poolsmith.record import record
 
 REFERENCE = re.compile(r"\$\{([^}]*)\}")
-FORMS = ("", "quote", "yaml", "map", "list", "block", "join", "joined", "stripped", "rooted", "json")
+FORMS = ("", "quote", "yaml", "map", "list", "block", "join", "joined", "stripped", "rooted", "written", "json")
 _WORDS = re.compile(r"(?P<paths>(?:'[^']*'|[^' !])+)(?P<always>!?)(?: (?P<form>[a-z]+))?\Z")
 
 
