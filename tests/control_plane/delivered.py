@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -15,8 +15,12 @@ from poolsmith.app.template import template
 from support.api_client import ApiClient
 from support.recordings import recording
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 ENGINES = ("argocd", "flux-system")
 _DEFINITIONS_OF = {"neighbours": ("argo-cd/crds/", "flux/crds/", "node-feature-discovery/crds/")}
+_COMPARED_BY_ENGINES = ("delivery", "helm")
 _FIRST = (
     "Namespace",
     "CustomResourceDefinition",
@@ -58,7 +62,7 @@ class Step:
     manager: str = "delivery"
 
 
-MONITORING = Step("monitoring", (_SERVICE_MONITORS,))
+MONITORING = Step("monitoring", (_SERVICE_MONITORS,), "definitions")
 
 
 @cache
@@ -74,7 +78,8 @@ def definitions(release: str, coco: str) -> Step:
             if path.startswith(prefix) and path.endswith((".yaml", ".yml")):
                 content = files[path]
                 found += content if isinstance(content, list) else [content]
-    return Step("definitions", tuple(item for item in found if item and item["kind"] == "CustomResourceDefinition"))
+    only = tuple(item for item in found if item and item["kind"] == "CustomResourceDefinition")
+    return Step("definitions", only, "definitions")
 
 
 def built(folder: Path) -> tuple[dict[str, Any], ...]:
@@ -158,11 +163,27 @@ def named(item: dict[str, Any]) -> str:
 
 @dataclass
 class Applied:
-    """What came of applying steps: refusals in words, and what a second time changed."""
+    """What came of applying steps: refusals in words, what a second time changed, and what the server holds otherwise."""
 
     taken: int = 0
     refused: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    altered: list[str] = field(default_factory=list)
+
+
+def _altered(given: Any, held: Any, path: str = "") -> Iterator[str]:
+    """The fields that the server holds otherwise than given: an engine that compares would never be done with them."""
+    if isinstance(given, dict) and isinstance(held, dict):
+        for key, value in given.items():
+            if value is None and key not in held:
+                yield f"{path}.{key}: null is not kept"
+            else:
+                yield from _altered(value, held.get(key), f"{path}.{key}")
+    elif isinstance(given, list) and isinstance(held, list) and len(given) == len(held):
+        for number, (one, other) in enumerate(zip(given, held, strict=True)):
+            yield from _altered(one, other, f"{path}[{number}]")
+    elif given != held:
+        yield f"{path}: {given!r} became {held!r}"
 
 
 def _lasting(body: dict[str, Any]) -> dict[str, Any]:
@@ -186,6 +207,8 @@ def apply_twice(client: ApiClient, found: list[Step]) -> Applied:
                     continue
                 if runs:
                     continue
+                if not again and step.manager in _COMPARED_BY_ENGINES:
+                    applied.altered += [f"{place}: {text}" for text in _altered(item, answer.body)]
                 found_now = _lasting(answer.body)
                 if again and found_now != first.get((step.name, number), found_now):
                     applied.changed.append(place)
