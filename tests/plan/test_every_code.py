@@ -266,10 +266,10 @@ FAILING = [
     ("PSM221", {}, {"a": {"toolkit": "{«source: overlay}"}}, HERE, "source: auto"),
     (
         "PSM221",
-        {},
+        values("{cdi: {enabled: true}}"),
         {"a": {}, "b": {"toolkit": "{«source: preinstalled}"}},
         HERE,
-        "one toolkit source",
+        "CDI is then off",
     ),
     (
         "PSM221",

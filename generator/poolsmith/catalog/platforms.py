@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class OperatingSystemEntry:
     """An operating system by its ID of /etc/os-release.
 
-    `driver` is container, unknown, variant or os; `toolkit` and `device_plugin` are operator or os. `driver_folder` is
+    `driver` is container, unknown, variant or os; `toolkit` and `device_plugin` are operator or os,
+    `toolkit` also variant: of images that have a driver. `driver_folder` is
     a path, `declared` or `unknown`, None for the root file system; `repository` holds drivers that others publish.
     `unsupported` says by version what the operator's documentation excludes.
     """

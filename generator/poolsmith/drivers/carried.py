@@ -19,7 +19,13 @@ def carries_driver(system: OperatingSystemEntry | None) -> bool:
 
 
 def carries_toolkit(system: OperatingSystemEntry | None) -> bool:
+    """Whether every image of a system for GPU nodes has a toolkit."""
     return system is not None and system.toolkit == "os"
+
+
+def carries_toolkit_with_driver(system: OperatingSystemEntry | None) -> bool:
+    """Whether those images of a system that have a driver have a toolkit, too, and others don't."""
+    return system is not None and system.toolkit == "variant"
 
 
 def driver_folder(system: OperatingSystemEntry | None) -> str | None:

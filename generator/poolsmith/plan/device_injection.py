@@ -11,13 +11,23 @@ if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
     from poolsmith.plan.plan import ClusterPlan
 
+CDI = ("cdi", "enabled")
 _INSTEAD = "instead"
 
 
 def uses_cdi(plan: ClusterPlan, facts: Facts) -> bool:
     """Whether the operator hands devices to the runtime by the Container Device Interface."""
-    asked = value_at(plan.cluster.spec.stack.values, ("cdi", "enabled"))
-    return asked if isinstance(asked, bool) else facts.need_release().cdi_default
+    asked = asked_cdi(plan)
+    if asked is not None:
+        return asked
+    decided = plan.setting(*CDI)
+    return bool(decided.value) if decided is not None else facts.need_release().cdi_default
+
+
+def asked_cdi(plan: ClusterPlan) -> bool | None:
+    """What the cluster's own values say; None where they leave it to the release and the pools."""
+    asked = value_at(plan.cluster.spec.stack.values, CDI)
+    return asked if isinstance(asked, bool) else None
 
 
 def uses_nri(plan: ClusterPlan) -> bool:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import DEPLOY_TOOLKIT
 from poolsmith.diagnostics.codes import compatibility as codes
-from poolsmith.drivers.carried import carries_toolkit
-from poolsmith.plan.device_injection import uses_cdi
+from poolsmith.drivers.carried import carries_toolkit, carries_toolkit_with_driver
+from poolsmith.plan.device_injection import CDI, asked_cdi, uses_cdi, uses_nri
 from poolsmith.plan.facts import map_pools, with_values
 from poolsmith.plan.mixed_runtimes import RUNTIME, operator_runtime
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, LabelSetting, PoolPlan, ValueSetting
+from poolsmith.profiles.driver import DriverSource
 from poolsmith.profiles.node_pool import ToolkitSource, Workload
 
 if TYPE_CHECKING:
@@ -34,17 +35,30 @@ def choose_toolkits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         return with_values(plan, ValueSetting(("toolkit", "enabled"), False, Derived("toolkit", because, origins)))
     if outside and uses_cdi(plan, facts):
         ours = next(pool for pool in users if pool.toolkit != ToolkitSource.PREINSTALLED)
-        facts.report_pool(
-            codes.TOOLKIT_CONTRADICTION,
-            outside[0],
-            SOURCE,
-            f"pool `{outside[0].name}` has its own toolkit, pool `{ours.name}` the operator's; "
-            f"under CDI ({plan.cluster.spec.stack.release}) that does not work",
-            help="use one toolkit source for all pools of the cluster",
-            related=((ours, SOURCE, "the operator's toolkit"),),
-        )
-        return plan
+        plan = _without_cdi(plan, outside[0], ours, facts)
     return map_pools(plan, lambda pool: _opt_out(pool, DEPLOY_TOOLKIT, operators, facts))
+
+
+def _without_cdi(plan: ClusterPlan, outside: PoolPlan, ours: PoolPlan, facts: Facts) -> ClusterPlan:
+    """Under CDI the device plugin names a hook of the operator's toolkit, which other nodes don't have.
+
+    Source: NVIDIA/gpu-operator:controllers/object_controls.go, NVIDIA_CDI_HOOK_PATH.
+    """
+    if asked_cdi(plan) is None and not uses_nri(plan):
+        why = "a pool has a toolkit of its own, and CDI would look for the operator's there"
+        origins = tuple(facts.at_pool(pool, SOURCE) for pool in (outside, ours))
+        return with_values(plan, ValueSetting(CDI, False, Derived("toolkit", why, origins)))
+    asked = "cdi.nriPluginEnabled" if uses_nri(plan) else "cdi.enabled"
+    facts.report_pool(
+        codes.TOOLKIT_CONTRADICTION,
+        outside,
+        SOURCE,
+        f"pool `{outside.name}` has its own toolkit, pool `{ours.name}` the operator's; with `{asked}: true` in "
+        "stack.values the device plugin looks for the operator's on all nodes",
+        help=f"remove `{asked}` from stack.values: CDI is then off in this cluster, and both toolkits work",
+        related=((ours, SOURCE, "the operator's toolkit"),),
+    )
+    return plan
 
 
 def _opt_out(pool: PoolPlan, key: str, operators: str, facts: Facts) -> PoolPlan:
@@ -78,6 +92,7 @@ def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
         return "none"
     entry = facts.catalog.operating_systems.get(spec.os.id)
     brought = carries_toolkit(entry)
+    beside_driver = carries_toolkit_with_driver(entry) and spec.driver.source is DriverSource.PREINSTALLED
     if brought and source in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY):
         facts.report_pool(
             codes.TOOLKIT_CONTRADICTION,
@@ -86,7 +101,7 @@ def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
             f"{spec.os.id} contains its toolkit; a second one would write the same configuration",
             help="write `source: auto`",
         )
-    if source is ToolkitSource.PREINSTALLED or (brought and source is ToolkitSource.AUTO):
+    if source is ToolkitSource.PREINSTALLED or ((brought or beside_driver) and source is ToolkitSource.AUTO):
         return ToolkitSource.PREINSTALLED.value
     foreign = spec.runtime.name != operators
     if foreign and source is ToolkitSource.OPERATOR:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.node_labels import DEPLOY_DRIVER, DEPLOY_TOOLKIT
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
-from poolsmith.drivers.carried import carries_toolkit
+from poolsmith.drivers.carried import carries_toolkit, carries_toolkit_with_driver
 from poolsmith.rules.setup.driver_setup import ENABLED, driver_setup
 from poolsmith.rules.setup.node_drivers import node_drivers
 from poolsmith.rules.setup.wording import named, places, verb
@@ -38,6 +38,7 @@ RULE = RuleInfo(
     ),
 )
 NEEDS = ("nodes", "values", "release")
+_PRESET = "pre-installed"
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
@@ -109,7 +110,9 @@ def _own_toolkit(view: SetupView, node: SetupNode) -> str | None:
     """`preinstalled` where a profile says it, `os` where the system is known to bring one."""
     if node.toolkit is not None:
         return "preinstalled" if node.toolkit == "preinstalled" else None
-    return "os" if carries_toolkit(view.catalog.operating_systems.get(node.os_id)) else None
+    system = view.catalog.operating_systems.get(node.os_id)
+    has_driver = node.labels.get(DEPLOY_DRIVER) == _PRESET or view.flag("driver.enabled") is False
+    return "os" if carries_toolkit(system) or (carries_toolkit_with_driver(system) and has_driver) else None
 
 
 def _alike(nodes: tuple[SetupNode, ...], kind_of: Callable[[SetupNode], str | None]) -> dict[str, list[SetupNode]]:
