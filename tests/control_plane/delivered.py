@@ -117,8 +117,7 @@ def _revision(path: Path) -> str:
 def steps(folder: Path) -> list[Step]:
     """Everything of one generated cluster: its units in order, then what chart and operator are predicted to create."""
     release = release_of(folder)
-    found = [definitions(release, coco_of(folder))]
-    found += [Step("engines", tuple(_namespace(name) for name in ENGINES))]
+    found = [Step("engines", tuple(_namespace(name) for name in ENGINES))]
     found += [Step("platform", built(folder / "platform"))]
     found += [Step("delivery", built(folder / "delivery"))]
     units = folder / "units"
@@ -137,7 +136,15 @@ def steps(folder: Path) -> list[Step]:
     found.append(Step("predicted", _ordered(item for item in predicted if item not in again), "operator"))
     for path in sorted((folder / "smoke").glob("*.yaml")):
         found.append(Step(f"smoke/{path.name}", documents(path), "person"))  # created, not applied: a run on purpose
-    return found
+    return [_used(definitions(release, coco_of(folder)), found), *found]
+
+
+def _used(known: Step, found: list[Step]) -> Step:
+    """The definitions that something here needs: each one makes the server write its schema anew."""
+    kinds = {item["kind"] for step in found for item in step.objects}
+    return Step(
+        known.name, tuple(item for item in known.objects if item["spec"]["names"]["kind"] in kinds), known.manager
+    )
 
 
 def _namespace(name: str) -> dict[str, Any]:

@@ -22,4 +22,4 @@ def test_each_unit_of_a_cluster_is_applied_twice_strictly(control_plane, folder)
         server.end()
 
     assert (found.refused, found.changed, found.altered) == ([], [], [])
-    assert found.taken > 40
+    assert found.taken > 25

@@ -56,6 +56,7 @@ class ApiClient:
         self.authority = authority
         self._connection = HTTPSConnection(host, port, timeout=60, context=ssl.create_default_context(cafile=authority))
         self._resources: dict[tuple[str, str], Resource] = {}
+        self._defined: set[tuple[str, str]] = set()
 
     def close(self) -> None:
         self._connection.close()
@@ -84,20 +85,31 @@ class ApiClient:
         return Answer(response.status, found, warnings)
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        """Where the server keeps a kind; None if it does not serve it. Asked anew until it is known."""
+        """Where the server keeps a kind; None if it does not serve it. Waited for if its definition was applied."""
         key = (api_version, kind)
-        if key not in self._resources:
-            root = "/api/v1" if api_version == "v1" else f"/apis/{api_version}"
-            for item in self.request("GET", root).body.get("resources", ()):
-                if "/" not in item["name"]:
-                    found = Resource(api_version, item["name"], item["namespaced"])
-                    self._resources[api_version, item["kind"]] = found
+        ends = monotonic() + _SECONDS_FOR_A_DEFINITION
+        while key not in self._resources:
+            self._discover(api_version)
+            if key in self._resources or key not in self._defined:
+                break
+            if monotonic() > ends:
+                raise TimeoutError(
+                    f"{kind} of {api_version} is not served after {_SECONDS_FOR_A_DEFINITION:.0f} seconds"
+                )
+            sleep(0.05)
         return self._resources.get(key)
+
+    def _discover(self, api_version: str) -> None:
+        root = "/api/v1" if api_version == "v1" else f"/apis/{api_version}"
+        for item in self.request("GET", root).body.get("resources", ()):
+            if "/" not in item["name"]:
+                found = Resource(api_version, item["name"], item["namespaced"])
+                self._resources[api_version, item["kind"]] = found
 
     def apply(
         self, item: dict[str, Any], *, manager: str = "delivery", dry_run: bool = False, force: bool = False
     ) -> Answer:
-        """Server-side apply with strict field validation. A definition is waited for until its kind is served.
+        """Server-side apply with strict field validation. What a definition brings is waited for when it is first used.
 
         An object whose kind is not served comes back as status 404, with the reason that a delivery engine would show.
         """
@@ -112,7 +124,9 @@ class ApiClient:
         path = place.path(metadata.get("namespace"), metadata["name"])
         answer = self.request("PATCH", path, item, content_type=_APPLY, **query)
         if answer.taken and kind == "CustomResourceDefinition" and not dry_run:
-            self._await_definition(item)
+            spec = item["spec"]
+            served = (version["name"] for version in spec["versions"] if version["served"])
+            self._defined |= {(f"{spec['group']}/{version}", spec["names"]["kind"]) for version in served}
         return answer
 
     def create(self, item: dict[str, Any], *, dry_run: bool = False) -> Answer:
@@ -143,13 +157,3 @@ class ApiClient:
         if place is None:
             return Answer(404, {"message": f"no matches for kind {kind!r}"})
         return self.request("DELETE", place.path(namespace, name), {"propagationPolicy": "Background"})
-
-    def _await_definition(self, definition: dict[str, Any]) -> None:
-        spec, name = definition["spec"], definition["metadata"]["name"]
-        served = [version["name"] for version in spec["versions"] if version["served"]]
-        ends = monotonic() + _SECONDS_FOR_A_DEFINITION
-        while monotonic() < ends:
-            if all(self.resource(f"{spec['group']}/{version}", spec["names"]["kind"]) for version in served):
-                return
-            sleep(0.05)
-        raise TimeoutError(f"{name} is not served after {_SECONDS_FOR_A_DEFINITION:.0f} seconds")
