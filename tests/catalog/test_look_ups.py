@@ -10,12 +10,16 @@ from poolsmith.catalog import store
 from poolsmith.catalog.versions import at_least, minor_between, version_key
 from poolsmith.sources.yaml_reader import read_documents
 
-RELEASES = ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
+RELEASES = (
+    *("v24.6.1", "v24.9.2", "v25.3.0", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),
+    *("v26.3.0", "v26.3.1", "v26.3.3", "v26.7.0"),
+)
 
 
 def test_releases_stand_in_their_order(catalog):
     assert tuple(catalog.releases.by_tag) == RELEASES
-    assert tuple(release.line for release in catalog.releases.by_tag.values()) == catalog.releases.lines
+    lines = [release.line for release in catalog.releases.by_tag.values()]
+    assert tuple(dict.fromkeys(lines)) == catalog.releases.lines
 
 
 @pytest.mark.parametrize("tag", RELEASES)
@@ -216,6 +220,8 @@ def data_files():
 def test_every_data_file_parses_and_names_a_source(name):
     text = (store.DATA / name).read_text("utf-8")
     data = json.loads(text) if name.endswith(".json") else read_documents(text)[0]
+    if store.LIKE in data:
+        data = store.read_json(name)
 
     def sources(node):
         if isinstance(node, dict):

@@ -12,6 +12,7 @@ from poolsmith.catalog.operands import operand_releases
 from poolsmith.catalog.versions import version_key
 from poolsmith.operands.expand import expand
 from poolsmith.operands.go_path import folder_of, joined, name_of
+from poolsmith.operands.kube import pod_of
 
 TAGS = sorted(operand_releases(), key=version_key)
 ENV_FIRST = [tag for tag in TAGS if version_key(tag) < version_key("v25.3.0")]
@@ -161,6 +162,10 @@ def test_files_of_another_containerd_are_mounted_instead(tag):
     toolkit = pod(tag, TOOLKIT, {"toolkit": {"env": K3S}})
     variables, paths = env(toolkit["containers"][0]), host_paths(toolkit)
 
+    if tag == "v25.3.3":  # it mounts first, and then sets the variables over its own
+        assert (paths["containerd-config"], paths["containerd-socket"]) == ("/etc/containerd", "/run/containerd")
+        assert variables["CONTAINERD_CONFIG"] == "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"
+        return
     assert paths["containerd-config"] == "/var/lib/rancher/k3s/agent/etc/containerd"
     assert paths["containerd-socket"] == "/run/k3s/containerd"
     assert variables["CONTAINERD_CONFIG"] == "/runtime/config-dir/config.toml"
@@ -251,20 +256,78 @@ def test_the_exporter_finds_the_kubelet_elsewhere():
     assert mount["mountPath"] == "/var/lib/kubelet/pod-resources"
 
 
-@pytest.mark.parametrize(
-    ("tag", "values", "unknown"),
-    [
-        ("v26.3.3", {"dcgmExporter": {"annotations": {"a": "b"}}}, "state-dcgm-exporter"),
-        ("v26.7.0", {"dcgmExporter": {"annotations": {"a": "b"}}}, "state-dcgm-exporter"),
-        ("v25.3.4", {"dcgmExporter": {"env": [{"name": "A", "value": "b"}]}}, "state-dcgm-exporter"),
-        ("v26.3.3", {"devicePlugin": {"hostNetwork": True}}, "state-mps-control-daemon"),
-        ("v26.7.0", {"operator": {"metrics": {"serviceMonitor": {"enabled": False}}}}, "state-operator-metrics"),
-    ],
-)
-def test_what_could_not_be_read_is_said_as_unknown(tag, values, unknown):
-    (text,) = expansion(tag, values, monitors=True).unknown
+def test_annotations_of_the_exporter_reach_its_pods_only():
+    made = found(expansion("v26.3.3", {"dcgmExporter": {"annotations": {"a": "b"}}}), EXPORTER)
 
-    assert text.startswith(f"{unknown}: ")
+    assert made["spec"]["template"]["metadata"]["annotations"]["a"] == "b"
+    assert "a" not in made["metadata"].get("annotations", {})
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_variables_of_the_exporter_move_it_into_the_hosts_network_are_ignored_or_only_set(tag):
+    # NVIDIA/gpu-operator:controllers/object_controls.go TransformDCGMExporter
+    env = [{"name": "DCGM_REMOTE_HOSTENGINE_INFO", "value": "localhost:5555"}, {"name": "OWN", "value": "1"}]
+    pod = pod_of(found(expansion(tag, {"dcgm": {"enabled": False}, "dcgmExporter": {"env": env}}), EXPORTER))
+    own = [item["value"] for item in pod["containers"][0]["env"] if item["name"] == "OWN"]
+
+    assert own == ([] if tag in ("v25.3.3", "v25.3.4") else ["1"])
+    assert pod.get("hostNetwork", False) is (version_key(tag) < version_key("v25.3.3"))
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_the_mps_daemon_follows_the_device_plugin_into_the_hosts_network(tag):
+    made = expansion(tag, {"devicePlugin": {"hostNetwork": True}})
+    follows = version_key(tag) >= version_key("v26.3.1")
+
+    for name in ("nvidia-device-plugin-daemonset", "nvidia-device-plugin-mps-control-daemon"):
+        pod = pod_of(found(made, name))
+        assert (pod.get("hostNetwork", False), "dnsPolicy" in pod) == (follows, follows)
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_resources_hold_for_init_containers_from_26_7_on(tag):
+    few, more = ({"limits": {"cpu": number}} for number in ("1", "2"))
+    values = {name: {"resources": few} for name in ("validator", "driver", "gfd")}
+    made = expansion(tag, {**values, "devicePlugin": {"resources": more, "config": {"name": "c"}}})
+
+    def held(name, container):
+        pod = pod_of(found(made, name))
+        return next(item.get("resources") for item in pod["initContainers"] if container in item["name"])
+
+    new = version_key(tag) >= version_key("v26.7.0")
+    assert held("nvidia-operator-validator", "cuda-validation") == (few if new else None)
+    assert held("nvidia-driver-daemonset", "k8s-driver-manager") == (few if new else None)
+    assert held("gpu-feature-discovery", "config-manager-init") == (few if new else None)
+    assert held("nvidia-device-plugin-daemonset", "config-manager-init") == (more if new else None)
+    assert held("nvidia-device-plugin-daemonset", "toolkit-validation") == (few if new else None)
+
+
+def test_variables_of_the_exporter_that_read_pods_bring_the_rights_in_26_7():
+    labels = {"name": "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS", "value": "True"}
+    config_map = {"name": "DCGM_EXPORTER_CONFIGMAP_DATA", "value": "a:b"}
+
+    def told(tag, *env):
+        made = expansion(tag, {"dcgmExporter": {"env": list(env)}})
+        roles = [item for item in made.objects if item["metadata"]["name"] == "nvidia-dcgm-exporter-read-pods"]
+        return pod_of(found(made, EXPORTER))["automountServiceAccountToken"], len(roles)
+
+    assert told("v26.7.0", labels) == (True, 2)
+    assert told("v26.7.0", config_map) == (True, 0)
+    assert told("v26.7.0", {**config_map, "value": "none"}) == told("v26.3.3", labels) == (False, 0)
+
+
+def test_a_value_beside_a_reference_is_refused_by_the_api_server():
+    env = [{"name": "NODE_NAME", "value": "a"}]
+    (error,) = expansion("v25.3.0", {"dcgmExporter": {"env": env}}).errors
+
+    assert 'DaemonSet.apps "nvidia-dcgm-exporter" is invalid' in error
+    assert error.endswith("may not be specified when `value` is not empty")
+
+
+def test_the_monitor_of_the_operator_can_not_be_switched_off():
+    off = {"operator": {"metrics": {"serviceMonitor": {"enabled": False}}}}
+
+    assert found(expansion("v26.7.0", off, monitors=True), "gpu-operator", "ServiceMonitor")
 
 
 def test_the_monitor_of_the_operator_has_settings_of_its_own():

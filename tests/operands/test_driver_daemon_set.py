@@ -9,7 +9,16 @@ import pytest
 from operands import scenarios
 from poolsmith.operands.expand import expand
 
-RELEASES = ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
+RELEASES = (
+    *("v24.6.1", "v24.9.2", "v25.3.0", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),
+    *("v26.3.0", "v26.3.1", "v26.3.3", "v26.7.0"),
+)
+START = {
+    **dict.fromkeys(RELEASES[:3], "Failed to initialize ClusterPolicy controller: "),
+    **dict.fromkeys(RELEASES[3:7], "failed to initialize ClusterPolicy controller: "),
+    **dict.fromkeys(RELEASES[7:], ""),
+}
+"""What stands before an error that stops the operator before its first step."""
 NFD = "feature.node.kubernetes.io/"
 POLICY = "ClusterPolicy/cluster-policy: "
 UBUNTU_KERNEL, RHEL_KERNEL = "5.15.0-130-generic", "5.14.0-427.13.1.el9_4.x86_64"
@@ -86,19 +95,27 @@ def since(release):
 @pytest.mark.parametrize(
     ("os_id", "version", "tags"),  # NVIDIA/gpu-operator:controllers/state_manager.go getGPUNodeOSInfo
     [
-        ("ubuntu", "24.04", ["ubuntu24.04"] * 6),
-        ("rhel", "9.4", ["rhel9.4"] * 5 + ["rhel9"]),
-        ("rhel", "10.1", ["rhel10.1"] * 4 + ["rhel10"] * 2),
-        ("rocky", "9.5", ["rocky9.5"] * 4 + ["rocky9"] * 2),
-        ("ol", "9.4", ["ol9.4"] * 5 + ["ol9"]),
-        ("sles", "15-SP6", ["sles15-SP6"] * 6),
-        ("talos", "v1.12.6", ["talosv1.12.6"] * 6),
+        ("ubuntu", "24.04", ["ubuntu24.04"] * 11),
+        ("rhel", "9.4", ["rhel9.4"] * 10 + ["rhel9"]),
+        ("rhel", "10.1", ["rhel10.1"] * 7 + ["rhel10"] * 4),
+        ("rocky", "9.5", ["rocky9.5"] * 7 + ["rocky9"] * 4),
+        ("ol", "9.4", ["ol9.4"] * 10 + ["ol9"]),
+        ("sles", "15-SP6", ["sles15-SP6"] * 7 + [None] + ["sles15-SP6"] * 3),
+        ("talos", "v1.12.6", ["talosv1.12.6"] * 7 + [None] + ["talosv1.12.6"] * 3),
     ],
 )
 def test_the_operating_system_ends_the_tag(os_id, version, tags):
-    found = [image_tag(expanded(release, {"version": "1"}, node(os_id=os_id, version=version))) for release in RELEASES]
+    made = [expanded(release, {"version": "1"}, node(os_id=os_id, version=version)) for release in RELEASES]
 
-    assert found == [f"1-{tag}" for tag in tags]
+    assert [None if item.errors else image_tag(item) for item in made] == [tag and f"1-{tag}" for tag in tags]
+
+
+def test_v26_3_0_reads_the_major_version_of_every_system_as_a_number():
+    # NVIDIA/gpu-operator@v26.3.0:controllers/state_manager.go getGPUNodeOSTag
+    (error,) = expanded("v26.3.0", {"version": "1"}, node(os_id="talos", version="v1.12.6")).errors
+
+    number = 'error processing OS major version v1: strconv.Atoi: parsing "v1": invalid syntax'
+    assert error == f"{POLICY}failed to retrieve GPU node OS tag: {number}"
 
 
 @pytest.mark.parametrize(
@@ -137,17 +154,19 @@ def test_the_first_node_decides_for_all_and_that_is_said(release):
 def test_a_node_without_a_version_has_no_tag_or_stops_the_policy(release):
     # NVIDIA/gpu-operator:controllers/state_manager.go init: before annotations and the container runtime
     made = expanded(release, {"version": "1"}, node(**{f"{NFD}system-os_release.VERSION_ID": None}))
-    if release in since("v26.3.3"):
+    if release in since("v26.3.0"):
         (error,) = made.errors
+        what = "tag" if release == "v26.3.0" else "info"
+        label = f"{NFD}system-os_release.VERSION_ID"
         assert error.endswith(
-            f"failed to retrieve GPU node OS info: unable to retrieve OS version from label {NFD}system-os_release.VERSION_ID"
+            f"failed to retrieve GPU node OS {what}: unable to retrieve OS version from label {label}"
         )
         assert not drivers(made)
         assert made.runtime == ""
     else:
         assert image_tag(made) == "1-"
     marked = "nvidia.com/gpu-driver-upgrade-enabled" in made.node_annotations["gpu-1"]
-    assert marked is (release != "v26.3.3")
+    assert marked is (release not in ("v26.3.0", "v26.3.1", "v26.3.3"))
 
 
 def test_openshift_is_not_predicted():
@@ -187,7 +206,7 @@ def test_a_kernel_in_a_name(kernel, name, oldest):
     nodes = node(os_id="rhel", version="9.4", kernel=kernel)
     found = [list(drivers(expanded(release, {"usePrecompiled": True}, nodes))) for release in RELEASES]
 
-    assert found == [[f"nvidia-driver-daemonset-{text}-rhel9.4"] for text in (oldest, *[name] * 5)]
+    assert found == [[f"nvidia-driver-daemonset-{text}-rhel9.4"] for text in (oldest, *[name] * (len(RELEASES) - 1))]
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -196,8 +215,8 @@ def test_two_systems_with_one_kernel_or_a_node_without_one_stop_precompiled_driv
     none = expanded(release, {"usePrecompiled": True}, node(kernel=None))
 
     words = f"different OS versions found for the same kernel version {UBUNTU_KERNEL}, unsupported configuration"
-    assert two.errors == (POLICY + words,)
-    assert none.errors == (POLICY + f'Label.Node "{NFD}kernel-version.full" not found',)
+    assert two.errors == (POLICY + START[release] + words,)
+    assert none.errors == (POLICY + f'{START[release]}Label.Node "{NFD}kernel-version.full" not found',)
 
 
 @pytest.mark.parametrize(
@@ -213,16 +232,21 @@ def test_modules_beside_precompiled_drivers_are_refused(module, words):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_hosts_modules_of_suse_are_not_known(release):
+def test_a_precompiled_driver_on_suse_reads_the_kernel_modules_of_the_host(release):
     made = expanded(
         release,
-        {"usePrecompiled": True},
+        {"usePrecompiled": True, "env": [{"name": "A", "value": "b"}]},
         node(os_id="sles", version="15.6", kernel="6.4.0-default"),
         os_release="ID=sles",
     )
+    (found,) = drivers(made).values()
+    pod = found["spec"]["template"]["spec"]
 
-    assert [text for text in made.unknown if "/lib/modules" in text] == list(made.unknown)
-    assert bool(made.unknown) is (release in since("v26.3.3"))
+    reads = release in since("v26.3.1")
+    assert made.unknown == ()
+    assert mounted(container(made), "lib-modules") == ([("lib-modules", "/run/host/lib/modules")] if reads else [])
+    own = [item["hostPath"] for item in pod["volumes"] if item["name"] == "lib-modules"]
+    assert own == ([{"path": "/lib/modules", "type": "Directory"}] if reads else [])
 
 
 # -- files
@@ -234,8 +258,8 @@ def test_the_hosts_modules_of_suse_are_not_known(release):
     [
         ("ubuntu", "/etc/apt/sources.list.d", "/usr/local/share/ca-certificates", "v24.6.1"),
         ("rhel", "/etc/yum.repos.d", "/etc/pki/ca-trust/extracted/pem", "v24.6.1"),
-        ("debian", "/etc/apt/sources.list.d", "/usr/local/share/ca-certificates", "v26.3.3"),
-        ("sles", "/etc/zypp/repos.d", "/etc/pki/trust/anchors", "v26.3.3"),
+        ("debian", "/etc/apt/sources.list.d", "/usr/local/share/ca-certificates", "v26.3.0"),
+        ("sles", "/etc/zypp/repos.d", "/etc/pki/trust/anchors", "v26.3.0"),
         ("ol", "/etc/yum.repos.d", "/etc/pki/ca-trust/extracted/pem", "v26.7.0"),
     ],
 )
@@ -249,7 +273,12 @@ def test_folders_of_the_operating_system(release, os_id, packages, certificates,
         gdrcopy={"enabled": True},
     )
     if release not in since(first):
-        words = "failed to get destination directory for custom repo config: distribution not supported"
+        words = "failed to get destination directory for custom repo config: "
+        words += (
+            f"repository configuration not supported for distribution {os_id}12.1"
+            if release in since("v26.3.0")
+            else "distribution not supported"
+        )
         assert made.errors == (f"{POLICY}ERROR: {words}",)
         return
     expected = [("repo", f"{packages}/a"), ("repo", f"{packages}/b"), ("certs", f"{certificates}/ca.pem")]
@@ -265,10 +294,10 @@ def test_up_to_25_10_the_operators_own_node_decides_on_folders(release):
         os_release="ID=rhel",
         objects=[config_map("repo", "x")],
     )
-    folder = "/etc/apt/sources.list.d" if release in since("v26.3.3") else "/etc/yum.repos.d"
+    folder = "/etc/apt/sources.list.d" if release in since("v26.3.0") else "/etc/yum.repos.d"
 
     assert mounted(container(made), "repo") == [("repo", f"{folder}/x")]
-    assert len(own_volumes(made, "subscription-config")) == (0 if release in since("v26.3.3") else 3)
+    assert len(own_volumes(made, "subscription-config")) == (0 if release in since("v26.3.0") else 3)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -294,7 +323,7 @@ def test_subscriptions_of_the_host(release, os_id, own):
     ]
     suse = [("/etc/SUSEConnect", "FileOrCreate"), ("/etc/zypp/credentials.d", "Directory")]
     expected = red_hat if os_id == "rhel" else suse
-    if (os_id == "rhel" and own and release == "v26.7.0") or (os_id == "sl-micro" and release not in since("v25.3.4")):
+    if (os_id == "rhel" and own and release == "v26.7.0") or (os_id == "sl-micro" and release not in since("v25.3.0")):
         expected = []
     found = [item["hostPath"] for item in own_volumes(made, "subscription-config")]
     assert [(item["path"], item["type"]) for item in found] == expected
@@ -322,7 +351,7 @@ def test_a_license_by_config_map_or_secret(release):
         {"name": "licensing-config", "configMap": {"name": "lic", "items": keys}}
     ]
     (volume,) = own_volumes(both, "licensing")
-    secret = release in since("v25.10.1")
+    secret = release in since("v25.10.0")
     source = (
         {"secret": {"secretName": "sec", "items": keys[:1]}}
         if secret
@@ -398,7 +427,7 @@ def test_resources_reach_the_containers_beside_from_26_3_on(release):
     beside = container(made, "nvidia-peermem-ctr").get("resources")
 
     assert container(made)["resources"] == {"limits": {"cpu": "1"}}
-    assert beside == ({"limits": {"cpu": "1"}} if release in since("v26.3.3") else None)
+    assert beside == ({"limits": {"cpu": "1"}} if release in since("v26.3.0") else None)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -406,7 +435,7 @@ def test_who_wins_between_own_variables_and_the_operators(release):
     stated = {"name": "GPU_DIRECT_RDMA_ENABLED", "value": "no"}
     found = container(expanded(release, {"rdma": {"enabled": True}, "env": [stated]}))
 
-    assert variables(found)["GPU_DIRECT_RDMA_ENABLED"] == ("no" if release in since("v25.3.4") else "true")
+    assert variables(found)["GPU_DIRECT_RDMA_ENABLED"] == ("no" if release in since("v25.3.3") else "true")
 
 
 @pytest.mark.parametrize(
@@ -418,7 +447,7 @@ def test_newer_nvidia_fs_needs_open_modules_up_to_24_9(release, version, stops):
     made = expanded(release, {}, gds={"enabled": True, "version": version})
     opened = expanded(release, {"useOpenKernelModules": True}, gds={"enabled": True, "version": version})
 
-    assert bool(made.errors) is (stops and release not in since("v25.3.4"))
+    assert bool(made.errors) is (stops and release not in since("v25.3.0"))
     assert not opened.errors
 
 

@@ -16,7 +16,7 @@ from poolsmith.operands.expansion import ClusterState, Node
 
 RELEASES = sorted(operand_releases(), key=version_key)
 OLDEST, NEWEST = RELEASES[0], RELEASES[-1]
-WITHOUT_OWN_VARIABLES = [release for release in RELEASES if version_key(release) < version_key("v25.3.4")]
+WITHOUT_OWN_VARIABLES = [release for release in RELEASES if version_key(release) < version_key("v25.3.3")]
 WITH_KATA_MANAGER = RELEASES[:-1]
 NFD = "feature.node.kubernetes.io/"
 GPU = {f"{NFD}pci-10de.present": "true"}
@@ -30,7 +30,14 @@ DEPLOY = "nvidia.com/gpu.deploy."
 WORKLOAD = "nvidia.com/gpu.workload.config"
 UPGRADE = "nvidia.com/gpu-driver-upgrade-enabled"
 SAYS = "ClusterPolicy/cluster-policy: "
-NO_IMAGE = "empty image path provided through both ClusterPolicy CR and ENV"
+
+
+def begins(release):
+    """With which letter the operator's own errors begin."""
+    return "e" if version_key(release) >= version_key("v25.3.3") else "E"
+
+
+NO_IMAGE = "mpty image path provided through both ClusterPolicy CR and ENV"
 ITSELF = "gpu-operator operand pods itself"
 SANDBOX = {"sandboxWorkloads": {"enabled": True}}
 KATA = {"sandboxWorkloads": {"enabled": True, "mode": "kata"}}
@@ -210,7 +217,12 @@ def refused_policy(release):
 def test_a_refused_policy_leaves_nodes_alone_unless_they_are_labelled_apart(release):
     expansion = expanded(release, {}, crs=[refused_policy(release)])
 
-    assert [(item.name, item.state) for item in expansion.conditions] == [("a-first", ""), ("cluster-policy", "")]
+    told, other = expansion.conditions
+    assert (told.name, told.state, other.name, other.state) == (
+        *("a-first", "notReady" if release == NEWEST else ""),
+        *("cluster-policy", ""),
+    )
+    assert bool(told.conditions) is (release == NEWEST), "the API server takes no conditions without a state"
     assert (expansion.runtime, expansion.objects) == ("", ())
     assert ("driver" in deployed(expansion)) is (release == NEWEST)
 
@@ -306,10 +318,15 @@ def test_the_newest_release_has_no_kata_manager():
 
 
 @pytest.mark.parametrize("sandbox", [{}, KATA])
-def test_a_kata_manager_without_a_configuration_is_said_as_unknown(sandbox):
+def test_a_kata_manager_without_a_configuration_makes_the_operator_panic(sandbox):
     values = {**sandbox, "kataManager": {"enabled": True, **KATA_IMAGE}}
+    expansion = expanded("v26.3.3", values)
 
-    assert any("state-kata-manager" in text for text in expanded("v26.3.3", values).unknown)
+    (error,) = expansion.errors
+    assert error.startswith(f"{SAYS}the operator panics (nil pointer dereference)")
+    assert [(item.state, item.conditions) for item in expansion.conditions] == [("", ())]
+    assert "nvidia-cc-manager" not in names(expansion, "DaemonSet")
+    assert not expanded(NEWEST, values).errors
 
 
 @pytest.mark.parametrize("release", RELEASES[-2:])
@@ -331,7 +348,7 @@ def test_a_vfio_manager_without_a_driver_manager_is_told_as_such(release):
     values = {**SANDBOX, "vfioManager": {"driverManager": {"repository": "", "image": "", "version": ""}}}
 
     assert expanded(release, values).errors == (
-        f"{SAYS}failed to transform k8s-driver-manager initContainer for VFIO Manager: {NO_IMAGE} DRIVER_MANAGER_IMAGE",
+        f"{SAYS}failed to transform k8s-driver-manager initContainer for VFIO Manager: {begins(release)}{NO_IMAGE} DRIVER_MANAGER_IMAGE",
     )
 
 
@@ -339,7 +356,8 @@ def test_a_vfio_manager_without_a_driver_manager_is_told_as_such(release):
 def test_a_vgpu_manager_without_an_image_stops_the_operator(release):
     expansion = expanded(release, {**SANDBOX, "vgpuManager": {"enabled": True, "image": ""}})
 
-    assert expansion.errors == (f"{SAYS}failed to transform vGPU Manager container: {NO_IMAGE} VGPU_MANAGER_IMAGE",)
+    words = f"failed to transform vGPU Manager container: {begins(release)}{NO_IMAGE} VGPU_MANAGER_IMAGE"
+    assert expansion.errors == (SAYS + words,)
     assert "nvidia-sandbox-validator" not in names(expansion, "DaemonSet")
 
 
@@ -362,10 +380,12 @@ def test_nvidia_driver_objects_take_over_from_the_vgpu_manager_too(release):
     assert "nvidia-vgpu-manager-daemonset" not in names(expanded(release, values), "DaemonSet")
 
 
-def test_a_kernel_module_configuration_that_is_missing_is_said_as_unknown():
+def test_a_vgpu_managers_kernel_module_configuration_that_is_missing_stops_the_operator():
     values = {**SANDBOX, "vgpuManager": {"enabled": True, **VGPU_IMAGE, "kernelModuleConfig": {"name": "modules"}}}
 
-    assert any("modules is missing" in text for text in expanded(NEWEST, values).unknown)
+    (error,) = expanded(NEWEST, values).errors
+    files = "failed to create ConfigMap VolumeMounts for kernel module configuration: ERROR: could not get ConfigMap modules"
+    assert error.startswith(f"{SAYS}failed to transform vGPU Manager container: {files} from client: ")
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -380,7 +400,7 @@ def test_vgpu_devices_by_the_users_own_configuration(release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_variables_of_the_user_reach_the_cc_manager_last_from_25_3_4_on(release):
+def test_the_variables_of_the_user_reach_the_cc_manager_last_from_25_3_3_on(release):
     own = [{"name": "OWN", "value": "1"}, {"name": "DEFAULT_CC_MODE", "value": "devtools"}]
     # the chart takes `vfioManager.env` for the CC manager up to 25.3, where `ccManager.env` is not empty
     values = {**KATA, "ccManager": {"enabled": True, "defaultMode": "on", "env": own}, "vfioManager": {"env": own}}
@@ -397,7 +417,7 @@ def test_the_variables_of_the_user_reach_the_cc_manager_last_from_25_3_4_on(rele
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("part", ["cuda", "plugin"])
-def test_the_variables_of_the_user_reach_validations_last_from_25_3_4_on(release, part):
+def test_the_variables_of_the_user_reach_validations_last_from_25_3_3_on(release, part):
     own = [{"name": "OWN", "value": "1"}, {"name": "VALIDATOR_IMAGE", "value": "mine"}]
     found = pod(expanded(release, {"validator": {part: {"env": own}}}), "nvidia-operator-validator")
     (container,) = [item for item in found["initContainers"] if item["name"] == f"{part}-validation"]

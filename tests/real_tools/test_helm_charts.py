@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from poolsmith.catalog.chart_workloads import read_chart_workloads
+from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
 from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.projections import read_projection
 from poolsmith.operands.chart.labels import chart_labels, common_labels
@@ -22,7 +22,7 @@ from support.chart_texts import TEXTS
 from support.helm_batch import HelmBatch
 from support.recordings import recording
 
-RELEASES = ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
+RELEASES = chart_versions("gpu-operator")
 CASES = 60
 """Of each release in a run that is not deep."""
 BASE = {"vgpuManager": {"enabled": True}, "operator": {"cleanupCRD": True, "upgradeCRD": True}}

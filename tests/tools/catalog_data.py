@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.schema_pack import ENDING, SchemaPack
+from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import Diagnostic, PoolsmithError, WriteError
 from poolsmith.sources.input_tree import InputTree, read_bytes
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MAX_PACK_BYTES = 4 << 20
+_MAX_ENTRY_BYTES = 4 << 20
 _MAX_PACK_TEXT = 64 << 20
 
 
@@ -50,6 +53,22 @@ class CatalogData:
             return SchemaPack(zlib.decompressobj().decompress(content, _MAX_PACK_TEXT).decode())
         except (zlib.error, ValueError, LookupError, TypeError):
             raise PoolsmithError(f"{path} is no pack of schemas") from None
+
+    def entry(self, folder: str, release: str) -> Any:
+        """An entry of a release as it is written. Raises PoolsmithError."""
+        name = f"{folder}/{release}.json"
+        content = read_bytes(self.folder / name, name, _MAX_ENTRY_BYTES)
+        if isinstance(content, Diagnostic):
+            raise PoolsmithError(f"{name}: {content.message}")
+        try:
+            return json.loads(content)
+        except ValueError:
+            raise PoolsmithError(f"{name} is no JSON") from None
+
+    def releases(self, folder: str) -> list[str]:
+        """Those with an entry in a folder, the newest first."""
+        tags = (path.stem for path in (self.folder / folder).glob("*.json"))
+        return sorted(tags, key=version_key, reverse=True)
 
     def holds(self, path: str, content: bytes) -> bool:
         """Whether a file has exactly this content."""

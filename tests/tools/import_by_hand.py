@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.sources.nested import value_at
-from tools.pack_crd_schemas import FAMILIES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from tools.catalog_data import CatalogData
 
@@ -20,8 +19,13 @@ _DISCOVERY = "chart_workloads/node_feature_discovery.yaml"
 _DISCOVERY_CHART = "node-feature-discovery"
 
 
-def by_hand(release: str, behaviours: Mapping[str, int], chart: Mapping[str, Any], data: CatalogData) -> list[str]:
-    """`behaviours` counts those of each overlay, `chart` is the Chart.yaml of the operator's chart."""
+def by_hand(
+    release: str, behaviours: Mapping[str, int], chart: Mapping[str, Any], data: CatalogData, made: Container[str]
+) -> list[str]:
+    """`behaviours` counts those of each overlay, `chart` is the Chart.yaml of the operator's chart.
+
+    `made` are the entries that the import itself makes.
+    """
     if release in _versions(data, _OPERATOR):
         return []
     discovery = _discovery_version(chart)
@@ -37,10 +41,8 @@ def by_hand(release: str, behaviours: Mapping[str, int], chart: Mapping[str, Any
     lines += [
         f"{path}: not made from these files; without it values are not expanded, custom resources are"
         for path in (f"charts/gpu-operator/{release}.json", f"projection/{release}.json")
-        if not data.has(path)
+        if path not in made and not data.has(path)
     ]
-    if not any(release in family.files for family in FAMILIES):
-        lines.append("catalog/pack_crd_schemas.py: the tag in FAMILIES, for whoever makes all packs anew")
     return lines
 
 

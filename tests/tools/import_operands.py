@@ -26,12 +26,14 @@ from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.diagnostics.printable import printable
 from poolsmith.report.text import format_text
 from tools.catalog_data import CatalogData, pack_path, write_entries
+from tools.chart_release import chart_entries, chart_files, entry_text
+from tools.entry_changes import entry_file
 from tools.gpu_cluster_entry import cases, gpu_cluster_entry
 from tools.import_by_hand import by_hand
 from tools.nvidia_driver_entry import CASES, nvidia_driver_entry
 from tools.object_entry import documents_of
 from tools.operand_entry import is_for_openshift, operand_entry, states_text
-from tools.operator_repository import DEFINITIONS, MANIFESTS, RENDERED, YAML_ENDINGS, OperatorRepository
+from tools.operator_repository import CHART, DEFINITIONS, MANIFESTS, RENDERED, YAML_ENDINGS, OperatorRepository
 from tools.schema_pack_entry import pack_with_release
 
 if TYPE_CHECKING:
@@ -99,12 +101,15 @@ class _Run:
         self.release = release
         self.made = OperandImport(release=release)
         self._behaviours: dict[str, int] = {}
+        self._kinds: dict[str, Any] = {}
 
     def result(self) -> OperandImport:
         self._operands()
         self._rendered()
         self._definitions()
-        self.made.by_hand += by_hand(self.release, self._behaviours, self.repository.chart(), self.data)
+        self._chart()
+        made = self.made
+        made.by_hand += by_hand(self.release, self._behaviours, self.repository.chart(), self.data, made.files)
         self.made.diagnostics = sorted_unique([*self.repository.diagnostics, *self.data.diagnostics])
         return self.made
 
@@ -184,7 +189,7 @@ class _Run:
     def _take_definitions(self, folder: str, definitions: list[dict[str, Any]], texts: Mapping[str, bytes]) -> None:
         source = f"{REPOSITORY}@{self.release}:{DEFINITIONS.path}/"
         entry = crds_entry(release=self.release, source=source, definitions=definitions)
-        kinds = entry["kinds"]
+        kinds = self._kinds = entry["kinds"]
         if not kinds or len(kinds) < len(definitions):
             raise PoolsmithError(f"{folder}/: {len(definitions)} definitions of {len(kinds)} kinds")
         pack = self.data.pack(FAMILY)
@@ -194,6 +199,25 @@ class _Run:
         self.made.taken.append(f"{pack_path(FAMILY)}: the same")
         if text != pack.text:  # another build of zlib gives other bytes for the same text
             self.made.files[pack_path(FAMILY)] = zlib.compress(text.encode(), 9)
+
+    def _chart(self) -> None:
+        """What values the chart takes, and what becomes of them; only where the whole chart is there."""
+        overlay = self._overlay("projection") if self.data.has("projection/overlay.yaml") else {}
+        files = chart_files(self.repository) if overlay and self._kinds else {}
+        if not files:
+            return
+        source = f"{REPOSITORY}@{self.release}:{CHART.path}/{{values.yaml,templates/}}"
+        try:
+            entries = chart_entries(
+                self.repository, files, release=self.release, source=source, crds=self._kinds, overlay=overlay
+            )
+        except PoolsmithError as error:
+            self.made.errors.append(f"{CHART.path}/: {error}")
+        except _SHAPE:
+            self.made.errors.append(f"{CHART.path}/ or projection/overlay.yaml has a form that is not understood")
+        else:
+            for kind, entry in entries.items():
+                self._take(kind, entry_text(entry), f"{len(files)} files, {CHART.path}/")
 
     def _read(self, folder: str, names: Collection[str], wanted: Collection[str]) -> dict[str, bytes] | None:
         """Those of the wanted files that are there; None when one of them can't be used."""
@@ -233,7 +257,10 @@ class _Run:
 
     def _take(self, kind: str, text: str, from_where: str) -> None:
         path = f"{kind}/{self.release}.json"
-        self.made.files[path] = text.encode()
+        try:
+            self.made.files[path] = entry_file(self.data, kind, self.release, text)
+        except PoolsmithError as error:
+            self.made.errors.append(str(error))
         self.made.taken.append(f"{path}: {from_where}")
 
     def _leave_out(self, folder: str, names: Iterable[str], what: str) -> None:

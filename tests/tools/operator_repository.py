@@ -18,7 +18,7 @@ from poolsmith.rules.schema.api_server import judge
 from poolsmith.sources.input_tree import InputTree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from poolsmith.operands.input.objects_file import FileObject
@@ -75,6 +75,11 @@ class OperatorRepository:
             if text is not None and self._is_sound(f"{folder}/{name}"):
                 found[name] = text.encode()
         return found
+
+    def texts(self, folder: str, names: Iterable[str]) -> dict[str, bytes]:
+        """The texts of files as they are, templates for example, by their paths in the folder."""
+        found = {name: self._text(f"{folder}/{name}") for name in names}
+        return {name: text.encode() for name, text in found.items() if text is not None}
 
     def kinds(self, path: str) -> tuple[str, ...]:
         """The kinds of the objects in a file that `manifests` has read."""

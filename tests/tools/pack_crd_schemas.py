@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from poolsmith.catalog import store
 from poolsmith.catalog.schema_pack import ENDING, FOLDER, Schema
+from poolsmith.catalog.versions import version_key
 from poolsmith.sources.yaml_reader import read_documents
 from tools.schema_pack_text import Entry, pack_text, write_pack
 
@@ -50,10 +52,7 @@ FAMILIES = (
     Family(
         "gpu-operator",
         "github.com/NVIDIA/gpu-operator, deployments/gpu-operator/crds of each tag",
-        {
-            tag: f"gpu-operator/{tag}/crds/*.yaml"
-            for tag in ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
-        },
+        {tag: f"gpu-operator/{tag}/crds/*.yaml" for tag in sorted(store.names("crds"), key=version_key)},
     ),
     Family(
         "node-feature-discovery",

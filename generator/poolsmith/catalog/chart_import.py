@@ -55,6 +55,21 @@ def entry_from_chart(files: dict[str, bytes], *, release: str | None) -> dict[st
     }
 
 
+def value_map(files: dict[str, bytes]) -> dict[str, dict[str, Any]]:
+    """Each value path of a chart without its subcharts: declared, read, its type, and the fields that it is written to.
+
+    Raises PoolsmithError for a chart that can't be read.
+    """
+    own = {path: content for path, content in files.items() if not path.startswith("charts/")}
+    dependencies = [item for item in _mapping(own, "Chart.yaml").get("dependencies") or () if isinstance(item, dict)]
+    values = _mapping(own, "values.yaml")
+    references = _references(own, "templates/")
+    paths = _value_paths(values, references, dependencies, own)
+    for path, writes in references.writes.items():
+        paths.setdefault(path, {"declared": False, "referenced": True})["writes"] = [asdict(write) for write in writes]
+    return {path: fact for path, fact in paths.items() if not _inside_subchart(path) or path == SUBCHART}
+
+
 def chart_entry(
     *,
     release: str,

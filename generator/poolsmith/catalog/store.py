@@ -10,6 +10,8 @@ from typing import Any
 from poolsmith.sources.yaml_reader import read_documents
 
 DATA = Path(__file__).parent / "data"
+LIKE = "like"
+"""In place of an entry: the release whose entry it is but for `changes`."""
 _GENERATION = (
     "*.yaml",
     "charts/*/*.json",
@@ -58,8 +60,28 @@ def _hash(content: bytes) -> str:
 
 
 def read_json(name: str) -> dict[str, Any]:
-    """A data file that the importer makes."""
+    """A data file that the importer makes: whole, or as what it changes of another release's beside it."""
     document: dict[str, Any] = json.loads((DATA / name).read_bytes())
+    if LIKE not in document:
+        return document
+    return changed(read_json(f"{name.rpartition('/')[0]}/{document[LIKE]}.json"), document["changes"])
+
+
+def changed(document: dict[str, Any], changes: list[list[Any]]) -> dict[str, Any]:
+    """The document, of which nothing is kept, after changes: `set` a value, `cut` one, `put` one into a list.
+
+    Each names its place by keys and positions; the tools that make them give positions from the last to the first.
+    """
+    for word, path, *value in changes:
+        node: Any = document
+        for step in path[:-1]:
+            node = node[step]
+        if word == "set":
+            node[path[-1]] = value[0]
+        elif word == "put":
+            node.insert(path[-1], value[0])
+        else:
+            del node[path[-1]]
     return document
 
 

@@ -18,6 +18,8 @@ _RELATIVE = re.compile(r"(?<![\w$)\".])\.([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)
 _KEY = re.compile(r"^(?P<indent>\s*)(?P<key>[A-Za-z_][\w./-]*):(?P<rest>\s.*|)$")
 _KIND = re.compile(r"^kind:\s*(?P<kind>[A-Za-z]+)\s*$")
 _COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
+_NOT_NULL = re.compile(r"^if\s+ne\s+\S+\s+nil$")
+"""Asks only whether there is a value: false and what is empty are written too."""
 _BUILT_IN = frozenset(("Values", "Release", "Chart", "Capabilities", "Template", "Files", "Subcharts"))
 _LONGEST_LINE = 4_000
 
@@ -86,7 +88,7 @@ class _Scanner:
         paths = self._paths(action)
         self._found.read.update(paths)
         if word in ("if", "with", "range", "define", "block"):
-            self._blocks.append((word, tuple(paths)))
+            self._blocks.append((word, () if _NOT_NULL.search(action) else tuple(paths)))
         elif word == "else" and self._blocks:
             opened, _ = self._blocks.pop()
             self._blocks.append((opened if "with" not in action else "with", tuple(paths)))

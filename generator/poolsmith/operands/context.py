@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import GPU_PRESENT
 from poolsmith.operands.image_path import image_path
-from poolsmith.operands.kube import NotModelled
+from poolsmith.operands.kube import NotModelled, OperatorError, worded
 from poolsmith.record import record
 
 if TYPE_CHECKING:
@@ -62,4 +62,11 @@ class Context:
 
     def image(self, component: str, variable: str, *below: str) -> str:
         """A component's image. Raises OperatorError."""
-        return image_path(self.spec.at(component, *below), variable, partly=self.behaviour["partialImages"])
+        return self.image_of(self.spec.at(component, *below), variable)
+
+    def image_of(self, spec: Mapping[str, Any], variable: str) -> str:
+        """The image that a part of the ClusterPolicy names. Raises OperatorError."""
+        try:
+            return image_path(spec, variable, partly=self.behaviour["partialImages"])
+        except OperatorError as error:
+            raise OperatorError(worded(str(error), self.behaviour)) from None

@@ -1,7 +1,8 @@
 """The hash by which the operator notices that the Kata manager's configuration changed.
 
-It is FNV-1a over a printed Go structure: types, field names and values, a map or list without entries as nil.
-Held against recorded runs. Source: NVIDIA/gpu-operator:internal/utils.
+It is FNV-1a over a printed Go structure: types, field names and values. A map or list that is empty is one without
+entries, and one that is absent is nil: the API server keeps the difference. Held against runs of the operator's
+binary. Source: NVIDIA/gpu-operator:internal/utils.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_NIL = "<nil>"
+
+
 def kata_config_hash(config: Mapping[str, Any]) -> str:
     """The hash of `kataManager.config`, in decimal."""
     classes = config.get("runtimeClasses")
-    printed = f"[{' '.join(_runtime_class(item) for item in classes)}]" if classes else "<nil>"
+    printed = _NIL if classes is None else f"[{' '.join(_runtime_class(item) for item in classes)}]"
     folder = config.get("artifactsDir", "")
     text = f"(*config.Config){{ArtifactsDir:(string){folder} RuntimeClasses:([]config.RuntimeClass){printed}}}"
     return str(fnv32a(text.encode()))
@@ -28,10 +32,12 @@ def _runtime_class(item: Mapping[str, Any]) -> str:
     source = f"URL:(string){artifacts.get('url', '')} PullSecret:(string){artifacts.get('pullSecret', '')}"
     return (
         f"{{Name:(string){item.get('name', '')} "
-        f"NodeSelector:(map[string]string){_labels(item.get('nodeSelector') or {})} "
+        f"NodeSelector:(map[string]string){_labels(item.get('nodeSelector'))} "
         f"Artifacts:(config.Artifacts){{{source}}}}}"
     )
 
 
-def _labels(labels: Mapping[str, str]) -> str:
-    return f"map[{' '.join(f'{key}:{value}' for key, value in sorted(labels.items()))}]" if labels else "<nil>"
+def _labels(labels: Mapping[str, str] | None) -> str:
+    if labels is None:
+        return _NIL
+    return f"map[{' '.join(f'{key}:{value}' for key, value in sorted(labels.items()))}]"

@@ -22,8 +22,20 @@ class OperatorError(Exception):
     """What the operator itself would report as an error of a custom resource, in its own words."""
 
 
+class OperatorPanicError(OperatorError):
+    """The operator stops in the middle of a step, with a trace in its log and without a word in any status."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the operator panics (nil pointer dereference): {why}")
+
+
 class NotModelled(Exception):  # noqa: N818 - says what is not known, not that something failed
     """The operator would do something here that poolsmith does not know."""
+
+
+def worded(text: str, behaviour: Mapping[str, Any]) -> str:
+    """An error of the operator with the first letter that a release gives it."""
+    return text[:1].upper() + text[1:] if behaviour["errorLetters"] == "capital" else text
 
 
 def pod_of(workload: dict[str, Any]) -> Pod:
@@ -83,6 +95,21 @@ def set_all_env(container: Container, variables: Iterable[dict[str, Any]] | None
         else:
             known[name] = {"name": name, "value": value}
             own.append(known[name])
+
+
+def refused_variable(daemon_set: Mapping[str, Any]) -> str | None:
+    """The API server's words for the first variable with a value beside a reference, which it does not take."""
+    pod = daemon_set["spec"]["template"]["spec"]
+    for group in ("initContainers", "containers"):
+        for number, container in enumerate(pod.get(group, ())):
+            for place, variable in enumerate(container.get("env", ())):
+                if variable.get("value") and "valueFrom" in variable:
+                    return (
+                        f'DaemonSet.apps "{daemon_set["metadata"]["name"]}" is invalid: spec.template.spec.{group}'
+                        f'[{number}].env[{place}].valueFrom: Invalid value: "": may not be specified when `value` is '
+                        "not empty"
+                    )
+    return None
 
 
 def env_of(container: Container, name: str) -> str:

@@ -24,7 +24,7 @@ def cluster_os_tag(context: Context) -> str:
     try:
         return os_tag(node.labels[OS_ID], node.labels[OS_VERSION], context.entry.release)
     except UnreadableVersionError as error:
-        what = f"error processing OS major version {error.major}: " if error.major else ""
+        what = f"error processing OS major version {error.major}: " if error.named else ""
         raise OperatorError(f"{what}{error}") from None
 
 

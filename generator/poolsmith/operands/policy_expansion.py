@@ -51,7 +51,7 @@ def expand_policy(policy: ClusterPolicySpec, context: Context) -> Expansion:
     release = context.entry.release
     refused = refusal(policy, context.behaviour)
     if refused is not None:
-        return Expansion(release=release, conditions=(_failed(policy, refused),), errors=(_line(policy, refused),))
+        return Expansion(release=release, **_failed(context, refused))
     settled = Expansion(
         release=release,
         namespace_labels=dict.fromkeys(_POD_SECURITY, "privileged") if policy.enabled("psa") else {},
@@ -61,7 +61,7 @@ def expand_policy(policy: ClusterPolicySpec, context: Context) -> Expansion:
     try:
         _look_around(context)
     except OperatorError as error:
-        return replace(settled, conditions=(_failed(policy, str(error)),), errors=(_line(policy, error),))
+        return replace(settled, **_failed(context, str(error)))
     created = create_all(context)
     return replace(
         settled,
@@ -95,7 +95,7 @@ def system_failure(context: Context) -> str | None:
         try:
             cluster_os_tag(context)
         except OperatorError as error:
-            return f"failed to retrieve GPU node OS info: {error}"
+            return f"{context.behaviour['osError']}{error}"
     return None
 
 
@@ -115,6 +115,8 @@ def _unpredictable(context: Context) -> tuple[str, ...]:
 
 def _condition(created: Created, context: Context) -> ResourceCondition:
     policy = context.spec
+    if created.panicked:
+        return ResourceCondition(kind="ClusterPolicy", name=policy.name, state="")
     if created.failed:
         message = f"Failed to reconcile {created.failed}: {created.error}"
         return not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message)
@@ -128,13 +130,18 @@ def _condition(created: Created, context: Context) -> ResourceCondition:
     return ready("ClusterPolicy", policy.name, "Reconciled", _READY)
 
 
-def _failed(policy: ClusterPolicySpec, message: str) -> ResourceCondition:
-    """Before the first step: the state stays unset."""
-    return not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message, state="")
+def _failed(context: Context, message: str) -> dict[str, Any]:
+    """Of an expansion: condition and error of what fails before the first step.
 
-
-def _line(policy: ClusterPolicySpec, error: OperatorError | str) -> str:
-    return f"ClusterPolicy/{policy.name}: {error}"
+    A release that leaves the state unset leaves the conditions out too: without a state the API server refuses them.
+    """
+    name, state = context.spec.name, context.behaviour["startErrorState"]
+    message = f"{context.behaviour['startError']}{message}"
+    told = not_ready("ClusterPolicy", name, "ReconcileFailed", message, state=state)
+    return {
+        "conditions": (told if state else ResourceCondition(kind="ClusterPolicy", name=name, state=""),),
+        "errors": (f"ClusterPolicy/{name}: {message}",),
+    }
 
 
 def _owned(item: KubernetesObject, policy: ClusterPolicySpec) -> KubernetesObject:

@@ -16,7 +16,7 @@ from poolsmith.operands.daemon_sets.managers import (
 from poolsmith.operands.daemon_sets.table import change
 from poolsmith.operands.daemon_sets.telemetry import reads_pods
 from poolsmith.operands.expansion import object_order
-from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.operands.kube import NotModelled, OperatorError, OperatorPanicError, refused_variable, worded
 from poolsmith.record import record
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _DRIVERS = ("state-driver", "state-vgpu-manager")
 _DRIVER_DAEMON_SET = "nvidia-driver-daemonset"
 _KATA = "state-kata-manager"
 _POD_READER = "nvidia-dcgm-exporter-read-pods"
-_METRICS = "state-operator-metrics"
 _MONITORS = {
     "nvidia-dcgm-exporter": ("dcgmExporter", "serviceMonitor"),
     "gpu-operator": ("operator", "metrics", "serviceMonitor"),
@@ -48,6 +47,7 @@ class Created:
     objects: list[KubernetesObject] = field(default_factory=list)
     failed: str | None = None
     error: str = ""
+    panicked: bool = False
     unready: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
@@ -70,6 +70,7 @@ def create_all(context: Context) -> Created:
                 _create_kata_classes(state, context, created)
         except OperatorError as error:
             created.failed, created.error = state.name, str(error)
+            created.panicked = isinstance(error, OperatorPanicError)
             break
         except NotModelled as error:
             created.unknown.append(f"{state.name}: {error}")
@@ -120,7 +121,7 @@ def _is_left_out(compact: dict[str, Any], state: OperandState, context: Context,
         own = policy.text(*_DEFAULTS[name], "name")
         return own not in ("", name)
     if name == _POD_READER:
-        return not reads_pods(policy)
+        return not reads_pods(context)
     if kind == "ServiceMonitor":
         return _leaves_out_monitor(state, context, created)
     return False
@@ -128,10 +129,7 @@ def _is_left_out(compact: dict[str, Any], state: OperandState, context: Context,
 
 def _leaves_out_monitor(state: OperandState, context: Context, created: Created) -> bool:
     if state.name != "state-dcgm-exporter":
-        settings = context.spec.at(*_MONITORS["gpu-operator"])
-        if state.name == _METRICS and context.service_monitors and settings.get("enabled") is False:
-            raise NotModelled("whether operator.metrics.serviceMonitor.enabled has an effect")
-        return not context.service_monitors
+        return not context.service_monitors  # that of the operator itself can't be switched off
     if not context.spec.flag("dcgmExporter", "serviceMonitor", "enabled"):
         return True
     if not context.service_monitors:
@@ -152,13 +150,17 @@ def _daemon_sets(compact: dict[str, Any], context: Context) -> list[KubernetesOb
         except OperatorError as error:
             errors.append(f"failed to handle Precompiled Driver Daemonset for version {kernel}: {error}")
     if errors:
-        raise OperatorError(f"unable to deploy precompiled driver daemonsets [{' '.join(errors)}]")
+        unable = worded("unable to deploy precompiled driver daemonsets", context.behaviour)
+        raise OperatorError(f"{unable} [{' '.join(errors)}]")
     return made
 
 
 def _daemon_set(compact: dict[str, Any], context: Context) -> KubernetesObject:
     made = whole(compact, context.namespace)
     change(made, context)
+    refused = refused_variable(made)
+    if refused is not None:
+        raise OperatorError(refused)
     return made
 
 

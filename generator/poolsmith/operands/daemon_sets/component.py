@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.context import Context
 
 NRI_ANNOTATION = "nvidia.cdi.k8s.io/container."
+_EXPORTER = "dcgmExporter"
 _ALL_DEVICES = "management.nvidia.com/gpu=all"
 CDI_HOOK = "NVIDIA_CDI_HOOK_PATH"
 
@@ -38,8 +39,14 @@ def set_component(
     set_resources(containers_of(pod), spec.get("resources"))
     if arguments and spec.get("args"):
         container["args"] = list(spec["args"])
-    if context.behaviour["hostNetworkSwitches"] and spec.get("hostNetwork") is True:
+    if spec.get("hostNetwork") is True and has_host_network(component, context):
         use_host_network(pod)
+
+
+def has_host_network(component: str, context: Context) -> bool:
+    """Whether `hostNetwork` of a component has an effect."""
+    switches = context.behaviour["hostNetworkSwitches"]
+    return bool(switches == "all" or (switches == "exporter" and component == _EXPORTER))
 
 
 def use_host_network(pod: Pod) -> None:

@@ -11,11 +11,16 @@ if TYPE_CHECKING:
     from poolsmith.operands.context import Context
 
 
-def mount_files(container: Container, name: str, folder: str, context: Context) -> list[str]:
-    """Mount every file of a ConfigMap by itself into `folder`; the names of the files. Raises OperatorError."""
+def mount_files(container: Container, name: str, folder: str, context: Context, what: str = "") -> list[str]:
+    """Mount every file of a ConfigMap by itself into `folder`; the names of the files.
+
+    Raises OperatorError, in the operator's words for `what` where the caller gives them.
+    """
     found = context.existing("ConfigMap", name)
     if found is None:
-        raise OperatorError(f'ERROR: could not get ConfigMap {name} from client: configmaps "{name}" not found')
+        wrapper = f"ERROR: failed to create ConfigMap VolumeMounts for {what}: " if what else ""
+        missing = f'ERROR: could not get ConfigMap {name} from client: configmaps "{name}" not found'
+        raise OperatorError(wrapper + missing)
     files = sorted(found.get("data") or {})
     for file in files:
         mount(container, name, posixpath.join(folder, file), read_only=True, sub_path=file)

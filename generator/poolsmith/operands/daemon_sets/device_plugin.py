@@ -19,7 +19,6 @@ from poolsmith.operands.daemon_sets.validation import set_validation_containers
 from poolsmith.operands.go_path import joined
 from poolsmith.operands.kube import (
     Container,
-    NotModelled,
     Pod,
     containers_of,
     find,
@@ -28,6 +27,7 @@ from poolsmith.operands.kube import (
     must_find,
     pod_of,
     set_env,
+    set_resources,
 )
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ def mps_control_daemon(daemon_set: dict[str, Any], context: Context) -> None:
     mounts = find(init_containers_of(pod), "mps-control-daemon-mounts")
     if mounts is not None:
         mounts["image"], mounts["imagePullPolicy"] = main["image"], main["imagePullPolicy"]
+        if context.behaviour["initResources"]:
+            set_resources([mounts], context.spec.at("devicePlugin").get("resources"))
     set_plugin_config(pod, context)
     use_runtime_class(pod, context)
     inject_devices(daemon_set, _MPS, context)
     set_mig_strategy(main, context)
     _move_mps(pod, context)
-    if pod.get("hostNetwork"):
-        raise NotModelled("whether the MPS daemon follows the device plugin into the host's network")
 
 
 def gpu_feature_discovery(daemon_set: dict[str, Any], context: Context) -> None:

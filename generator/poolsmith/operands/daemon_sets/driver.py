@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.node_labels import KERNEL, OS_ID, OS_VERSION
 from poolsmith.catalog.operator_behaviour import name_of_kernel
 from poolsmith.drivers.image_tag import built_for
-from poolsmith.operands.daemon_sets.component import set_own_env, use_host_network
+from poolsmith.operands.daemon_sets.component import has_host_network, set_own_env, use_host_network
 from poolsmith.operands.daemon_sets.config_files import add_files, use_secret
 from poolsmith.operands.daemon_sets.driver_manager import MANAGER, set_driver_manager
 from poolsmith.operands.daemon_sets.driver_sidecars import set_sidecars
 from poolsmith.operands.daemon_sets.host_system import (
     certificate_folder,
-    check_host_modules,
     package_folder,
+    reads_host_modules,
     subscriptions,
+    told,
 )
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import (
@@ -37,6 +38,7 @@ from poolsmith.operands.kube import (
     remove,
     set_env,
     set_resources,
+    worded,
 )
 from poolsmith.operands.node_system import driver_os_tag
 
@@ -56,13 +58,12 @@ def driver(daemon_set: dict[str, Any], context: Context) -> None:
     policy = context.spec
     if context.behaviour["validatorSecretsEverywhere"]:
         add_pull_secrets(pod, policy.at("validator").get("imagePullSecrets"))
-    set_driver_manager(pod, policy.at("driver", "manager"), context, policy.at("driver", "rdma"))
+    set_driver_manager(pod, "driver", "manager", context, policy.at("driver", "rdma"))
     main = must_find(containers_of(pod), _MAIN)
     _set_main(pod, main, context)
     set_sidecars(pod, driver_image(context), context)
     remove(containers_of(pod), _TOOLKIT)
     if policy.precompiled:
-        check_host_modules(context)
         _bind_to_kernel(daemon_set, context)
     if context.behaviour["driverConfigDigest"]:
         for container in (find(init_containers_of(pod), MANAGER), main):
@@ -79,10 +80,9 @@ def driver_image(context: Context) -> str:
     repository, image, version = (str(spec.get(key) or "") for key in ("repository", "image", "version"))
     if not repository and not version:
         if not image:
-            raise OperatorError(
-                "unable to resolve driver image path for pre-compiled drivers, driver.repository, driver.image and "
-                "driver.version have to be specified in the ClusterPolicy"
-            )
+            unable = "unable to resolve driver image path for pre-compiled drivers, driver.repository, driver.image "
+            missing = f"{unable}and driver.version have to be specified in the ClusterPolicy"
+            raise OperatorError(worded(missing, context.behaviour))
         return built_for(image, tag, context.kernel)
     if context.behaviour["partialImages"] == "refused":
         image_path(spec, "DRIVER_IMAGE", partly="refused")
@@ -113,7 +113,7 @@ def _set_main(pod: Pod, main: Container, context: Context) -> None:
     set_resources([main], spec.get("resources"))
     if spec.get("args"):
         main["args"] = list(spec["args"])
-    if context.behaviour["hostNetworkSwitches"] and policy.flag("driver", "hostNetwork"):
+    if policy.flag("driver", "hostNetwork") and has_host_network("driver", context):
         use_host_network(pod)
     last = context.behaviour["ownVariablesWin"]
     if not last:
@@ -132,6 +132,9 @@ def _set_main(pod: Pod, main: Container, context: Context) -> None:
         set_own_env(containers_of(pod)[0], "driver", context)
     if not policy.precompiled:
         _prepare_build(pod, main, context)
+    elif reads_host_modules(context):
+        mount(main, "lib-modules", "/run/host/lib/modules", read_only=True)
+        add_volume(pod, "lib-modules", **host_path("/lib/modules", "Directory"))
 
 
 def _choose_modules(main: Container, context: Context) -> None:
@@ -193,9 +196,13 @@ def _prepare_build(pod: Pod, main: Container, context: Context) -> None:
     """What a driver needs that is compiled on the node."""
     policy = context.spec
     if repository := policy.text("driver", "repoConfig", "configMapName"):
-        _bring(pod, main, repository, package_folder, context, "custom repo config")
+        with told("custom repo config"):
+            folder = package_folder(context)
+        _bring(pod, main, repository, folder, context, "custom repo config")
     if certificates := policy.text("driver", "certConfig", "name"):
-        _bring(pod, main, certificates, certificate_folder, context, "custom certs")
+        with told(context.behaviour["folderErrors"]["certificates"]):
+            folder = certificate_folder(context)
+        _bring(pod, main, certificates, folder, context, "custom certs")
     secret = policy.text("driver", "secretEnv") if context.behaviour["secretEnv"] else ""
     if secret:
         try:
@@ -208,14 +215,10 @@ def _prepare_build(pod: Pod, main: Container, context: Context) -> None:
         add_volume(pod, name, **host_path(path, kind))
 
 
-def _bring(pod: Pod, main: Container, name: str, folder: Any, context: Context, what: str) -> None:
+def _bring(pod: Pod, main: Container, name: str, folder: str, context: Context, what: str) -> None:
     """The user's files into a folder, with the operator's words when that fails."""
     try:
-        target = folder if isinstance(folder, str) else folder(context)
-    except OperatorError as error:
-        raise OperatorError(f"ERROR: failed to get destination directory for custom repo config: {error}") from None
-    try:
-        add_files(pod, main, name, target, context)
+        add_files(pod, main, name, folder, context)
     except OperatorError as error:
         raise OperatorError(f"ERROR: failed to create ConfigMap VolumeMounts for {what}: {error}") from None
 

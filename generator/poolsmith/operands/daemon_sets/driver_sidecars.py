@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.drivers.features import needs_open_modules
 from poolsmith.drivers.image_tag import built_for
 from poolsmith.operands.daemon_sets.config_files import mount_files, use_secret
-from poolsmith.operands.daemon_sets.host_system import certificate_folder, package_folder
+from poolsmith.operands.daemon_sets.host_system import certificate_folder, package_folder, told
 from poolsmith.operands.kube import (
     Container,
     OperatorError,
@@ -63,7 +63,7 @@ def _set_peer_memory(pod: Pod, driver_image: str, context: Context) -> None:
     if policy.flag("driver", "rdma", "useHostMofed"):
         set_env(container, "USE_HOST_MOFED", "true")
     if modules := policy.text("driver", "kernelModuleConfig", "name"):
-        mount_files(container, modules, "/drivers", context)
+        mount_files(container, modules, "/drivers", context, "kernel module configuration")
     _share_resources(container, context)
 
 
@@ -77,9 +77,13 @@ def _set_module(pod: Pod, container: Container, component: str, variable: str, c
     for item in spec.get("env") or ():
         set_env(container, item["name"], item.get("value", ""))
     if repository := policy.text("driver", "repoConfig", "configMapName"):
-        mount_files(container, repository, package_folder(context), context)
+        with told("custom repo config"):
+            folder = package_folder(context)
+        mount_files(container, repository, folder, context, "custom package repo config")
     if certificates := policy.text("driver", "certConfig", "name"):
-        mount_files(container, certificates, certificate_folder(context), context)
+        with told("ssl key/cert config"):
+            folder = certificate_folder(context)
+        mount_files(container, certificates, folder, context, "custom certs")
     secret = policy.text("driver", "secretEnv") if context.behaviour["secretEnv"] else ""
     if secret:
         use_secret(container, secret, context)

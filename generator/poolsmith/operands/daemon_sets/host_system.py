@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import OS_ID
 from poolsmith.operands.kube import NotModelled, OperatorError
+from poolsmith.operands.node_system import cluster_os_tag
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.operands.context import Context
 
 UNKNOWN_OPERATOR_HOST = "/etc/os-release of the node that runs the operator, which this release goes by"
@@ -47,15 +51,24 @@ def subscriptions(context: Context) -> list[tuple[str, str, str]]:
     return [(inside, *source.split(" ", 1)) for inside, source in sorted(rule["paths"].items())]
 
 
-def check_host_modules(context: Context) -> None:
-    """Raises NotModelled where a precompiled driver gets files of the host that no recorded run shows."""
+def reads_host_modules(context: Context) -> bool:
+    """Whether a precompiled driver of a ClusterPolicy reads the kernel modules of the host."""
     systems = context.behaviour["hostModules"]
-    if systems and system_id(context) in systems:
-        raise NotModelled("/lib/modules of the host, which this release mounts for precompiled drivers on SUSE")
+    return bool(systems) and system_id(context) in systems
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """The operator's words where a system has no folder. Raises OperatorError."""
+    try:
+        yield
+    except OperatorError as error:
+        raise OperatorError(f"ERROR: failed to get destination directory for {what}: {error}") from None
 
 
 def _folder(kind: str, context: Context) -> str:
     found: str | None = context.behaviour[kind].get(system_id(context))
     if found is None:
-        raise OperatorError("distribution not supported")
+        tag = cluster_os_tag(context)
+        raise OperatorError(context.behaviour["folderErrors"][kind].replace("{tag}", tag))
     return found

@@ -21,8 +21,8 @@ from poolsmith.operands.daemon_sets.validation import set_validation_containers
 from poolsmith.operands.kata_hash import kata_config_hash
 from poolsmith.operands.kube import (
     Container,
-    NotModelled,
     OperatorError,
+    OperatorPanicError,
     Pod,
     add_volume,
     containers_of,
@@ -70,7 +70,7 @@ def vfio_manager(daemon_set: dict[str, Any], context: Context) -> None:
     pod = pod_of(daemon_set)
     main = containers_of(pod)[0]
     try:
-        set_driver_manager(pod, context.spec.at("vfioManager", "driverManager"), context)
+        set_driver_manager(pod, "vfioManager", "driverManager", context)
     except OperatorError as error:
         raise OperatorError(f"failed to transform k8s-driver-manager initContainer for VFIO Manager: {error}") from None
     set_component(pod, main, "vfioManager", "VFIO_MANAGER_IMAGE", context)
@@ -109,6 +109,7 @@ def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
     pod = pod_of(daemon_set)
     main = containers_of(pod)[0]
     set_component(pod, main, "kataManager", "KATA_MANAGER_IMAGE", context)
+    first = context.behaviour["runtimeFilesFirst"]
     with own_variables(main, "kataManager", context):
         config = kata_config(context.spec)
         artifacts = config.get("artifactsDir") or _KATA_ARTIFACTS
@@ -117,13 +118,16 @@ def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
         add_volume(pod, "kata-artifacts", **host_path(artifacts, "DirectoryOrCreate"))
         annotations = daemon_set["spec"]["template"]["metadata"].setdefault("annotations", {})
         annotations[_KATA_HASH] = kata_config_hash(config)
-    mount_runtime(pod, main, context, drop_in=False)
+        if first:
+            mount_runtime(pod, main, context, drop_in=False)
+    if not first:
+        mount_runtime(pod, main, context, drop_in=False)
 
 
 def kata_config(policy: ClusterPolicySpec) -> dict[str, Any]:
-    """What the Kata manager is to install. Raises NotModelled."""
+    """What the Kata manager is to install. Raises OperatorPanicError: the operator reads it without asking for it."""
     if policy.at("kataManager").get("config") is None:
-        raise NotModelled("a Kata manager without `kataManager.config`, which the operator does not expect")
+        raise OperatorPanicError("`kataManager.enabled` without `kataManager.config`")
     return policy.at("kataManager", "config")
 
 
@@ -165,7 +169,7 @@ _TOOLKIT = "openshift-driver-toolkit-ctr"
 def vgpu_manager(daemon_set: dict[str, Any], context: Context) -> None:
     pod = pod_of(daemon_set)
     try:
-        set_driver_manager(pod, context.spec.at("vgpuManager", "driverManager"), context)
+        set_driver_manager(pod, "vgpuManager", "driverManager", context)
     except OperatorError as error:
         raise OperatorError(f"failed to transform k8s-driver-manager initContainer for vGPU Manager: {error}") from None
     main = must_find(containers_of(pod), _MAIN)
@@ -177,7 +181,9 @@ def vgpu_manager(daemon_set: dict[str, Any], context: Context) -> None:
         raise OperatorError(f"failed to transform vGPU Manager container: {error}") from None
     main["image"] = built_for(main["image"], tag)
     if modules := context.spec.text("vgpuManager", "kernelModuleConfig", "name"):
-        if context.existing("ConfigMap", modules) is None:
-            raise NotModelled(f"a vGPU manager whose kernel module configuration {modules} is missing")
-        add_files(pod, main, modules, "/drivers", context)
+        try:
+            add_files(pod, main, modules, "/drivers", context)
+        except OperatorError as error:
+            wrapper = "failed to create ConfigMap VolumeMounts for kernel module configuration"
+            raise OperatorError(f"failed to transform vGPU Manager container: {wrapper}: {error}") from None
     set_own_env(main, "vgpuManager", context)

@@ -15,6 +15,7 @@ from poolsmith.operands.kube import (
     pull_policy,
     remove,
     set_env,
+    set_resources,
     volume_named,
 )
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 _INIT = "config-manager-init"
 _SIDECAR = "config-manager"
-_MAIN = ("nvidia-device-plugin", "gpu-feature-discovery", "mps-control-daemon-ctr")
+_DISCOVERY = "gpu-feature-discovery"
+_MAIN = ("nvidia-device-plugin", _DISCOVERY, "mps-control-daemon-ctr")
 _SHARED = "config"
 
 
@@ -44,9 +46,13 @@ def set_plugin_config(pod: Pod, context: Context) -> None:
     add_volume(pod, name, configMap={"name": name})
     if not shared:
         add_volume(pod, _SHARED, emptyDir={})
-    for manager in (find(init_containers_of(pod), _INIT), find(containers_of(pod), _SIDECAR)):
+    init = find(init_containers_of(pod), _INIT)
+    for manager in (init, find(containers_of(pod), _SIDECAR)):
         if manager is not None:
             _set_manager(manager, name, context, shared=shared)
+    if init is not None and context.behaviour["initResources"]:
+        owner = "gfd" if find(containers_of(pod), _DISCOVERY) is not None else "devicePlugin"
+        set_resources([init], context.spec.at(owner).get("resources"))
 
 
 def _set_manager(manager: Container, name: str, context: Context, *, shared: bool) -> None:

@@ -9,7 +9,6 @@ from poolsmith.operands.daemon_sets.validation import set_validation_containers
 from poolsmith.operands.go_path import joined
 from poolsmith.operands.kube import (
     Container,
-    NotModelled,
     Pod,
     add_volume,
     containers_of,
@@ -22,10 +21,14 @@ from poolsmith.operands.kube import (
 )
 
 if TYPE_CHECKING:
-    from poolsmith.operands.cluster_policy import ClusterPolicySpec
     from poolsmith.operands.context import Context
 
 _ENGINE = "DCGM_REMOTE_HOSTENGINE_INFO"
+_POD_METADATA = {
+    "enablePodLabels": "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS",
+    "enablePodUID": "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_UID",
+}
+_CONFIG_MAP = "DCGM_EXPORTER_CONFIGMAP_DATA"
 _METRICS = "dcgm-metrics.csv"
 _METRICS_PATH = f"/etc/dcgm-exporter/{_METRICS}"
 _JOB_MAPPING = "/var/lib/dcgm-exporter/job-mapping"
@@ -47,11 +50,12 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
     policy = context.spec
     set_validation_containers(pod, context)
     set_component(pod, main, "dcgmExporter", "DCGM_EXPORTER_IMAGE", context)
+    if annotations := policy.at("dcgmExporter", "annotations"):
+        metadata = daemon_set["spec"]["template"]["metadata"]
+        metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
     variables = context.behaviour["dcgmExporterVariables"]
     if variables == "first":
         set_own_env(main, "dcgmExporter", context)
-    elif variables == "unknown" and policy.at("dcgmExporter").get("env"):
-        raise NotModelled("whether dcgmExporter.env has an effect in this release")
     if policy.enabled("dcgm"):
         set_env(main, _ENGINE, "nvidia-dcgm:5555")
     elif env_of(main, _ENGINE).startswith("localhost"):
@@ -62,29 +66,41 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
         pod["hostPID"] = True
     if folder := policy.text("hostPaths", "kubeletRootDir"):
         move_host_path(pod, "pod-gpu-resources", joined(folder, "pod-resources"))
-    if reads_pods(policy) and context.behaviour["podMetadata"]:
-        _label_with_pods(pod, main, policy)
+    if context.behaviour["podMetadata"]:
+        _label_with_pods(pod, main, context)
     if context.behaviour["hpcJobMapping"] and policy.flag("dcgmExporter", "hpcJobMapping", "enabled"):
         _map_jobs(pod, main, policy.text("dcgmExporter", "hpcJobMapping", "directory") or _JOB_MAPPING)
     if name := policy.text("dcgmExporter", "config", "name"):
         _use_metrics(pod, main, name)
-    if policy.at("dcgmExporter", "annotations"):
-        raise NotModelled("whether dcgmExporter.annotations stand on pods, on their DaemonSet, or on both")
     if variables == "last":
         set_own_env(main, "dcgmExporter", context)
 
 
-def reads_pods(policy: ClusterPolicySpec) -> bool:
+def reads_pods(context: Context) -> bool:
     """Whether metrics carry pod labels or uids, for which the exporter reads pods across the cluster."""
-    return policy.flag("dcgmExporter", "enablePodLabels") or policy.flag("dcgmExporter", "enablePodUID")
+    policy = context.spec
+    asked = any(policy.flag("dcgmExporter", field) for field in _POD_METADATA)
+    return asked or any(
+        item["name"] in _POD_METADATA.values() and str(item.get("value", "")).lower() == "true"
+        for item in _heeded(context)
+    )
 
 
-def _label_with_pods(pod: Pod, main: Container, policy: ClusterPolicySpec) -> None:
-    pod["automountServiceAccountToken"] = True
-    if policy.flag("dcgmExporter", "enablePodLabels"):
-        set_env(main, "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS", "true")
-    if policy.flag("dcgmExporter", "enablePodUID"):
-        set_env(main, "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_UID", "true")
+def _heeded(context: Context) -> list[dict[str, Any]]:
+    """The variables that a release looks at to decide what the exporter may read."""
+    heeded = context.spec.at("dcgmExporter").get("env") if context.behaviour["podMetadataVariables"] else None
+    return heeded or []
+
+
+def _label_with_pods(pod: Pod, main: Container, context: Context) -> None:
+    policy = context.spec
+    for field, variable in _POD_METADATA.items():
+        if policy.flag("dcgmExporter", field):
+            set_env(main, variable, "true")
+    if reads_pods(context) or any(
+        item["name"] == _CONFIG_MAP and item.get("value", "") not in ("", "none") for item in _heeded(context)
+    ):
+        pod["automountServiceAccountToken"] = True
     if allowed := policy.at("dcgmExporter") and policy.spec["dcgmExporter"].get("podLabelAllowlistRegex"):
         set_env(main, "DCGM_EXPORTER_KUBERNETES_POD_LABEL_ALLOWLIST_REGEX", ",".join(allowed))
 

@@ -22,12 +22,16 @@ def container_toolkit(daemon_set: dict[str, Any], context: Context) -> None:
     main = must_find(containers_of(pod), _MAIN)
     set_validation_containers(pod, context)
     set_component(pod, main, "toolkit", "CONTAINER_TOOLKIT_IMAGE", context, arguments=False)
+    first = context.behaviour["runtimeFilesFirst"]
     with own_variables(main, "toolkit", context):
         _set_cdi(main, context)
         _move_install_folder(pod, main, context.spec.text("toolkit", "installDir"))
+        if first:
+            mount_runtime(pod, main, context)
         if context.runtime == "crio":
             move_host_path(pod, "crio-hooks", _CRIO_HOOKS)
-    mount_runtime(pod, main, context)
+    if not first:
+        mount_runtime(pod, main, context)
 
 
 def _set_cdi(main: Container, context: Context) -> None:

@@ -16,6 +16,7 @@ from poolsmith.operands.kube import (
     pull_policy,
     set_all_env,
     set_env,
+    set_resources,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def _use_validator_image(container: Container, context: Context) -> None:
     policy = context.spec.text("validator", "imagePullPolicy")
     if policy:
         container["imagePullPolicy"] = pull_policy(policy)
+    if context.behaviour["initResources"]:
+        set_resources([container], context.spec.at("validator").get("resources"))
     run_as_root(container, context)
 
 

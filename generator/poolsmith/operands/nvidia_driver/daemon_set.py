@@ -69,8 +69,7 @@ def daemon_set(
     pod["serviceAccountName"] = account_name(driver, pool)
     _schedule(pod, driver, pool)
     _set_pull_secrets(pod, driver)
-    if entry.behaviour["podFields"]:
-        _set_pod_fields(pod, driver)
+    _set_pod_fields(pod, driver, entry.behaviour["podFields"])
     set_containers(pod, driver, images, entry.behaviour)
     _add_files(pod, driver, files, host_root)
     return made
@@ -102,11 +101,11 @@ def _set_pull_secrets(pod: Pod, driver: NvidiaDriver) -> None:
         pod["imagePullSecrets"] = [{"name": plain(name)} for source in names for name in source]
 
 
-def _set_pod_fields(pod: Pod, driver: NvidiaDriver) -> None:
-    if driver.flag("hostNetwork"):
+def _set_pod_fields(pod: Pod, driver: NvidiaDriver, heeded: list[str]) -> None:
+    if "hostNetwork" in heeded and driver.flag("hostNetwork"):
         pod["hostNetwork"] = True
         pod["dnsPolicy"] = "ClusterFirstWithHostNet"
-    if security := driver.at("podSecurityContext"):
+    if "podSecurityContext" in heeded and (security := driver.at("podSecurityContext")):
         pod["securityContext"] = dict(security)
 
 
