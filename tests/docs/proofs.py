@@ -69,6 +69,17 @@ PROOFS = (
         ("tests/operands/test_chart_probes.py",),
     ),
     Proof(
+        "all that the operator's chart installs, in every field, with random valid values at each release",
+        f"{HELM}'s engine",
+        ("tests/operands/test_value_sets.py",),
+    ),
+    Proof(
+        "the same with other random values, and with those of the sample",
+        HELM,
+        ("tests/real_tools/test_helm_value_sets.py",),
+        f"{TOOLS}, {CHARTS}",
+    ),
+    Proof(
         "each value path of the operator's chart, with hostile texts",
         HELM,
         ("tests/real_tools/test_helm_charts.py",),

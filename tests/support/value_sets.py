@@ -1,4 +1,4 @@
-"""Random sets of values that are valid for a release of the operator's chart: each value has the type of its place.
+"""Random sets of values that are valid for any release of the operator's chart: each value has the type of its place.
 
 The paths are those that the templates read; what a value looks like follows from the name of its last key, else from
 the definition of the custom resource that it is written to, else from its default. One number makes one set.
@@ -11,8 +11,7 @@ import random
 from functools import cache
 from typing import Any
 
-from poolsmith.catalog.chart_workloads import read_chart_workloads
-from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.versions import at_least
 from poolsmith.operands.chart.values_merge import merge_files
@@ -20,30 +19,61 @@ from support.plausible_values import BY_KEY, BY_PATH, DISCOVERY, Made, word
 from support.recordings import recording
 from support.value_recipes import RECIPES
 
-RELEASES = ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
-APIS = ("resource.k8s.io/v1/DeviceClass", "monitoring.coreos.com/v1/ServiceMonitor")
+RELEASES = chart_versions("gpu-operator")
+APIS = ("monitoring.coreos.com/v1/ServiceMonitor", "resource.k8s.io/v1/DeviceClass")
 _DENSITIES = (0.02, 0.06, 0.15, 0.4)
-_MASTER_VARIABLES_BREAK = ("v24.9.2", "v25.3.4")
-"""Releases whose chart writes `master.extraEnvs` among the containers."""
+_MASTER_VARIABLES_BREAK = ("0.16.6", "0.17.3")
+"""Versions of feature discovery whose chart writes `master.extraEnvs` among the containers."""
 _STRUCTURES = ("config", "global", "global.imagePullSecrets", "checksumValuesOnly")
 
 
-def value_set(release: str, seed: int) -> Made:
+def value_set(seed: int) -> Made:
     """The values of one number: some paths of a random density, and up to four things that people really set."""
-    draw = random.Random(f"{release}/{seed}")
-    values = _random_paths(release, draw)
-    for recipe in draw.sample(RECIPES, draw.randint(0, 4)):
-        values = merge_files([values, recipe(draw)])
-    return _sound(release, values)
-
-
-def _random_paths(release: str, draw: random.Random) -> Made:
+    draw = random.Random(seed)
     values: Made = {}
     density = draw.choice(_DENSITIES)
-    for path, schema in _places(release):
+    for path, schema in _places():
         if draw.random() < density:
             _put(values, path, _value(path, schema, draw))
+    for recipe in draw.sample(RECIPES, draw.randint(0, 4)):
+        values = merge_files([values, recipe(draw)])
     return values
+
+
+def served(seed: int) -> tuple[str, ...]:
+    """The APIs of the cluster to which a set is installed: none in one of four."""
+    return APIS if seed % 4 else ()
+
+
+def for_release(values: Made, release: str, apis: tuple[str, ...]) -> Made:
+    """What of a set a release has, without combinations that its chart refuses and that no type tells."""
+    paths = recording("chart_values")[f"gpu-operator/{release}"]["paths"]
+    known = {path for path in paths if not path.startswith(f"{DISCOVERY}.")}
+    version = discovery_version(release)
+    known |= {f"{DISCOVERY}.{path}" for path in recording("chart_probes")[f"{DISCOVERY}/{version}"]}
+    drawn = _cut(copy.deepcopy(values), "", known)
+    _settle_configs(drawn)
+    _settle_discovery(drawn, version)
+    _settle_objects(drawn, release, apis)
+    return drawn
+
+
+def discovery_version(release: str) -> str:
+    """The version of feature discovery that a release brings."""
+    entry = read_chart_workloads("gpu-operator", release)
+    assert entry is not None, release
+    return entry.facts["nodeFeatureDiscovery"]
+
+
+def _cut(values: Made, above: str, known: set[str]) -> Made:
+    kept = {}
+    for key, value in values.items():
+        path = f"{above}{key}"
+        if path in known and not (isinstance(value, dict) and any(other.startswith(f"{path}.") for other in known)):
+            kept[key] = value
+        elif isinstance(value, dict) and any(other.startswith(f"{path}.") for other in known):
+            kept[key] = _cut(value, f"{path}.", known)
+    return kept
 
 
 def _put(values: Made, path: str, value: Any) -> None:
@@ -54,29 +84,30 @@ def _put(values: Made, path: str, value: Any) -> None:
 
 
 @cache
-def _places(release: str) -> tuple[tuple[str, Made], ...]:
-    """Each path that a template reads to its end, with the schema of what stands there."""
-    paths = recording("chart_values")[f"gpu-operator/{release}"]["paths"]
-    read = [path for path, fact in paths.items() if fact.get("referenced") and not path.startswith(DISCOVERY)]
-    above = {path.rpartition(".")[0] for path in read}
-    own = [(path, _schema(release, paths[path])) for path in sorted(read) if path not in above]
-    return (*own, *_discovery(release))
+def _places() -> tuple[tuple[str, Made], ...]:
+    """Each path that a template of any release reads to its end, with the newest release's schema of what stands there."""
+    found: dict[str, Made] = {}
+    for release in RELEASES:
+        paths = recording("chart_values")[f"gpu-operator/{release}"]["paths"]
+        read = [path for path, fact in paths.items() if fact.get("referenced") and not path.startswith(DISCOVERY)]
+        above = {path.rpartition(".")[0] for path in read}
+        found |= {path: _schema(release, paths[path]) for path in read if path not in above}
+        found |= _discovery(discovery_version(release))
+    ends = [path for path in sorted(found) if not any(other.startswith(f"{path}.") for other in found)]
+    return tuple((path, found[path]) for path in ends)
 
 
-def _discovery(release: str) -> list[tuple[str, Made]]:
-    entry = read_chart_workloads("gpu-operator", release)
-    assert entry is not None, release
-    version = entry.facts["nodeFeatureDiscovery"]
-    own = read_chart_workloads(DISCOVERY, version)
-    assert own is not None, version
-    assert own.defaults is not None, version
-    found = []
+def _discovery(version: str) -> dict[str, Made]:
+    entry = read_chart_workloads(DISCOVERY, version)
+    assert entry is not None, version
+    assert entry.defaults is not None, version
+    found = {}
     for path in recording("chart_probes")[f"{DISCOVERY}/{version}"]:
-        default: Any = own.defaults
+        default: Any = entry.defaults
         for key in path.split("."):
             default = default.get(key) if isinstance(default, dict) else None
         if path not in _STRUCTURES and not path.endswith("podDisruptionBudget"):
-            found.append((f"{DISCOVERY}.{path}", _of_default(default)))
+            found[f"{DISCOVERY}.{path}"] = _of_default(default)
     return found
 
 
@@ -128,9 +159,7 @@ def _of_schema(schema: Made, draw: random.Random, key: str = "", depth: int = 0)
     return word(draw)
 
 
-def _sound(release: str, values: Made) -> Made:
-    """Without the combinations that the chart refuses, and that no type tells."""
-    drawn = copy.deepcopy(values)
+def _settle_configs(drawn: Made) -> None:
     cdi, plugin = drawn.get("cdi", {}), drawn.get("devicePlugin", {}).get("config", {})
     if cdi.get("nriPluginEnabled"):
         drawn["cdi"] = {**cdi, "enabled": True}
@@ -141,25 +170,23 @@ def _sound(release: str, values: Made) -> Made:
             config["name"] = f"made-{part.lower()}"
     if plugin.get("create") and not plugin.get("data"):
         plugin["data"] = {"any": "version: v1\n"}
+
+
+def _settle_discovery(drawn: Made, version: str) -> None:
     discovery = drawn.get(DISCOVERY, {})
-    if release in _MASTER_VARIABLES_BREAK:
+    if version in _MASTER_VARIABLES_BREAK:
         discovery.get("master", {}).pop("extraEnvs", None)
-    for part in ("worker", "gc"):
+    for part in ("worker", "gc", "topologyUpdater"):
         account = discovery.get(part, {}).get("serviceAccount", {})
-        if account.get("create"):
-            account["name"] = f"own-{part}"
-    if at_least(release, "v26.7"):
-        if drawn.get("gpuCluster", {}).get("deployCR"):
-            drawn.setdefault("clusterPolicy", {})["deployCR"] = False
-            drawn.setdefault("driver", {}).setdefault("nvidiaDriverCRD", {})["enabled"] = True
-    else:
-        drawn.pop("gpuCluster", None)
-        drawn.pop("clusterPolicy", None)
-    return drawn
+        if account:
+            account["name"] = f"own-{part.lower()}"
 
 
-def merged_defaults(release: str) -> Made:
-    """The chart's own values, as the catalog has them."""
-    chart = read_chart("gpu-operator", release)
-    assert chart is not None, release
-    return chart.defaults
+def _settle_objects(drawn: Made, release: str, apis: tuple[str, ...]) -> None:
+    if not at_least(release, "v26.7"):
+        return
+    if not apis:
+        drawn.get("gpuCluster", {})["deployCR"] = False
+    if drawn.get("gpuCluster", {}).get("deployCR"):
+        drawn.setdefault("clusterPolicy", {})["deployCR"] = False
+        drawn.setdefault("driver", {}).setdefault("nvidiaDriverCRD", {})["enabled"] = True
