@@ -358,6 +358,9 @@ FAILING = [
     ),
     ("PSM231", V24_9, {"a": {**KATA, "runtime": "{«name: cri-o}"}}, HERE, "containerd"),
     ("PSM231", V24_9, {"a": {**KATA, "sandbox": "{«runtimeClass: nvidia}"}}, HERE, "another name"),
+    ("PSM231", V24_9, {"a": {**KATA, "runtime": "{name: containerd, «config: /opt/c.toml}"}}, HERE, "/etc/containerd"),
+    ("PSM231", V25_3, {"a": {**KATA, "«arch": "arm64"}}, HERE, "amd64"),
+    ("PSM231", stack("{release: v25.3.4, «upgradingFrom: v24.9.2}"), {"a": KATA}, HERE, "a new cluster"),
     (
         "PSM231",
         {},

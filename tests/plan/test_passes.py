@@ -165,6 +165,83 @@ def test_profiles_become_values_that_differ_from_the_defaults(resolve, cluster, 
     assert outcome.values == expected | values
 
 
+COS = {"os": '{id: cos, version: "121"}', "driver": None}
+COS_FOLDER = {
+    "hostPaths.driverInstallDir": "/home/kubernetes/bin/nvidia",
+    "toolkit.installDir": "/home/kubernetes/bin/nvidia",
+}
+
+
+@pytest.mark.parametrize(
+    ("release", "switched_on"),
+    [
+        *((tag, True) for tag in ("v24.6.1", "v24.9.2", "v25.3.4")),
+        *((tag, False) for tag in ("v25.10.1", "v26.3.3", "v26.7.0")),
+    ],
+)
+def test_cdi_is_switched_on_for_container_optimized_os_where_it_is_no_default(resolve, release, switched_on):
+    outcome = resolve(
+        on("gke", release),
+        {"a": COS, "b": {"driver": "{source: preinstalled, installDir: /home/kubernetes/bin/nvidia}"}},
+    )
+
+    assert outcome.values.items() >= COS_FOLDER.items()
+    assert {key: value for key, value in outcome.values.items() if key.startswith("cdi.")} == (
+        {"cdi.enabled": True, "cdi.default": True} if switched_on else {}
+    )
+
+
+@pytest.mark.parametrize("release", ["v25.3.4", "v26.3.3"])
+def test_cdi_that_a_system_needs_is_not_given_up_for_a_toolkit_of_another_pool(resolve, release):
+    outcome = resolve(
+        on("gke", release), {"a": COS, "b": {"driver": "{source: preinstalled}", "toolkit": "{source: preinstalled}"}}
+    )
+
+    assert "toolkit-contradiction" in outcome.names
+
+
+def test_cdi_that_a_system_needs_cant_be_switched_off(resolve):
+    cluster = on("gke", "v25.3.4") | {"stack": "{release: v25.3.4, values: {cdi: {enabled: false}}}"}
+
+    assert "value-taken" in resolve(cluster, {"a": COS}).names
+
+
+@pytest.mark.parametrize("release", ["v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0"])
+@pytest.mark.parametrize("toolkit", [None, "{source: preinstalled}"])
+def test_the_driver_of_aks_comes_with_a_toolkit_that_has_a_name_of_its_own(resolve, release, toolkit):
+    outcome = resolve(on("aks", release), {"a": {"driver": "{source: preinstalled}", "toolkit": toolkit}})
+
+    assert outcome.values["toolkit.enabled"] is False
+    assert outcome.values["operator.runtimeClass"] == "nvidia-container-runtime"
+    assert "toolkit.env" not in outcome.values
+
+
+@pytest.mark.parametrize(("distribution", "pool"), [("aks", {}), ("eks", {"driver": "{source: preinstalled}"})])
+def test_where_the_operators_toolkit_is_installed_its_runtime_keeps_its_name(resolve, distribution, pool):
+    outcome = resolve(on(distribution), {"a": pool})
+
+    assert outcome.pool("a").toolkit == "operator"
+    assert not outcome.values.keys() & {"toolkit.enabled", "operator.runtimeClass"}
+
+
+@pytest.mark.parametrize(
+    ("distribution", "release", "runtime_class"),
+    [
+        *((name, tag, "nvidia") for name in ("k3s", "rke2") for tag in ("v24.6.1", "v24.9.2", "v25.3.4")),
+        *((name, tag, None) for name in ("k3s", "rke2") for tag in ("v25.10.1", "v26.3.3", "v26.7.0")),
+        *((name, "v25.3.4", None) for name in ("kubeadm", "microk8s", "eks", "gke", "aks")),
+    ],
+)
+def test_smoke_tests_ask_for_the_runtime_class_where_it_is_not_the_default(
+    resolve, distribution, release, runtime_class
+):
+    runtime = "{name: containerd, config: /etc/c.toml, socket: /run/c.sock}"
+    unknown = distribution == "rke2" and release in ("v24.6.1", "v24.9.2", "v26.7.0")
+    outcome = resolve(on(distribution, release), {"a": {"runtime": runtime} if unknown else {}})
+
+    assert outcome.pool("a").smoke.runtime_class == runtime_class
+
+
 LABEL = {"poolsmith.dev/pool": "a"}
 
 
@@ -344,6 +421,24 @@ def test_kata_of_the_coco_era_brings_its_operator_and_names_its_guest(resolve):
     assert (unit.source.revision, unit.before_platform) == ("refs/tags/v0.7.0", True)
     assert smoke.resource == "nvidia.com/GA102GL_A10"
     assert dict(smoke.annotations)["io.katacontainers.config.hypervisor.default_memory"] == "8192"
+
+
+@pytest.mark.parametrize("release", ["v24.9.2", "v25.3.4"])
+@pytest.mark.parametrize(
+    ("distribution", "fits"),
+    [
+        *((name, True) for name in ("kubeadm", "eks", "gke", "aks")),
+        *((name, False) for name in ("k3s", "rke2", "k0s", "microk8s", "talos")),
+    ],
+)
+def test_kata_of_the_coco_era_is_installed_only_where_containerd_reads_the_folder_that_it_writes(
+    resolve, release, distribution, fits
+):
+    kubernetes = "1.31" if release == "v24.9.2" else "1.33"
+    outcome = resolve(on(distribution, release, kubernetes), {"a": KATA})
+
+    assert ("sandbox-contradiction" in outcome.names) is not fits
+    assert (outcome.plan is not None) is fits
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,15 @@ def test_an_ignored_key_is_told_only_where_it_would_change_something(judge):
     assert codes(judge("cdi: {default: true}", "v26.7.0")) == [("PSM320", "cdi.default")]
 
 
+@pytest.mark.parametrize("release", ["v23.6.0", "v24.9.2", "v25.10.1", "v26.3.0", "v26.3.1", "v26.3.2", "v26.3.3"])
+@pytest.mark.parametrize("config", ["artifactsDir: /opt/kata", "runtimeClasses: [{name: kata-qemu-nvidia-gpu}]"])
+def test_the_kata_managers_configuration_is_read_up_to_the_release_that_drops_the_manager(judge, release, config):
+    text = f"kataManager: {{enabled: true, config: {{{config}}}}}"
+
+    assert "PSM320" not in {code for code, _ in codes(judge(text, release))}
+    assert ("PSM320", f"kataManager.config.{config.partition(':')[0]}") in codes(judge(text, "v26.7.0"))
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [

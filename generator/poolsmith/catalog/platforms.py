@@ -19,7 +19,8 @@ class OperatingSystemEntry:
     `driver` is container, unknown, variant or os; `toolkit` and `device_plugin` are operator or os,
     `toolkit` also variant: of images that have a driver. `driver_folder` is
     a path, `declared` or `unknown`, None for the root file system; `repository` holds drivers that others publish.
-    `unsupported` says by version what the operator's documentation excludes.
+    `unsupported` says by version what the operator's documentation excludes; `cdi`: containers get their GPUs there by
+    the Container Device Interface only.
     """
 
     id: str
@@ -34,6 +35,7 @@ class OperatingSystemEntry:
     toolkit_folder: str | None = None
     repository: str | None = None
     unsupported: dict[str, str] = field(default_factory=dict)
+    cdi: bool = False
 
     def knows(self, version: str) -> bool:
         if self.any_version or version in self.versions:
@@ -47,7 +49,10 @@ class OperatingSystemEntry:
 
 @record
 class RuntimePaths:
-    """Where one distribution configures one runtime, in some release lines. `unknown`: no source says."""
+    """Where one distribution configures one runtime, in some release lines. `unknown`: no source says.
+
+    `runtime_class` is what pods with GPUs have to ask for.
+    """
 
     unknown: bool
     config: str | None
@@ -56,6 +61,7 @@ class RuntimePaths:
     minimum: str | None
     env: tuple[dict[str, str], ...]
     device_plugin_env: tuple[dict[str, str], ...]
+    runtime_class: str | None = None
 
     @property
     def by_field(self) -> dict[str, str | None]:
@@ -83,6 +89,7 @@ class Distribution:
     `host_folders` are where the platform's own installer puts a driver (`driver`) and lets a toolkit be (`toolkit`).
     `kubelet_root` is None for /var/lib/kubelet. `mig_reboot` is always or maybe where virtual machines can't reset
     their GPUs. `accelerators` are the names by which nodes with a GPU are asked for.
+    `driver_brings_toolkit`: its images with a driver have a toolkit too; `toolkit_runtime_class` is the one of that.
     """
 
     name: str
@@ -97,6 +104,8 @@ class Distribution:
     kubelet_root: str | None = None
     mig_reboot: str | None = None
     accelerators: dict[str, str] = field(default_factory=dict)
+    driver_brings_toolkit: bool = False
+    toolkit_runtime_class: str | None = None
 
     def paths(self, runtime: str, line: str) -> RuntimePaths | None:
         """Paths of a runtime in a release line; None when the distribution does not have the runtime."""
@@ -146,6 +155,7 @@ def operating_systems_from(data: dict[str, Any]) -> dict[str, OperatingSystemEnt
             toolkit_folder=entry.get("toolkitFolder"),
             repository=entry.get("repository"),
             unsupported=dict(entry.get("unsupported", {})),
+            cdi=entry.get("cdi", False),
         )
         for entry in data["operating_systems"]
     }
@@ -168,6 +178,8 @@ def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:
             kubelet_root=entry.get("kubeletRoot"),
             mig_reboot=entry.get("migReboot"),
             accelerators=dict(entry.get("accelerators", {})),
+            driver_brings_toolkit=entry.get("withDriver", {}).get("toolkit") == "os",
+            toolkit_runtime_class=entry.get("withDriver", {}).get("runtimeClass"),
             node_labels=tuple((item["key"], item["value"], item["because"]) for item in entry.get("nodeLabels", ())),
         )
         for entry in data["distributions"]
@@ -183,6 +195,7 @@ def _runtime_paths(rule: dict[str, Any]) -> RuntimePaths:
         minimum=rule.get("minimum"),
         env=tuple(rule.get("env", ())),
         device_plugin_env=tuple(rule.get("devicePluginEnv", ())),
+        runtime_class=rule.get("runtimeClass"),
     )
 
 

@@ -123,6 +123,8 @@ class ValuePaths:
             return None  # inside of what is free
         earlier = [other for other in read if self._order[other] < self._order[tag]]
         later = [other for other in read if self._order[other] > self._order[tag]]
+        if earlier and "since" in note:
+            return None  # inside of what the template still hands on as a whole
         if earlier:
             return PastValue(gone_since=self.tags[self._order[earlier[-1]] + 1], **_told(note))
         if later:

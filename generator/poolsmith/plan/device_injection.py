@@ -1,18 +1,50 @@
-"""How devices get into containers: what the cluster's own values say, else the release."""
+"""How devices get into containers: what a system needs, else what the cluster's own values say, else the release.
+
+Source of what Container-Optimized OS needs: NVIDIA/cloud-native-docs@gpu-operator-v25.3-16:gpu-operator/google-gke.rst
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.operands import read_operands
+from poolsmith.plan.facts import with_singleton, with_values
+from poolsmith.plan.origin import Derived
+from poolsmith.plan.plan import ValueSetting
+from poolsmith.profiles.node_pool import Workload
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
-    from poolsmith.plan.plan import ClusterPlan
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
 CDI = ("cdi", "enabled")
 _INSTEAD = "instead"
+_DEFAULT_MODE = ("cdi", "default")
+_SYSTEM = "/spec/os/id"
+
+
+def choose_injection(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """CDI is switched on, and made the runtime's default mode, where a system needs it and the release has it off."""
+    needing = needing_cdi(plan, facts)
+    if not needing or facts.need_release().cdi_default:
+        return plan
+    because = f"{needing[0].profile.spec.os.id} hands GPUs to containers by CDI only"
+    origin = Derived("device_injection", because, tuple(facts.at_pool(pool, _SYSTEM) for pool in needing))
+    plan = with_singleton(plan, "device injection", "CDI", needing, "cdi.enabled, cdi.default")
+    return with_values(plan, ValueSetting(CDI, True, origin), ValueSetting(_DEFAULT_MODE, True, origin))
+
+
+def needing_cdi(plan: ClusterPlan, facts: Facts) -> list[PoolPlan]:
+    """Pools whose system hands GPUs to containers in no other way."""
+    systems = facts.catalog.operating_systems
+    return [
+        pool
+        for pool in plan.pools
+        if pool.profile.spec.workload is Workload.CONTAINER
+        and (entry := systems.get(pool.profile.spec.os.id)) is not None
+        and entry.cdi
+    ]
 
 
 def uses_cdi(plan: ClusterPlan, facts: Facts) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.plan.container_runtime import choose_runtime
 from poolsmith.plan.delivery import check_source, deliver_operator
+from poolsmith.plan.device_injection import choose_injection
 from poolsmith.plan.device_plugin_stack import (
     check_hand_installed,
     plan_dcgm_exporter,
@@ -53,6 +54,7 @@ FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, refuse_idle_fi
 OPERATOR: tuple[Pass, ...] = (
     note_support,
     check_gpu_cluster,
+    choose_injection,
     accept_mixture,
     choose_toolkits,
     choose_runtime,

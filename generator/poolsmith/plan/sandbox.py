@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.node_labels import WORKLOAD
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
-from poolsmith.plan.coco import cc_runtime
+from poolsmith.plan.coco import cc_runtime, refuse_unfit
 from poolsmith.plan.facts import map_pools, with_singleton, with_values
 from poolsmith.plan.origin import Derived, FromCatalog, Origin
 from poolsmith.plan.plan import ClusterPlan, GitSource, KubernetesObject, LabelSetting, PoolPlan, UnitPlan, ValueSetting
@@ -148,6 +148,7 @@ def _resource(pool: PoolPlan, facts: Facts) -> str | None:
 
 def _kata(plan: ClusterPlan, kata: list[PoolPlan], facts: Facts) -> ClusterPlan:
     era = _era(facts)
+    refuse_unfit(plan, kata, era, facts)
     for pool in kata:
         runtime = pool.profile.spec.runtime.name
         if runtime not in era["runtimes"]:

@@ -31,7 +31,9 @@ def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeJob:
         return SmokeJob(reason="pods of a GPUCluster ask for devices by claims, not by a resource")
     if spec.workload is Workload.CONTAINER:
         resource = _resource(pool)
-        return SmokeJob(image=image, resource=resource) if resource else SmokeJob(reason=_UNKNOWN_RESOURCE)
+        if resource is None:
+            return SmokeJob(reason=_UNKNOWN_RESOURCE)
+        return SmokeJob(image=image, resource=resource, runtime_class=_runtime_class(pool, facts))
     if spec.workload is not Workload.KATA or pool.passthrough_resource is None:
         return SmokeJob(reason="virtual machines are proved by starting one, not by a pod")
     era = facts.catalog.sandbox["eras"][facts.need_release().sandbox_era]
@@ -42,6 +44,14 @@ def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeJob:
         runtime_class=spec.sandbox.runtime_class or era["runtimeClass"],
         annotations=tuple(sorted(annotations.items())),
     )
+
+
+def _runtime_class(pool: PoolPlan, facts: Facts) -> str | None:
+    """What a container has to ask for where NVIDIA's runtime is there, and not the default one."""
+    if facts.distribution is None or facts.release is None:
+        return None
+    paths = facts.distribution.paths(pool.profile.spec.runtime.name, facts.release.line)
+    return paths.runtime_class if paths is not None else None
 
 
 def _image_for(pool: PoolPlan, facts: Facts) -> str:

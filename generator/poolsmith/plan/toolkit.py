@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.node_labels import DEPLOY_TOOLKIT
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.drivers.carried import carries_toolkit, carries_toolkit_with_driver
-from poolsmith.plan.device_injection import CDI, asked_cdi, uses_cdi, uses_nri
+from poolsmith.plan.device_injection import CDI, asked_cdi, needing_cdi, uses_cdi, uses_nri
 from poolsmith.plan.facts import map_pools, with_values
 from poolsmith.plan.mixed_runtimes import RUNTIME, operator_runtime
-from poolsmith.plan.origin import Derived
+from poolsmith.plan.origin import Derived, FromCatalog
 from poolsmith.plan.plan import ClusterPlan, LabelSetting, PoolPlan, ValueSetting
 from poolsmith.profiles.driver import DriverSource
 from poolsmith.profiles.node_pool import ToolkitSource, Workload
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
 
 SOURCE = "/spec/toolkit/source"
+_DRIVER = "/spec/driver/source"
+_RUNTIME_CLASS = ("operator", "runtimeClass")
 
 
 def choose_toolkits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -27,6 +29,7 @@ def choose_toolkits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     operators = operator_runtime(plan.pools)
     plan = map_pools(plan, lambda pool: replace(pool, toolkit=_choose(pool, operators, facts)))
     _check_overlays(plan, operators, facts)
+    plan = _ask_for_the_platforms_class(plan, facts)
     users = [pool for pool in plan.pools if pool.toolkit != "none"]
     outside = [pool for pool in users if pool.toolkit == ToolkitSource.PREINSTALLED]
     if outside and len(outside) == len(users):
@@ -44,6 +47,18 @@ def _without_cdi(plan: ClusterPlan, outside: PoolPlan, ours: PoolPlan, facts: Fa
 
     Source: NVIDIA/gpu-operator:controllers/object_controls.go, NVIDIA_CDI_HOOK_PATH.
     """
+    needing = needing_cdi(plan, facts)
+    if needing:
+        facts.report_pool(
+            codes.TOOLKIT_CONTRADICTION,
+            outside,
+            SOURCE,
+            f"pool `{outside.name}` has its own toolkit, pool `{ours.name}` the operator's, which can't have CDI then; "
+            f"pool `{needing[0].name}` runs {needing[0].profile.spec.os.id}, and needs CDI",
+            help="move one of the pools to a cluster of its own",
+            related=((needing[0], "/spec/os/id", "needs CDI"),),
+        )
+        return plan
     if asked_cdi(plan) is None and not uses_nri(plan):
         why = "a pool has a toolkit of its own, and CDI would look for the operator's there"
         origins = tuple(facts.at_pool(pool, SOURCE) for pool in (outside, ours))
@@ -59,6 +74,31 @@ def _without_cdi(plan: ClusterPlan, outside: PoolPlan, ours: PoolPlan, facts: Fa
         related=((ours, SOURCE, "the operator's toolkit"),),
     )
     return plan
+
+
+def _ask_for_the_platforms_class(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """The operator's pods ask for one runtime class, which a toolkit of the platform may call otherwise.
+
+    The operator's own toolkit goes by that name too.
+    """
+    distribution = facts.distribution
+    own = [pool for pool in plan.pools if pool.toolkit == ToolkitSource.PREINSTALLED]
+    if distribution is None or distribution.toolkit_runtime_class is None or not own:
+        return plan
+    because = f"the toolkit of {distribution.name} has its runtime under this name"
+    origins = (
+        facts.at_cluster("/spec/kubernetes/distribution"),
+        *(facts.at_pool(pool, _why_preinstalled(pool)) for pool in own),
+        FromCatalog(f"distributions/{distribution.name}", distribution.source),
+    )
+    return with_values(
+        plan, ValueSetting(_RUNTIME_CLASS, distribution.toolkit_runtime_class, Derived("toolkit", because, origins))
+    )
+
+
+def _why_preinstalled(pool: PoolPlan) -> str:
+    """The line that a toolkit of the node's own follows from."""
+    return SOURCE if pool.profile.spec.toolkit.source is ToolkitSource.PREINSTALLED else _DRIVER
 
 
 def _opt_out(pool: PoolPlan, key: str, operators: str, facts: Facts) -> PoolPlan:
@@ -101,6 +141,7 @@ def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
             f"{spec.os.id} contains its toolkit; a second one would write the same configuration",
             help="write `source: auto`",
         )
+    beside_driver = beside_driver or _platform_brings(pool, facts)
     if source is ToolkitSource.PREINSTALLED or ((brought or beside_driver) and source is ToolkitSource.AUTO):
         return ToolkitSource.PREINSTALLED.value
     foreign = spec.runtime.name != operators
@@ -116,6 +157,12 @@ def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
     if foreign or source is ToolkitSource.OVERLAY:
         return ToolkitSource.OVERLAY.value
     return ToolkitSource.OPERATOR.value
+
+
+def _platform_brings(pool: PoolPlan, facts: Facts) -> bool:
+    """Whether the platform's image has a toolkit, because it has a driver."""
+    with_driver = pool.profile.spec.driver.source is DriverSource.PREINSTALLED
+    return with_driver and facts.distribution is not None and facts.distribution.driver_brings_toolkit
 
 
 def _check_overlays(plan: ClusterPlan, operators: str, facts: Facts) -> None:

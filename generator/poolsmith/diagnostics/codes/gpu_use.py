@@ -22,8 +22,8 @@ SANDBOX_CONTRADICTION = RuleInfo(
     code="PSM231",
     name="sandbox-contradiction",
     what=(
-        "A pool's sandboxed workload conflicts with its runtime, driver, sharing, MIG, GPU, or the workload of "
-        "another pool."
+        "A pool's sandboxed workload conflicts with its runtime, driver, sharing, MIG, GPU, processor, Kubernetes "
+        "distribution, an upgrade, or the workload of another pool."
     ),
     why="The operator deploys nothing useful on such nodes, or the pods never start.",
     fix="remove what conflicts with the sandbox, or move the pool to a cluster of its own",
