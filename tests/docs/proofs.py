@@ -61,6 +61,13 @@ PROOFS = (
         ("tests/control_plane/test_charts.py",),
         f"{TOOLS}, {CHARTS}",
     ),
+    Proof(
+        "the policy of the grants under Deny: all pods of the sample fleet and of random clusters, as controllers make "
+        "them of Helm's and the predicted workloads; and each pod with one privilege more",
+        f"{HELM}, then {API_SERVER} and kube-controller-manager",
+        ("tests/control_plane/test_grants_policy.py",),
+        f"{TOOLS}, {CHARTS}",
+    ),
     Proof("predicted operands", f"{OPERATOR}, run in memory", ("tests/operands/test_operand_oracle.py",)),
     Proof("custom resources from values", "the chart's templates, emulated", ("tests/recorded/test_chart_oracle.py",)),
     Proof(
