@@ -22,7 +22,7 @@ from support.value_recipes import RECIPES
 RELEASES = chart_versions("gpu-operator")
 APIS = ("monitoring.coreos.com/v1/ServiceMonitor", "resource.k8s.io/v1/DeviceClass")
 _DENSITIES = (0.02, 0.06, 0.15, 0.4)
-_MASTER_VARIABLES_BREAK = ("0.16.6", "0.17.3")
+_MASTER_VARIABLES_BREAK = ("0.16.6", "0.17.2", "0.17.3")
 """Versions of feature discovery whose chart writes `master.extraEnvs` among the containers."""
 _STRUCTURES = ("config", "global", "global.imagePullSecrets", "checksumValuesOnly")
 
@@ -50,7 +50,7 @@ def for_release(values: Made, release: str, apis: tuple[str, ...]) -> Made:
     paths = recording("chart_values")[f"gpu-operator/{release}"]["paths"]
     known = {path for path in paths if not path.startswith(f"{DISCOVERY}.")}
     version = discovery_version(release)
-    known |= {f"{DISCOVERY}.{path}" for path in recording("chart_probes")[f"{DISCOVERY}/{version}"]}
+    known |= {f"{DISCOVERY}.{path}" for path in _discovery_paths(version)}
     drawn = _cut(copy.deepcopy(values), "", known)
     _settle_configs(drawn)
     _settle_discovery(drawn, version)
@@ -63,6 +63,18 @@ def discovery_version(release: str) -> str:
     entry = read_chart_workloads("gpu-operator", release)
     assert entry is not None, release
     return entry.facts["nodeFeatureDiscovery"]
+
+
+def _discovery_paths(version: str) -> list[str]:
+    """What the templates of feature discovery read; a version that is not recorded reads what the next one does."""
+    recorded = recording("chart_probes")
+    minor = version.rpartition(".")[0]
+    named = [
+        f"{DISCOVERY}/{version}",
+        *(key for key in recorded.below(DISCOVERY) if key.startswith(f"{DISCOVERY}/{minor}.")),
+    ]
+    found: list[str] = recorded[next(key for key in named if key in recorded)]
+    return found
 
 
 def _cut(values: Made, above: str, known: set[str]) -> Made:
@@ -102,7 +114,7 @@ def _discovery(version: str) -> dict[str, Made]:
     assert entry is not None, version
     assert entry.defaults is not None, version
     found = {}
-    for path in recording("chart_probes")[f"{DISCOVERY}/{version}"]:
+    for path in _discovery_paths(version):
         default: Any = entry.defaults
         for key in path.split("."):
             default = default.get(key) if isinstance(default, dict) else None
