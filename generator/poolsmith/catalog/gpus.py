@@ -46,6 +46,8 @@ class GpuEntry:
     mig_profiles: tuple[str, ...]
     first_driver: str | None = None
     first_mig_driver: str | None = None
+    mig_doubt: tuple[str, str] | None = None
+    """The last driver on which sources disagree whether it has MIG on this GPU, and what they say."""
     processor: str | None = None
 
 
@@ -107,6 +109,7 @@ def _entry(entry: dict[str, Any]) -> GpuEntry:
         mig_profiles=tuple(entry.get("migProfiles", ())),
         first_driver=entry.get("minDriver"),
         first_mig_driver=_version(entry.get("migMinDriver")),
+        mig_doubt=(entry["migDoubt"]["through"], entry["migDoubt"]["because"]) if "migDoubt" in entry else None,
         processor=entry.get("processor"),
     )
 

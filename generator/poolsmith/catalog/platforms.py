@@ -90,6 +90,8 @@ class Distribution:
     `kubelet_root` is None for /var/lib/kubelet. `mig_reboot` is always or maybe where virtual machines can't reset
     their GPUs. `accelerators` are the names by which nodes with a GPU are asked for.
     `driver_brings_toolkit`: its images with a driver have a toolkit too; `toolkit_runtime_class` is the one of that.
+    `runtime_class` is what pods ask for where a toolkit on the hosts makes no runtime the default;
+    `makes_runtime_class`: its object comes with it.
     """
 
     name: str
@@ -106,6 +108,8 @@ class Distribution:
     accelerators: dict[str, str] = field(default_factory=dict)
     driver_brings_toolkit: bool = False
     toolkit_runtime_class: str | None = None
+    runtime_class: str | None = None
+    makes_runtime_class: bool = False
 
     def paths(self, runtime: str, line: str) -> RuntimePaths | None:
         """Paths of a runtime in a release line; None when the distribution does not have the runtime."""
@@ -180,6 +184,8 @@ def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:
             accelerators=dict(entry.get("accelerators", {})),
             driver_brings_toolkit=entry.get("withDriver", {}).get("toolkit") == "os",
             toolkit_runtime_class=entry.get("withDriver", {}).get("runtimeClass"),
+            runtime_class=entry.get("hostRuntimeClass", {}).get("name"),
+            makes_runtime_class=entry.get("hostRuntimeClass", {}).get("made", False),
             node_labels=tuple((item["key"], item["value"], item["because"]) for item in entry.get("nodeLabels", ())),
         )
         for entry in data["distributions"]

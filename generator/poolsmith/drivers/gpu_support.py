@@ -22,6 +22,15 @@ def begins_with(first: str | None, version: str, branch: int | None) -> str | No
     return first if first is not None and branch is not None and is_older(version, first) else None
 
 
+def mig_in_doubt(gpu: GpuEntry, version: str, branch: int | None) -> str | None:
+    """What sources say where they disagree whether a driver has MIG on the GPU."""
+    if gpu.mig_doubt is None or branch is None:
+        return None
+    through, because = gpu.mig_doubt
+    key = version_key(version)
+    return because if key <= version_key(through)[: len(key)] else None
+
+
 def is_coherent(gpu: GpuEntry, version: str, images: DriverImages) -> bool:
     """Whether a driver turns on coherent memory management (CDMM) on the GPU's host by default."""
     key, since = version_key(version), version_key(images.coherent_since)

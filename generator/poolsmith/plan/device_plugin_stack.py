@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.drivers.carried import carries_driver
 from poolsmith.plan.delivery import SYSTEM_NAMESPACES
 from poolsmith.plan.drivers import check_told_version
 from poolsmith.plan.facts import map_pools
@@ -75,7 +76,7 @@ def _check_pool(pool: PoolPlan, facts: Facts) -> PoolPlan:
                 f"pool `{pool.name}` asks for {what}; without the operator nothing provides it",
                 help="remove it, or write `stack: {kind: operator}`",
             )
-    if spec.driver.source is None:
+    if spec.driver.source is None and not carries_driver(facts.catalog.operating_systems.get(spec.os.id)):
         facts.report_pool(
             codes.DRIVER_SOURCE_MISSING,
             pool,
@@ -119,15 +120,45 @@ def plan_device_plugin(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         affinity=_pool_affinity(plan),
         tolerations=[_GPU_TOLERATION, *missing_tolerations(taints, [_GPU_TOLERATION])],
         secrets=list(plan.cluster.spec.registry.pull_secrets),
+        runtime_class=host_runtime_class(facts),
     )
     unit = UnitPlan(
         name="device-plugin",
         folder="units/device-plugin",
         namespace=plan.namespace,
         title=f"NVIDIA device plugin {release}",
-        objects=(KubernetesObject(file="daemonset.yaml", body=body, origin=origin),),
+        objects=(KubernetesObject(file="daemonset.yaml", body=body, origin=origin), *_runtime_class(facts)),
     )
-    return replace(plan, units=(*plan.units, unit))
+    return replace(plan, units=(*plan.units, unit), notes=(*plan.notes, *_default_runtime(plan, facts)))
+
+
+def host_runtime_class(facts: Facts) -> str | None:
+    """What pods with GPUs ask for under a toolkit of the hosts; None where the runtime's default has to be NVIDIA's."""
+    return facts.distribution.runtime_class if facts.distribution is not None else None
+
+
+def _runtime_class(facts: Facts) -> tuple[KubernetesObject, ...]:
+    """The object, where the distribution does not bring it."""
+    distribution = facts.distribution
+    if distribution is None or distribution.runtime_class is None or distribution.makes_runtime_class:
+        return ()
+    name = distribution.runtime_class
+    body = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": name}
+    because = f"{distribution.name} brings the runtime `{name}`, and no class for it"
+    origin = Derived("device_plugin_stack", because, (facts.at_cluster("/spec/kubernetes/distribution"),))
+    return (KubernetesObject(file="runtime-class.yaml", body=body, origin=origin),)
+
+
+def _default_runtime(plan: ClusterPlan, facts: Facts) -> tuple[str, ...]:
+    if host_runtime_class(facts) is not None:
+        return ()
+    names = ", ".join(pool.name for pool in plan.pools)
+    note = (
+        f"The default runtime of the nodes' container runtime must be `nvidia` (pools {names}), as "
+        "`nvidia-ctk runtime configure --set-as-default` makes it: neither the device plugin nor pods that ask for "
+        "GPUs name a runtime class."
+    )
+    return (note,)
 
 
 def plan_dcgm_exporter(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -169,6 +200,10 @@ def plan_dcgm_exporter(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         ),
         ValueSetting(("image", "repository"), mirrored(image, mirrors), facts.at_cluster("/spec/registry/mirrors")),
     ]
+    if (runtime_class := host_runtime_class(facts)) is not None:
+        settings.append(
+            ValueSetting(("runtimeClassName",), runtime_class, facts.at_cluster("/spec/kubernetes/distribution"))
+        )
     if plan.cluster.spec.registry.pull_secrets:
         secrets = [{"name": name} for name in plan.cluster.spec.registry.pull_secrets]
         settings.append(ValueSetting(("imagePullSecrets",), secrets, facts.at_cluster("/spec/registry/pullSecrets")))
@@ -216,6 +251,7 @@ def _daemon_set(
     affinity: dict[str, Any],
     tolerations: list[dict[str, Any]],
     secrets: list[str],
+    runtime_class: str | None,
 ) -> dict[str, Any]:
     selected = {"name": "nvidia-device-plugin-ds"}  # as in the manifest that people applied by hand: it is immutable
     labels = {"app.kubernetes.io/name": "nvidia-device-plugin", **selected}
@@ -234,6 +270,8 @@ def _daemon_set(
         ],
         "volumes": [{"name": "device-plugin", "hostPath": {"path": folder}}],
     }
+    if runtime_class is not None:
+        pod["runtimeClassName"] = runtime_class
     if secrets:
         pod["imagePullSecrets"] = [{"name": name} for name in secrets]
     return {

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import DRIVER_TOO_OLD
-from poolsmith.drivers.gpu_support import begins_with, ended_with
+from poolsmith.drivers.gpu_support import begins_with, ended_with, mig_in_doubt
 from poolsmith.drivers.kernel_modules import OPEN, PROPRIETARY, chooses_itself, wrong_modules
 from poolsmith.profiles.driver import KernelModuleType
 
 if TYPE_CHECKING:
-    from poolsmith.catalog.gpus import Architecture
+    from poolsmith.catalog.gpus import Architecture, GpuEntry
     from poolsmith.plan.facts import Facts
     from poolsmith.plan.plan import DriverPlan, PoolPlan
 
@@ -93,6 +93,18 @@ def _check_last_branch(pool: PoolPlan, driver: DriverPlan, architecture: Archite
     )
 
 
+def _note_doubt(pool: PoolPlan, entry: GpuEntry, version: str, branch: int | None, facts: Facts) -> None:
+    if (because := mig_in_doubt(entry, version, branch)) is not None:
+        facts.report_pool(
+            DRIVER_TOO_OLD,
+            pool,
+            _place(pool),
+            f"whether driver {version} has MIG on {entry.product} is unknown: {because}",
+            help="use a later driver",
+            severity=Severity.WARNING,
+        )
+
+
 def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     spec = pool.profile.spec
     entry = facts.catalog.gpus.find(spec.gpu.product)
@@ -103,6 +115,8 @@ def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> No
         (entry.first_driver, entry.product),
         (entry.first_mig_driver if partitioned else None, f"MIG on {entry.product}"),
     )
+    if partitioned and begins_with(entry.first_mig_driver, driver.version, driver.branch) is None:
+        _note_doubt(pool, entry, driver.version, driver.branch, facts)
     for first, what in needs:
         if begins_with(first, driver.version, driver.branch) is not None:
             facts.report_pool(

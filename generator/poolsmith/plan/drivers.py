@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, DEPLOY_DRIVER
+from poolsmith.catalog.versions import is_older
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
-from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER
+from poolsmith.diagnostics.codes.driver import DRIVER_FOLDER, DRIVER_TOO_OLD
 from poolsmith.diagnostics.severity import Severity
 from poolsmith.drivers.carried import DECLARED, UNKNOWN, carries_driver, driver_folder
 from poolsmith.drivers.image_tag import os_tag
@@ -69,6 +70,16 @@ def check_told_version(pool: PoolPlan, facts: Facts) -> None:
             VERSION,
             f"`{version}` is no version of a driver",
             help="write a version like 550.90.07, or a branch like 550",
+        )
+        return
+    least = str(facts.catalog.device_plugin["devicePlugin"]["minimumDriver"])
+    if version is not None and is_older(version, least):
+        facts.report_pool(
+            DRIVER_TOO_OLD,
+            pool,
+            VERSION,
+            f"the device plugin needs driver {least} or later, and the pool has {version}",
+            help=f"install driver {least} or later on the nodes",
         )
 
 

@@ -12,14 +12,16 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.facts import map_pools, with_singleton, with_values
+from poolsmith.plan.mig_placements import misfit
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, KubernetesObject, LabelSetting, PoolPlan, ValueSetting
 from poolsmith.profiles.node_pool import Workload
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
+    from poolsmith.catalog.gpus import GpuEntry
     from poolsmith.plan.facts import Facts
-    from poolsmith.profiles.gpu import Mig
+    from poolsmith.profiles.gpu import Mig, MigDevices
 
 WHOLE_GPU = "nvidia.com/gpu"
 LAYOUT = "/spec/gpu/mig/layout"
@@ -140,6 +142,7 @@ def _check_own(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
                 f"GPU {max(devices)} does not exist; the nodes have {pool.profile.spec.gpu.count}, counted from 0",
                 help="use indices below `gpu.count`",
             )
+        _check_counts(pool, index, group, entry, facts)
         for profile in group.mig_devices:
             if entry is not None and entry.mig_profiles and profile not in entry.mig_profiles:
                 facts.report_pool(
@@ -149,6 +152,31 @@ def _check_own(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
                     f"{entry.product} has no MIG profile `{profile}`",
                     help="its profiles: " + ", ".join(entry.mig_profiles),
                 )
+
+
+def _check_counts(pool: PoolPlan, index: int, group: MigDevices, entry: GpuEntry | None, facts: Facts) -> None:
+    """Whether a GPU has places for so many instances; profiles that it lacks are told by themselves."""
+    pointer = f"{DEVICES}/{index}/migDevices"
+    if not group.mig_enabled and group.mig_devices:
+        facts.report_pool(
+            gpu_use.MIG_LAYOUT,
+            pool,
+            pointer,
+            "MIG is off for these GPUs (`migEnabled: false`), and they are to have instances",
+            help="remove `migDevices`, or write `migEnabled: true`",
+        )
+        return
+    known = entry.mig_profiles if entry is not None else ()
+    if not known or not set(group.mig_devices) <= set(known):
+        return
+    if (why := misfit(group.mig_devices, known)) is not None:
+        facts.report_pool(
+            gpu_use.MIG_LAYOUT,
+            pool,
+            pointer,
+            f"{why} ({pool.profile.spec.gpu.product})",
+            help="ask for fewer or smaller instances",
+        )
 
 
 def _plain(profile: str) -> str:

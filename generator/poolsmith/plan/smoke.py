@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.plan.device_plugin_stack import host_runtime_class
 from poolsmith.plan.facts import map_pools
 from poolsmith.plan.gpu_cluster import is_gpu_cluster
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, SmokeJob
 from poolsmith.plan.registry import mirrored
+from poolsmith.profiles.cluster import StackKind
 from poolsmith.profiles.node_pool import Workload
 
 if TYPE_CHECKING:
@@ -33,7 +35,9 @@ def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeJob:
         resource = _resource(pool)
         if resource is None:
             return SmokeJob(reason=_UNKNOWN_RESOURCE)
-        return SmokeJob(image=image, resource=resource, runtime_class=_runtime_class(pool, facts))
+        by_hand = plan.cluster.spec.stack.kind is StackKind.DEVICE_PLUGIN
+        runtime_class = host_runtime_class(facts) if by_hand else _runtime_class(pool, facts)
+        return SmokeJob(image=image, resource=resource, runtime_class=runtime_class)
     if spec.workload is not Workload.KATA or pool.passthrough_resource is None:
         return SmokeJob(reason="virtual machines are proved by starting one, not by a pod")
     era = facts.catalog.sandbox["eras"][facts.need_release().sandbox_era]

@@ -103,7 +103,8 @@ DRIVER_FOLDER = RuleInfo(
 DRIVER_TOO_OLD = RuleInfo(
     code="PSM239",
     name="driver-too-old",
-    what="The driver is older than the GPU, or a module beside the driver, needs.",
+    what="The driver is older than the GPU, MIG on it, the device plugin, or a module beside the driver needs. As a "
+    "warning: sources disagree whether it has MIG on the GPU.",
     why="The modules load and find no GPU, or they are of another type than you asked for.",
     symptom="nvidia-smi in the driver container: No devices were found",
     bad="gpu: {product: NVIDIA-B200, count: 8}\ndriver: {source: container, version: 550.163.01}\n",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.node_labels import MIG_CONFIG
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
-from poolsmith.drivers.gpu_support import begins_with, ended_with, is_coherent
+from poolsmith.drivers.gpu_support import begins_with, ended_with, is_coherent, mig_in_doubt
 from poolsmith.drivers.kernel_modules import OPEN, PROPRIETARY, module_field, written, wrong_modules
 from poolsmith.rules.setup.node_drivers import node_drivers
 from poolsmith.rules.setup.wording import named, places
@@ -15,6 +15,7 @@ from poolsmith.rules.setup.wording import named, places
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.catalog.gpus import GpuEntry
     from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.node_drivers import DescribedDriver
     from poolsmith.rules.setup.view import SetupNode, SetupView
@@ -73,6 +74,7 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             help=f"write a version from {first} on",
             related=places(nodes, _PRODUCT, entry.product),
         )
+    yield from _partitioned(driver, entry, nodes)
     field = module_field(view.operator.tag)
     needed = wrong_modules(
         architecture,
@@ -94,6 +96,31 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             place=driver.at(field),
             help="write `kernelModuleType: proprietary` for these nodes, or leave it out",
             related=places(nodes, _PRODUCT, entry.product),
+        )
+
+
+def _partitioned(driver: DescribedDriver, entry: GpuEntry, nodes: list[SetupNode]) -> Iterator[Finding[Location]]:
+    """Drivers that know the GPU, but can't partition it yet."""
+    with_mig = [node for node in nodes if node.labels.get(MIG_CONFIG, _MIG_OFF) != _MIG_OFF]
+    version = driver.version
+    if not with_mig or begins_with(entry.first_driver, version, driver.branch) is not None:
+        return
+    related = places(with_mig, _PRODUCT, entry.product)
+    if (first := begins_with(entry.first_mig_driver, version, driver.branch)) is not None:
+        yield Finding(
+            message=f"driver {version} of {driver.shown} has no MIG on {entry.product} ({named(with_mig)}): the first "
+            f"one that has is {first}",
+            place=driver.at("version"),
+            help=f"write a version from {first} on",
+            related=related,
+        )
+    elif (because := mig_in_doubt(entry, version, driver.branch)) is not None:
+        yield Finding(
+            message=f"whether driver {version} of {driver.shown} has MIG on {entry.product} is unknown: {because}",
+            place=driver.at("version"),
+            help="use a later driver",
+            related=related,
+            severity=Severity.WARNING,
         )
 
 
