@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from poolsmith.catalog.operands import operand_releases
 from poolsmith.drivers.image_tag import UnreadableVersionError, built_for, os_tag
 
-RELEASES = ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0")
+RELEASES = (
+    *("v24.6.1", "v24.9.2", "v25.3.0", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),
+    *("v26.3.0", "v26.3.1", "v26.3.3", "v26.7.0"),
+)
+LATER_26_3 = ("v26.3.1", "v26.3.3")
 SYSTEMS = {
     "ubuntu": ("20.04", "22.04", "24.04", "26.04"),
     "debian": ("11", "12", "13"),
@@ -51,9 +57,13 @@ def expected(release, os_id, version):
     major = version.split(".")[0]
     if release == "v26.7.0":
         return os_id + (major if os_id in ("ol", "rocky", "rhel") else version)
-    if release == "v26.3.3" and os_id == "rocky":
+    if release == "v26.3.0":  # of every system the major version is read as a number, as it stands
+        if not re.fullmatch("[0-9]+", major):
+            return None
+        return os_id + (major if os_id == "rocky" or (os_id == "rhel" and int(major) >= 10) else version)
+    if release in LATER_26_3 and os_id == "rocky":
         return os_id + major
-    if release == "v26.3.3" and os_id == "rhel":
+    if release in LATER_26_3 and os_id == "rhel":
         if version in UNREADABLE:
             return None
         return os_id + (major if int(major.strip().removeprefix("v").removeprefix("V")) >= 10 else version)
@@ -88,14 +98,14 @@ def test_an_image_ends_in_its_kernel_and_system_unless_a_digest_says_all(image, 
 @pytest.mark.parametrize(
     ("os_id", "version", "tags"),
     [
-        ("ubuntu", "22.04", ["ubuntu22.04"] * 6),
-        ("debian", "12", ["debian12"] * 6),
-        ("sles", "15.6", ["sles15.6"] * 6),
-        ("rhel", "8.10", ["rhel8.10"] * 5 + ["rhel8"]),
-        ("rhel", "9.4", ["rhel9.4"] * 5 + ["rhel9"]),
-        ("rhel", "10.0", ["rhel10.0"] * 4 + ["rhel10"] * 2),
-        ("rocky", "9.4", ["rocky9.4"] * 4 + ["rocky9"] * 2),
-        ("ol", "9.4", ["ol9.4"] * 5 + ["ol9"]),
+        ("ubuntu", "22.04", ["ubuntu22.04"] * 11),
+        ("debian", "12", ["debian12"] * 11),
+        ("sles", "15.6", ["sles15.6"] * 11),
+        ("rhel", "8.10", ["rhel8.10"] * 10 + ["rhel8"]),
+        ("rhel", "9.4", ["rhel9.4"] * 10 + ["rhel9"]),
+        ("rhel", "10.0", ["rhel10.0"] * 7 + ["rhel10"] * 4),
+        ("rocky", "9.4", ["rocky9.4"] * 7 + ["rocky9"] * 4),
+        ("ol", "9.4", ["ol9.4"] * 10 + ["ol9"]),
     ],
 )
 def test_image_tags_name_the_system_as_each_release_does(os_id, version, tags):

@@ -286,3 +286,27 @@ def kata_pod_claims():
     (pod,) = child_pods("v26.7.0", [kata(GFD_IMAGE="registry.example/gfd:v1")])
     ((_, texts),) = claim_table([pod], lambda *_: True).identities.items()
     return texts
+
+
+def test_the_validators_pods_are_those_of_its_manifests(checkouts):
+    """Where the validator fills nothing in; from 25.10 on the manifests have a folder of their own."""
+    root = checkouts("POOLSMITH_OPERATOR")
+    for release in RELEASES:
+        for name, work in ((CUDA, "cuda"), (PLUGIN, "plugin")):
+            made = named(child_pods(release, [validator()]), name)
+            (path,) = (root / release / "validator").rglob(f"{work}-workload-validation.yaml")
+            theirs = yaml.safe_load(path.read_text("utf-8"))
+            assert made["metadata"]["name"] == theirs["metadata"]["generateName"] + "*"
+            for key in ("labels", "annotations"):
+                assert made["metadata"].get(key) == theirs["metadata"].get(key)
+            for key in ("restartPolicy", "serviceAccountName"):
+                assert made["spec"][key] == theirs["spec"][key]
+            for group in ("initContainers", "containers"):
+                assert [_fixed(item) for item in made["spec"][group]] == [
+                    _fixed(item) for item in theirs["spec"][group]
+                ]
+
+
+def _fixed(container):
+    """Without the image, and the GPU whose name the node's resources decide."""
+    return {key: item for key, item in container.items() if key not in ("image", "imagePullPolicy", "resources")}

@@ -196,6 +196,17 @@ def test_containerd_pools_with_unlike_paths_can_ask_for_a_toolkit_each(resolve):
     assert "toolkit.env" not in outcome.values
 
 
+def test_a_release_that_mounts_before_it_reads_variables_is_refused_where_paths_are_others(resolve):
+    k3s = {"kubernetes": '{version: "1.33", distribution: k3s}'}
+    found = {
+        release: [item for item in resolve({**k3s, **stack(release)}, {"a": CONTAINERD}).findings if "path" in item[0]]
+        for release in ("v25.3.3", "v25.3.4")
+    }
+
+    assert found == {"v25.3.3": [("runtime-path", "a.yaml:6:3")], "v25.3.4": []}
+    assert resolve(stack("v25.3.3"), {"a": CONTAINERD}).plan is not None
+
+
 @pytest.mark.parametrize(
     ("cluster", "pools", "finding"),
     [

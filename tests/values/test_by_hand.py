@@ -642,3 +642,13 @@ def test_errors_are_errors_of_the_release_alone(judge):
 
     assert wrong == [tag for tag in value_paths().tags if tag >= "v25.10" and not tag.startswith("v25.3")]
     assert {Severity.ERROR} == {item.rule.severity for item in judge("v26.3.3", text) if item.rule.code == "PSM282"}
+
+
+@pytest.mark.parametrize(
+    ("tag", "ignored"), [("v25.3.0", False), ("v25.3.3", True), ("v25.3.4", True), ("v25.10.0", False)]
+)
+def test_variables_of_the_exporter_that_the_operator_ignores_are_told(tag, ignored):
+    # NVIDIA/gpu-operator@v25.3.4:controllers/object_controls.go TransformDCGMExporter returns before it sets them
+    judged = judge_values({"dcgmExporter": {"env": [{"name": "A", "value": "b"}]}}, value_paths().release(tag))
+
+    assert ("PSM321" in {item.rule.code for item in judged.findings}) is ignored

@@ -6,6 +6,7 @@ import pytest
 
 from poolsmith.catalog import store
 from poolsmith.catalog.chart_images import image_components, image_default
+from poolsmith.catalog.charts import read_chart
 from poolsmith.catalog.operator_rights import operator_rights
 from poolsmith.catalog.toolkit_facts import known_variables, unfit_toolkit, vulnerabilities
 from poolsmith.catalog.value_paths import value_paths
@@ -75,6 +76,8 @@ def test_no_source_says_where_some_distributions_keep_containerd():
     }
     assert {item for item in unknown if item[0] not in ("openshift", "talos")} == {
         ("k0s", "v24.6.1"),
+        ("k0s", "v25.3.0"),
+        ("k0s", "v25.3.3"),
         ("k0s", "v25.3.4"),
         ("rke2", "v24.6.1"),
         ("rke2", "v24.9.2"),
@@ -88,7 +91,12 @@ def test_what_the_catalog_says_of_a_distribution_is_no_mistake(tag, distribution
     paths = paths_of(tag, distribution)
     places = {"{config}": paths.config, "{socket}": paths.socket, "{dropIn}": paths.drop_in}
     env = [{"name": entry["name"], "value": filled(entry["value"], places)} for entry in paths.env]
-    values = {"toolkit": {"env": env}, "devicePlugin": {"env": [dict(entry) for entry in paths.device_plugin_env]}}
+    own = [dict(entry) for entry in paths.device_plugin_env]
+    if own:  # beside the chart's list, as they are generated
+        named = {entry["name"] for entry in own}
+        listed = read_chart("gpu-operator", tag).default(("devicePlugin", "env")) or []
+        own = [*(entry for entry in listed if entry["name"] not in named), *own]
+    values = {"toolkit": {"env": env}, "devicePlugin": {"env": own}}
 
     assert worse_than_notes(judge_values(values, value_paths().release(tag))) == []
     assert {entry["name"] for entry in env} <= known_variables().keys()

@@ -8,7 +8,7 @@ from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.charts import SUBCHART
-from poolsmith.catalog.versions import at_least
+from poolsmith.catalog.versions import at_least, covers
 from poolsmith.diagnostics.suggest import flatten
 from poolsmith.record import record
 
@@ -132,11 +132,9 @@ class ValuePaths:
         return PastValue(never_read=True, **_told(note))
 
     def ignored(self, path: Keys, tag: str) -> IgnoredValue | None:
-        """Whether a release reads a path to no effect."""
+        """Whether a release reads a path to no effect: from `since` on, up to `before` where it was mended."""
         note = self._history["ignored"].get(".".join(path))
-        if note is None or not at_least(tag, note["since"]):
-            return None
-        return _ignored(note)
+        return _ignored(note) if note is not None and covers(note, tag) else None
 
     def per_component(self, key: str) -> IgnoredValue | None:
         """A scheduling key under a component, which no recorded release reads."""

@@ -17,13 +17,13 @@ from poolsmith.plan.facts import agreed, with_values
 from poolsmith.plan.mixed_runtimes import RUNTIME, operator_runtime
 from poolsmith.plan.origin import Derived, FromCatalog
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, ValueSetting
-from poolsmith.plan.runtime_paths import PATH_FIELDS, check_paths, pointer_of
+from poolsmith.plan.runtime_paths import PATH_FIELDS, check_heeded, check_paths, pointer_of
 from poolsmith.plan.runtime_versions import check_versions, reads_file
 from poolsmith.plan.toolkit_overlay import ToolkitOverlay
 from poolsmith.profiles.node_pool import ToolkitSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from poolsmith.catalog.platforms import Distribution, RuntimePaths
     from poolsmith.plan.facts import Facts
@@ -98,20 +98,31 @@ def _needed_paths(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, facts:
 def _configure_operator(plan: ClusterPlan, pools: Sequence[PoolPlan], paths: RuntimePaths, facts: Facts) -> ClusterPlan:
     given = {field: _shared(pools, field, facts) for field in PATH_FIELDS}
     env = _environment(plan, pools, given, paths, facts)
+    check_heeded(pools[0], env, facts)
     settings = []
     origin = _origin(plan, pools[0], given, facts)
     if env:
         value = [{"name": name, "value": value} for name, value in env.items()]
         settings.append(ValueSetting(("toolkit", "env"), value, origin))
     if paths.device_plugin_env:
-        settings.append(ValueSetting(("devicePlugin", "env"), list(paths.device_plugin_env), origin))
+        settings.append(
+            ValueSetting(("devicePlugin", "env"), _beside_the_charts(paths.device_plugin_env, facts), origin)
+        )
     return with_values(plan, *settings)
+
+
+def _beside_the_charts(env: Sequence[Mapping[str, str]], facts: Facts) -> list[Mapping[str, str]]:
+    """With the variables of the chart's own list, which a list of values replaces."""
+    default = facts.chart.default(("devicePlugin", "env")) if facts.chart is not None else None
+    own = {item["name"] for item in env}
+    return [*(item for item in default or () if item["name"] not in own), *env]
 
 
 def _overlay(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, operators: str, facts: Facts) -> ToolkitOverlay:
     runtime = pool.profile.spec.runtime
     given = {field: getattr(runtime, field) for field in PATH_FIELDS}
     env = _environment(plan, (pool,), given, paths, facts)
+    check_heeded(pool, env, facts)
     if not uses_cdi(plan, facts):  # with CDI the operator says the same itself
         env |= dict(facts.catalog.runtimes.by_name[runtime.name].own_toolkit)
     return ToolkitOverlay(

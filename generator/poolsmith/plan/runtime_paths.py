@@ -5,17 +5,23 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.runtime import RUNTIME_PATH
+from poolsmith.diagnostics.listing import listed
 from poolsmith.plan.device_injection import leaves_configuration
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from poolsmith.catalog.platforms import Distribution, RuntimePaths
     from poolsmith.plan.facts import Facts
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
 PATH_FIELDS = ("config", "socket", "drop_in")
+_OPERATORS = {"cri-o": "crio"}
+"""The operator's own names of runtimes."""
 _TEMPLATE = ".tmpl"
 
 
@@ -123,3 +129,26 @@ def _report_idle(pool: PoolPlan, field: str, facts: Facts) -> None:
 def yaml_name(field: str) -> str:
     """A field of `runtime` as profiles spell it."""
     return "dropIn" if field == "drop_in" else field
+
+
+def check_heeded(pool: PoolPlan, env: Mapping[str, str], facts: Facts) -> None:
+    """A release that mounts the runtime's files before it reads the toolkit's variables mounts the usual ones.
+
+    Source: NVIDIA/gpu-operator@v25.3.3:controllers/object_controls.go TransformToolkit.
+    """
+    behaviour = behaviour_at(facts.need_release().tag)
+    if not behaviour["runtimeFilesFirst"]:
+        return
+    name = pool.profile.spec.runtime.name
+    usual = set(behaviour["runtimeFiles"][_OPERATORS.get(name, name)].values())
+    variables = facts.catalog.runtimes.by_name[name].variables.values()
+    moved = [variable for variable in variables if env.get(variable, "") not in ("", *usual)]
+    if moved:
+        facts.report_pool(
+            RUNTIME_PATH,
+            pool,
+            "/spec/runtime",
+            f"{facts.need_release().tag} mounts {name}'s files from their usual place before it reads "
+            + listed(f"`{variable}`" for variable in moved),
+            help="take a later release",
+        )
