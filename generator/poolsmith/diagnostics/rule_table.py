@@ -180,6 +180,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM513", "kustomization-resource", "error", ()),
     ("PSM514", "helm-hook", "error", ()),
     ("PSM515", "deprecated-kustomize-field", "warning", ()),
+    ("PSM516", "null-of-the-chart", "warning", ()),
     ("PSM520", "incomplete-registry-override", "error", ()),
     ("PSM521", "operand-image-pinned", "warning", ()),
     ("PSM601", "unknown-rule", "error", ()),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.plan.chart_nulls import cure_nulls
 from poolsmith.plan.container_runtime import choose_runtime
 from poolsmith.plan.delivery import check_source, deliver_operator
 from poolsmith.plan.device_injection import choose_injection
@@ -73,6 +74,7 @@ OPERATOR: tuple[Pass, ...] = (
     mirror_images,
     plan_smoke_tests,
     add_user_values,
+    cure_nulls,
 )
 
 DEVICE_PLUGIN: tuple[Pass, ...] = (

@@ -11,6 +11,7 @@ from poolsmith.rules.manifests import (
     kustomization_resource,
     namespace_transformer,
     node_object,
+    null_of_the_chart,
     operator_role_widened,
 )
 
@@ -27,4 +28,5 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     helm_hook,
     deprecated_kustomize_field,
     operator_role_widened,
+    null_of_the_chart,
 )
