@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-deep lint check bench fuzz audit sbom docs lock tools clean help
+.PHONY: run test test-deep e2e lint check bench fuzz audit sbom docs lock tools clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
 	@echo "make test       tests, in minutes"
 	@echo "make test-deep  tests with full example counts"
+	@echo "make e2e        the sample fleet on a real control plane with the operator itself (docs/e2e.md)"
 	@echo "make lint       linters, types, floors"
 	@echo "make bench      the table of budgets, measured"
 	@echo "make fuzz       random input for every reader, for FUZZ_SECONDS (60)"
@@ -27,6 +28,12 @@ test: $(STAMP)
 
 test-deep: $(STAMP)
 	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -q -n auto --dist worksteal
+
+# Needs POOLSMITH_OPERATOR_BINARIES and POOLSMITH_CHARTS; the table of docs/e2e.md is written to .tools/e2e.md.
+e2e: $(STAMP)
+	@rm -f .tools/e2e.md
+	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" POOLSMITH_E2E_TABLE="$(CURDIR)/.tools/e2e.md" \
+	  $(BIN)/python -m pytest -q -p no:randomly tests/e2e
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -6,6 +6,7 @@ them, and told to be running and ready.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import monotonic, sleep
 from typing import Any
 
@@ -84,6 +85,10 @@ class Cluster:
                 found[key] = {"apiVersion": place.group_version, "kind": kind, **item}
         return found
 
+    def stood(self, key: tuple[str, str, str, str]) -> bool:
+        """Whether an object, by version, kind, namespace and name, was there before any scenario."""
+        return key in self._first
+
     def add_definition(self, item: dict[str, Any]) -> None:
         """A definition for one scenario, which a reset takes away."""
         answer = self.client.apply(item)
@@ -117,8 +122,10 @@ class Cluster:
             "PATCH", f"/api/v1/namespaces/{NAMESPACE}", {"metadata": {"labels": gone}}, content_type=MERGE
         )
 
-    def add_node(self, name: str, labels: dict[str, str], annotations: dict[str, str], runtime: str) -> None:
-        """A node that is ready; it carries no taint, because no one is there to take one away."""
+    def add_node(
+        self, name: str, labels: dict[str, str], annotations: dict[str, str], runtime: str, taints: Iterable[Any] = ()
+    ) -> None:
+        """A node that is ready; of taints it has those that are named, because no one takes that of a new node away."""
         info = dict.fromkeys(
             (
                 *("architecture", "bootID", "kernelVersion", "kubeProxyVersion", "machineID"),
@@ -133,7 +140,7 @@ class Cluster:
             "metadata": {"name": name, "labels": labels, "annotations": annotations},
         }
         self._demand("POST", "/api/v1/nodes", node)
-        self._demand("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}}, content_type=MERGE)
+        self._demand("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": list(taints)}}, content_type=MERGE)
         status = {
             "nodeInfo": {**info, "containerRuntimeVersion": runtime, "kubeletVersion": kubelet},
             "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}],
@@ -158,9 +165,9 @@ class Cluster:
     # -- the kubelet
 
     def run_pods(self) -> None:
-        """Bind each pod of a DaemonSet to its node, and say that it runs."""
-        for pod in self.client.listed("v1", "Pod", NAMESPACE):
-            path = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod['metadata']['name']}"
+        """Bind each pod of a DaemonSet to its node, and say of all pods that they run."""
+        for pod in self.client.listed("v1", "Pod"):
+            path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
             if pod["metadata"].get("deletionTimestamp"):
                 self.client.request("DELETE", path, {"gracePeriodSeconds": 0})
                 continue

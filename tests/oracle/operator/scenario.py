@@ -17,7 +17,7 @@ from oracle.operator.binary import NAMESPACE
 from oracle.operator.cluster import Cluster, is_ready
 from oracle.operator.observed import observed
 from poolsmith.operands.expansion import Expansion
-from support.control_plane import KUBERNETES, Scenario
+from support.control_plane import KUBERNETES, Process, Scenario
 
 _APPLIED = (
     *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ConfigMap"),
@@ -130,7 +130,7 @@ class Stage:
             )
         stored = [cluster.add(item) for item in [*objects, *inputs["crs"]] if item["kind"] in _APPLIED]
         before = cluster.everything()
-        process, log = self._start(objects, inputs["osRelease"])
+        process, log = start_operator(self._server, self.root, driver_manager(objects), inputs["osRelease"])
         try:
             cluster.settle()
             since = log.position()
@@ -142,14 +142,17 @@ class Stage:
             process.end()
         return result, [item for item in stored if item["kind"] in _RESOURCES]
 
-    def _start(self, objects: list[dict[str, Any]], os_release: str) -> Any:
-        url = self.cluster.client.url
-        account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/gpu-operator/token"
-        answer = self.cluster.client.request("POST", account, {"spec": {"expirationSeconds": 7200}})
-        config = binary.kubeconfig(url, answer.body["status"]["token"])
-        binary.write_inputs(self.root, config, self._server.authority, os_release)
-        process = self._server.run(binary.command(self.root), "operator", binary.environment(_driver_manager(objects)))
-        return process, binary.Log(process.log)
+
+
+def start_operator(server: Scenario, root: Path, driver_manager: str, os_release: str) -> tuple[Process, binary.Log]:
+    """The operator with the token of its chart's service account, and what it says."""
+    client = server.client()
+    account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/gpu-operator/token"
+    answer = client.request("POST", account, {"spec": {"expirationSeconds": 7200}})
+    config = binary.kubeconfig(client.url, answer.body["status"]["token"])
+    binary.write_inputs(root, config, server.authority, os_release)
+    process = server.run(binary.command(root), "operator", binary.environment(driver_manager))
+    return process, binary.Log(process.log)
 
 
 def _priority_classes(value: Any) -> set[str]:
@@ -163,7 +166,7 @@ def _priority_classes(value: Any) -> set[str]:
     return found | ({name} if isinstance(name, str) and name and not name.startswith("system-") else set())
 
 
-def _driver_manager(objects: list[dict[str, Any]]) -> str:
+def driver_manager(objects: list[dict[str, Any]]) -> str:
     """The image that the chart gives to the operator in a variable."""
     (deployment,) = (item for item in objects if item["kind"] == "Deployment" and item["metadata"]["name"] == NAMESPACE)
     (container,) = deployment["spec"]["template"]["spec"]["containers"]

@@ -12,8 +12,18 @@ from typing import Any
 Object = dict[str, Any]
 
 _METADATA = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
-_ANNOTATIONS = ("deprecated.daemonset.template.generation", "nvidia.com/last-applied-hash")
+_ANNOTATIONS = (
+    *("deprecated.daemonset.template.generation", "deployment.kubernetes.io/revision"),
+    "nvidia.com/last-applied-hash",
+)
+"""Of the controllers of Kubernetes, and of the operator, which notices changes by it."""
 _DAEMON_SET = {"revisionHistoryLimit": 10}
+_DEPLOYMENT = {
+    "replicas": 1,
+    "revisionHistoryLimit": 10,
+    "progressDeadlineSeconds": 600,
+    "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
+}
 _ROLLING = {"maxUnavailable": 1, "maxSurge": 0}
 _POD = {
     "restartPolicy": "Always",
@@ -22,6 +32,7 @@ _POD = {
     "terminationGracePeriodSeconds": 30,
     "enableServiceLinks": True,
     "securityContext": {},
+    **dict.fromkeys(("hostNetwork", "hostPID", "hostIPC"), False),
 }
 _CONTAINER = {
     "terminationMessagePath": "/dev/termination-log",
@@ -51,6 +62,9 @@ def bare(item: Object) -> Object:
     match found["kind"]:
         case "DaemonSet":
             _daemon_set(found["spec"])
+        case "Deployment":
+            _drop(found["spec"], _DEPLOYMENT)
+            _template(found["spec"]["template"])
         case "Pod":
             _pod(found["spec"])
         case "Service":
@@ -78,14 +92,20 @@ def _daemon_set(spec: Object) -> None:
     _drop(strategy, {"rollingUpdate": {}})
     _drop(strategy, {"type": "RollingUpdate"})
     _drop(spec, {"updateStrategy": {}})
-    _drop(spec["template"].get("metadata", {}), {"creationTimestamp": None})
-    _pod(spec["template"]["spec"])
+    _template(spec["template"])
+
+
+def _template(template: Object) -> None:
+    _drop(template.get("metadata", {}), {"creationTimestamp": None})
+    _pod(template["spec"])
 
 
 def _pod(spec: Object) -> None:
     _drop(spec, _POD)
     if spec.get("serviceAccount") == spec.get("serviceAccountName"):
         spec.pop("serviceAccount", None)
+    for toleration in spec.get("tolerations") or ():
+        _drop(toleration, {"value": ""})
     for field in ("initContainers", "containers"):
         for container in spec.get(field) or ():
             _container(container, on_host=spec.get("hostNetwork") is True)
