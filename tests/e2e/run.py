@@ -112,7 +112,9 @@ def _judge(outcome: Outcome, cluster: Cluster, delivered: list[dict[str, Any]]) 
     }
     uids = {(item["kind"], item["metadata"]["name"]): item["metadata"]["uid"] for item in resources}
     expected = expected_objects(outcome.name, uids)
-    live = {_key(item): item for item in cluster.everything().values() if item["kind"] in _KINDS and _ours(cluster, item)}
+    live = {
+        _key(item): item for item in cluster.everything().values() if item["kind"] in _KINDS and _ours(cluster, item)
+    }
     ours = {_key(item) for item in delivered}
     for key in sorted(expected.keys() | live.keys()):
         if key not in live:

@@ -1,5 +1,5 @@
 """Runs of the operator's own binaries held against the expansion;
-`PYTHONPATH=generator:tests python tests/operands/binary_runs.py [RELEASE]` lists all differences, one a line.
+`PYTHONPATH=generator:tests python -m operands.binary_runs [RELEASE]` lists all differences, one a line.
 """
 
 from __future__ import annotations

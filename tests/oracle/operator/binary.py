@@ -107,18 +107,15 @@ class Log:
                     continue
         return found
 
-    def position(self) -> int:
-        return len(self.lines())
-
     def runtime(self) -> str:
         """The container runtime that the ClusterPolicy controller found last; empty if it never looked."""
         words = [line["msg"] for line in self.lines() if line.get("msg", "").startswith(_RUNTIME)]
         return words[-1].removeprefix(_RUNTIME) if words else ""
 
-    def errors(self, since: int) -> tuple[str, ...]:
-        """The last error of each custom resource in the lines from `since` on, as `<Kind>/<name>: <text>`."""
+    def errors(self) -> tuple[str, ...]:
+        """The last error of each custom resource, as `<Kind>/<name>: <text>`."""
         found = {}
-        for line in self.lines()[since:]:
+        for line in self.lines():
             kind = _KINDS.get(line.get("controller", ""))
             if kind and line.get("msg") == "Reconciler error":
                 found[f"{kind}/{line['name']}"] = line["error"]

@@ -36,7 +36,7 @@ _NOT_OURS = ("Event", "Lease", "CustomResourceDefinition", "APIService", "Namesp
 """What a reset leaves: it comes and goes by itself, or it belongs to the release."""
 _SECONDS_OF_CONTROLLERS = 2.0
 _POLL = 0.4
-_QUIET, _QUIET_UNREADY = 1.5, 7.0
+_QUIET, _QUIET_UNREADY = 2.0, 7.0
 """Seconds without a change until the state is steady; the operator looks again after five where it is not ready."""
 _LONGEST = 60.0
 
@@ -192,12 +192,6 @@ class Cluster:
             if monotonic() - since > (_QUIET if ready else _QUIET_UNREADY):
                 return
             sleep(_POLL)
-
-    def nudge(self) -> None:
-        """Let the operator look at everything again, by a status that the DaemonSet controller corrects."""
-        for item in self.client.listed("apps/v1", "DaemonSet", NAMESPACE):
-            path = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/{item['metadata']['name']}/status"
-            self.client.request("PATCH", path, {"status": {"numberUnavailable": 1}}, content_type=MERGE)
 
     def custom_resources(self) -> list[dict[str, Any]]:
         return [item for version, kind in CUSTOM for item in self.client.listed(version, kind)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from oracle.operator.binary import NAMESPACE, Log
-from oracle.operator.cluster import Cluster
+from oracle.operator.cluster import Cluster, is_ready
 from oracle.operator.server_defaults import bare
 from poolsmith.operands.expansion import Expansion, ResourceCondition, in_order
 
@@ -20,10 +20,12 @@ _DIGESTS = ("DRIVER_CONFIG_DIGEST",)
 _CONDITION = ("type", "status", "reason", "message")
 
 
-def observed(release: str, cluster: Cluster, before: dict, log: Log, since: int) -> Expansion:
+def observed(release: str, cluster: Cluster, before: dict, log: Log) -> Expansion:
     """All that is in the cluster and was not `before`, without the server's defaults."""
     after = cluster.everything()
     changed = [item for key, item in after.items() if key[1] not in _BY_KUBERNETES and not _same(before.get(key), item)]
+    custom = cluster.custom_resources()
+    ready = {f"{item['kind']}/{item['metadata']['name']}" for item in custom if is_ready(item)}
     nodes = {item["metadata"]["name"]: item["metadata"] for key, item in after.items() if key[1] == "Node"}
     namespace = cluster.client.get("v1", "Namespace", NAMESPACE).body["metadata"]
     labels = dict(namespace.get("labels", {}))
@@ -35,8 +37,8 @@ def observed(release: str, cluster: Cluster, before: dict, log: Log, since: int)
         node_annotations={name: dict(metadata.get("annotations", {})) for name, metadata in nodes.items()},
         namespace_labels=labels,
         runtime=log.runtime(),
-        conditions=tuple(_condition(item) for item in cluster.custom_resources()),
-        errors=log.errors(since),
+        conditions=tuple(_condition(item) for item in custom),
+        errors=tuple(text for text in log.errors() if text.partition(": ")[0] not in ready),
     )
     return bared(found)
 

@@ -130,18 +130,21 @@ class Stage:
             )
         stored = [cluster.add(item) for item in [*objects, *inputs["crs"]] if item["kind"] in _APPLIED]
         before = cluster.everything()
-        process, log = start_operator(self._server, self.root, driver_manager(objects), inputs["osRelease"])
+        found = self._settled(objects, inputs["osRelease"], before)
+        if not all(map(is_ready, cluster.custom_resources())):
+            found = self._settled(objects, inputs["osRelease"], before)
+        return found, [item for item in stored if item["kind"] in _RESOURCES]
+
+    def _settled(self, objects: list[dict[str, Any]], os_release: str, before: dict[Any, Any]) -> Expansion:
+        """What is there when nothing changes any more. Where something is not ready, a second start tells whether it
+        stays so, and which errors the last pass has.
+        """
+        process, log = start_operator(self._server, self.root, driver_manager(objects), os_release)
         try:
-            cluster.settle()
-            since = log.position()
-            if not all(map(is_ready, cluster.custom_resources())):
-                cluster.nudge()
-                cluster.settle()
-            result = observed(self.tag, cluster, before, log, since)
+            self.cluster.settle()
+            return observed(self.tag, self.cluster, before, log)
         finally:
             process.end()
-        return result, [item for item in stored if item["kind"] in _RESOURCES]
-
 
 
 def start_operator(server: Scenario, root: Path, driver_manager: str, os_release: str) -> tuple[Process, binary.Log]:
