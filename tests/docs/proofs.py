@@ -41,6 +41,7 @@ EVALUATOR = f"k8s.io/apiserver {pinned('tests/oracle/admission', 'k8s.io/apiserv
 API_SERVER = f"kube-apiserver {KUBERNETES}"
 OPERATOR = "the operator's own code"
 CHARTS, TOOLS = "`POOLSMITH_CHARTS`", "`make tools`"
+BINARIES = "`POOLSMITH_OPERATOR_BINARIES`"
 
 PROOFS = (
     Proof(
@@ -69,6 +70,17 @@ PROOFS = (
         f"{TOOLS}, {CHARTS}",
     ),
     Proof("predicted operands", f"{OPERATOR}, run in memory", ("tests/operands/test_operand_oracle.py",)),
+    Proof(
+        "predicted operands, of more releases and scenarios",
+        f"the operator's own binary on {API_SERVER}",
+        ("tests/operands/test_operator_binaries.py",),
+    ),
+    Proof(
+        "`expected/workloads.yaml` of the sample fleet, and the grants policy under Deny ([e2e.md](e2e.md))",
+        f"the operator's own binary on {API_SERVER}, with {HELM} and {KUSTOMIZE}",
+        ("tests/e2e/test_sample_fleet.py",),
+        f"{TOOLS}, {CHARTS}, {BINARIES}",
+    ),
     Proof("custom resources from values", "the chart's templates, emulated", ("tests/recorded/test_chart_oracle.py",)),
     Proof(
         "predicted objects of the bundled charts, value by value",

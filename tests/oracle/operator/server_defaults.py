@@ -128,6 +128,7 @@ def _container(container: Object, *, on_host: bool) -> None:
         if found := container.get(probe):
             _drop(found, _PROBE)
             _drop(found.get("httpGet", {}), {"scheme": "HTTP"})
+            _drop(found.get("grpc", {}), {"service": ""})
     for variable in container.get("env") or ():
         _drop(variable, {"value": ""})
         _drop(variable.get("valueFrom", {}).get("fieldRef", {}), {"apiVersion": "v1"})
