@@ -89,9 +89,9 @@ def run_cluster(server: Scenario, name: str, chart: Path, helm: str) -> Outcome:
     apply(client, delivered.get("pools", ()), "delivery")
 
     systems = {node.labels["feature.node.kubernetes.io/system-os_release.ID"] for node in nodes_of(name)}
-    process, _ = start_operator(server, root, driver_manager(objects), f"ID={min(systems)}\n")
+    process, log = start_operator(server, root, driver_manager(objects), f"ID={min(systems)}\n")
     try:
-        cluster.settle()
+        cluster.settle(log.works)
     finally:
         process.end()
     _judge(outcome, cluster, [item for found in delivered.values() for item in found])

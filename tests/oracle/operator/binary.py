@@ -24,6 +24,7 @@ _KINDS = {
     "gpu-cluster-controller": "GPUCluster",
 }
 """Whose resources a controller of the operator reconciles."""
+_WORKING = "Starting workers"
 _RUNTIME = "Using container runtime: "
 
 
@@ -106,6 +107,10 @@ class Log:
                 except ValueError:
                     continue
         return found
+
+    def works(self) -> bool:
+        """Whether its controllers have begun: until then nothing changes, and nothing is settled."""
+        return any(line.get("msg") == _WORKING for line in self.lines())
 
     def runtime(self) -> str:
         """The container runtime that the ClusterPolicy controller found last; empty if it never looked."""

@@ -6,7 +6,7 @@ them, and told to be running and ready.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from time import monotonic, sleep
 from typing import Any
 
@@ -180,14 +180,16 @@ class Cluster:
 
     # -- the steady state
 
-    def settle(self) -> None:
-        """Play the kubelet until nothing changes any more."""
+    def settle(self, works: Callable[[], bool]) -> None:
+        """Play the kubelet until nothing changes any more; what the operator does counts from when it `works`."""
         begun = since = monotonic()
         seen = None
+        at_work = False
         while monotonic() - begun < _LONGEST:
             self.run_pods()
             now, ready = self._fingerprint()
-            if now != seen:
+            if now != seen or not at_work:
+                at_work = works()
                 seen, since = now, monotonic()
             if monotonic() - since > (_QUIET if ready else _QUIET_UNREADY):
                 return

@@ -69,7 +69,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("tag")
     parser.add_argument("--like")
     parser.add_argument("names", nargs="*")
-    arguments = parser.parse_args(words)
+    arguments = parser.parse_intermixed_args(words)
     inputs = inputs_like(arguments.like) if arguments.like else {}
     inputs |= scenarios()
     inputs |= {

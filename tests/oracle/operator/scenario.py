@@ -141,7 +141,7 @@ class Stage:
         """
         process, log = start_operator(self._server, self.root, driver_manager(objects), os_release)
         try:
-            self.cluster.settle()
+            self.cluster.settle(log.works)
             return observed(self.tag, self.cluster, before, log)
         finally:
             process.end()
