@@ -338,3 +338,11 @@ def test_the_monitor_of_the_operator_has_settings_of_its_own():
     assert monitor["metadata"]["labels"]["team"] == "a"
     (endpoint,) = monitor["spec"]["endpoints"]
     assert (endpoint["interval"], endpoint["scrapeTimeout"], endpoint["honorLabels"]) == ("15s", "5s", True)
+
+
+def test_a_monitor_that_honours_no_labels_does_not_say_so():
+    # seen of the binary: Go leaves the field out of what it sends
+    monitor = {"enabled": True, "honorLabels": False}
+    made = expansion(NEWEST, {"dcgmExporter": {"serviceMonitor": monitor}}, monitors=True)
+
+    assert "honorLabels" not in found(made, EXPORTER, "ServiceMonitor")["spec"]["endpoints"][0]

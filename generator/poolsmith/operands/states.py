@@ -228,8 +228,8 @@ def _set_monitor(made: KubernetesObject, context: Context) -> None:
     for key in ("interval", "scrapeTimeout"):
         if spec.get(key):
             endpoint[key] = spec[key]
-    if "honorLabels" in spec:
-        endpoint["honorLabels"] = spec["honorLabels"]
+    if spec.get("honorLabels"):  # false is the default, which the operator leaves out
+        endpoint["honorLabels"] = True
     if spec.get("relabelings"):
         endpoint["relabelings"] = spec["relabelings"]
     if spec.get("additionalLabels"):
