@@ -91,7 +91,7 @@ MISTAKES = {
         toolkit(RUNTIME_DROP_IN_CONFIG="/etc/containerd/conf.d/99-nvidia.toml"),
         "v25.3.4",
         "warning toolkit-variable at 3:8",
-        "pin v25.10.0",
+        "pin v26.3.0",
         toolkit(CONTAINERD_SOCKET="/run/containerd/containerd.sock"),
     ),
 }

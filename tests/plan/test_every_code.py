@@ -45,7 +45,7 @@ HERE = ""
 
 # code, cluster, pools, place of the finding, words of its help
 FAILING = [
-    ("PSM201", stack("{«release: v26.9.9}"), {}, HERE, "known: `v24.6.1`"),
+    ("PSM201", stack("{«release: v26.9.9}"), {}, HERE, "known, and supported: `v26.3.0`"),
     (
         "PSM201",
         stack("{kind: device-plugin, «release: v0.17.2}"),
@@ -119,7 +119,7 @@ FAILING = [
         HERE,
         "k3s runs `containerd`",
     ),
-    ("PSM206", {}, {"a": KATA}, "a.yaml:8:3", "v24.9.2"),
+    ("PSM206", {}, {"a": KATA}, "a.yaml:8:3", "leave the pool out"),
     ("PSM206", {}, {"a": {**KATA, "«workload": "vm-vgpu"}}, HERE, "leave the pool out"),
     ("PSM206", {}, {"a": {**KATA, "«workload": "kata-confidential"}}, HERE, "leave the pool out"),
     ("PSM206", V24_9, {"a": {**KATA, "«sandbox": "{tee: snp}"}}, HERE, "sandbox.tee"),
@@ -348,7 +348,7 @@ FAILING = [
         "2.1 and later",
     ),
     ("PSM228", values("{cdi: {nriPluginEnabled: true}}"), {"a": {"runtime": "{«name: docker}"}}, HERE, "cri-o"),
-    ("PSM230", V24_6, {"a": KATA}, "a.yaml:8:3", "v24.9.2"),
+    ("PSM230", V24_6, {"a": KATA}, "a.yaml:8:3", "leave the pool out"),
     (
         "PSM231",
         V24_9,

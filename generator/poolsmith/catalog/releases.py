@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from poolsmith.catalog.versions import line_of, version_key
+from poolsmith.catalog import store
+from poolsmith.catalog.versions import is_older, line_of, version_key
 from poolsmith.record import record
 
 
@@ -44,6 +45,11 @@ class Releases:
     chart_repository: str
     lines: tuple[str, ...]
     by_tag: dict[str, Release]
+    supported: dict[str, str]
+    """The first tag of each line whose support has not ended."""
+
+    def is_supported(self, tag: str) -> bool:
+        return line_of(tag) in self.supported
 
     def near(self, tag: str) -> Release | None:
         """The release itself, else the recorded one of its line: patches change none of these facts."""
@@ -52,12 +58,20 @@ class Releases:
         return next((release for release in self.by_tag.values() if release.line == line_of(tag)), None)
 
 
+def advisable(since: str | None = None) -> str:
+    """The first release from `since` on whose support has not ended: what texts may advise to pin."""
+    supported: dict[str, str] = store.read_yaml("releases.yaml")["supported"]
+    oldest = next(iter(supported.values()))
+    return oldest if since is None or is_older(since, oldest) else since
+
+
 def releases_from(data: dict[str, Any]) -> Releases:
     tags = sorted(data["releases"], key=version_key)
     return Releases(
         chart_name=data["chart"]["name"],
         chart_repository=data["chart"]["repository"],
         lines=tuple(data["lines"]),
+        supported=dict(data["supported"]),
         by_tag={tag: _release(tag, data["releases"][tag]) for tag in tags},
     )
 

@@ -57,7 +57,9 @@ def _release(plan: ClusterPlan, facts: Facts) -> None:
             codes.UNKNOWN_RELEASE,
             RELEASE,
             f"the catalog does not know release `{stack.release}` of the gpu-operator",
-            help="known: " + listed(releases.by_tag) + "; a new release is a new catalog entry (see `docs/catalog.md`)",
+            help="known, and supported: "
+            + listed([tag for tag in releases.by_tag if releases.is_supported(tag)])
+            + "; a new release is a new catalog entry (see `docs/catalog.md`)",
         )
         return
     facts.release, facts.chart = release, chart

@@ -70,7 +70,7 @@ def _check_minimum(plan: ClusterPlan, pool: PoolPlan, entry: RuntimeEntry, paths
                 pool,
                 VERSION,
                 f"{entry.name} {version} is older than {minimum}, which {release.tag} needs here",
-                help=f"upgrade {entry.name} to {minimum} or later, or pin an older release",
+                help=f"upgrade {entry.name} to {minimum} or later",
             )
             return
 

@@ -18,6 +18,7 @@ from poolsmith.profiles.node_pool import Workload
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
 
+_LEAVE_OUT = "leave the pool out for now"
 _WORKLOAD = "/spec/workload"
 _NOT_YET = {
     Workload.VM_VGPU: "vGPU hosts need a vGPU manager image of your own, and are not generated yet",
@@ -32,7 +33,7 @@ def plan_sandboxes(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         return plan
     for pool in sandboxed:
         if (reason := _NOT_YET.get(pool.profile.spec.workload)) is not None:
-            facts.report_pool(codes.NOT_GENERATED_YET, pool, _WORKLOAD, reason, help="leave the pool out for now")
+            facts.report_pool(codes.NOT_GENERATED_YET, pool, _WORKLOAD, reason, help=_LEAVE_OUT)
     kata = [pool for pool in sandboxed if pool.profile.spec.workload is Workload.KATA]
     passthrough = [pool for pool in sandboxed if pool.profile.spec.workload is Workload.VM_PASSTHROUGH]
     if kata and passthrough:
@@ -65,13 +66,18 @@ def _era_generated(kata: list[PoolPlan], facts: Facts) -> bool:
     if era["generated"]:
         return True
     rule = gpu_use.SANDBOX_ERA if release.sandbox_era == "unknown" else codes.NOT_GENERATED_YET
-    known = [tag for tag, item in facts.catalog.releases.by_tag.items() if item.sandbox_era == "coco-operator"]
+    releases, eras = facts.catalog.releases, facts.catalog.sandbox["eras"]
+    known = [
+        tag
+        for tag, item in releases.by_tag.items()
+        if eras[item.sandbox_era]["generated"] and releases.is_supported(tag)
+    ]
     facts.report_pool(
         rule,
         kata[0],
         _WORKLOAD,
         f"Kata with {release.tag}: {era['says']}" + ("" if rule is gpu_use.SANDBOX_ERA else "; not generated yet"),
-        help="pin one of " + ", ".join(known) + " for Kata pools",
+        help="pin one of " + ", ".join(known) + " for Kata pools" if known else _LEAVE_OUT,
     )
     return False
 

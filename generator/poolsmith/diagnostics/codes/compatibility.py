@@ -62,7 +62,7 @@ NOT_GENERATED_YET = RuleInfo(
     name="not-generated-yet",
     what="A profile asks for something that poolsmith can't generate yet.",
     why="Half a configuration is worse than none: it syncs, and then fails on the nodes.",
-    fix="leave the pool out for now, or pin a release for which it is generated",
+    fix="leave the pool out for now",
     references=(
         "NVIDIA/cloud-native-docs@gpu-operator-v26.3-32, page deploy-kata-containers",
         "NVIDIA/cloud-native-docs:gpu-operator/gpu-operator-kubevirt.rst",
@@ -211,7 +211,7 @@ RUNTIME_TOO_OLD = RuleInfo(
     name="runtime-too-old",
     what="The declared version of the container runtime lacks what the release needs.",
     why="Containers start without their devices.",
-    fix="upgrade the container runtime, or pin an older release",
+    fix="upgrade the container runtime",
     symptom="pods that got a GPU start containers without it, or do not start",
     references=(
         "NVIDIA/nvidia-container-toolkit, release notes of 1.19.1",

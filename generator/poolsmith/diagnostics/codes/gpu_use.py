@@ -8,9 +8,9 @@ SANDBOX_ERA = RuleInfo(
     name="sandbox-era",
     what="No way is known to run a pool's sandboxed workload with this release.",
     why="Kata was delivered in three different ways. For this release the sources don't say how.",
-    fix="pin a release with a documented way to run the workload, or leave the pool out",
-    bad="# and a pool with `workload: kata`\nstack: {release: v24.6.1}\n",
-    good="# and a pool with `workload: kata`\nstack: {release: v24.9.2}\n",
+    fix="leave the pool out",
+    bad="workload: kata   # with v24.6.1\n",
+    good="workload: container\n",
     symptom="the RuntimeClass that the documentation names does not exist, but one with another name does",
     references=(
         "NVIDIA/gpu-operator issue 1906",

@@ -39,7 +39,7 @@ TOOLKIT_TOO_OLD = RuleInfo(
     why="The toolkit stops before it configures anything, and every pod that needs a GPU waits for it.",
     fix="leave `toolkit.version` to the chart, or pin a newer version",
     bad="stack: {values: {toolkit: {version: v1.14.6-centos7}}}   # pools run containerd 2.1\n",
-    good="stack: {release: v25.10.1}   # brings toolkit 1.18.1\n",
+    good="stack: {release: v26.3.3}   # brings toolkit 1.19.1\n",
     symptom="`unable to load config: unsupported config version: 3` in the log of nvidia-container-toolkit-daemonset",
     references=("NVIDIA/gpu-operator issue 2060", "NVIDIA/nvidia-container-toolkit@v1.17.4:CHANGELOG.md"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.chart_images import image_default
+from poolsmith.catalog.releases import advisable
 from poolsmith.catalog.toolkit_facts import broken_toolkit, unfit_toolkit
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
@@ -60,6 +61,6 @@ def _own(default: str | None, document: ValuesDocument) -> Iterator[Finding[Valu
         yield Finding(
             place=_PATH if document.is_set(_PATH) else (),
             message=f"{document.release.tag} installs the toolkit {default}: {broken.why}",
-            help=f"pin another release, or write `toolkit.version: {broken.instead}` or later",
+            help=f"pin {advisable()} or later, or write `toolkit.version: {broken.instead}` or later",
             severity=Severity.NOTE,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.releases import advisable
 from poolsmith.catalog.toolkit_facts import is_meant_for_toolkit, known_variables
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import RuleInfo, Severity
@@ -61,7 +62,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
                 variable,
                 f"`{name}` comes with {since}; the operator of {document.release.tag} hands no such thing to "
                 f"the toolkit",
-                f"remove it, or pin {since} or later",
+                f"remove it, or pin {advisable(since)} or later",
             )
         elif known[name].overwritten is not None:
             yield from _overwritten(variable, known[name].overwritten or "", document)

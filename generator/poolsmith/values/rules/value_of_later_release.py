@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.releases import advisable
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.pointer import dotted
@@ -32,5 +33,5 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         yield Finding(
             place=item.path,
             message=f"`{dotted(item.path)}` comes with {item.past.comes_with}; {document.release.tag} does not read it",
-            help=f"pin {item.past.comes_with} or later, or remove it",
+            help=f"pin {advisable(item.past.comes_with)} or later, or remove it",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.chart_images import image_default
+from poolsmith.catalog.releases import advisable
 from poolsmith.catalog.toolkit_facts import vulnerabilities
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
@@ -58,7 +59,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         yield Finding(
             place=(),
             message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
-            help=f"pin {found[-1].operator} or a later release, or write `toolkit.version`",
+            help=f"pin {advisable(found[-1].operator)} or a later release, or write `toolkit.version`",
             severity=Severity.NOTE,
         )
 
