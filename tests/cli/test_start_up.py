@@ -28,7 +28,7 @@ LOADS = {
     "images": (326, 199, READS),
     "ledger": (334, 207, READS),
     "explain prod-eu": (348, 213, READS | {"poolsmith.app.rule_book"}),
-    "grants": (369, 232, READS),
+    "grants": (371, 232, READS),
     "generate --no-cache": (370, 230, NEVER | {"subprocess", "poolsmith.rules.registry", "poolsmith.schema"}),
     "generate --check --no-cache": (370, 230, READS),
     "check --no-cache": (530, 336, NEVER),

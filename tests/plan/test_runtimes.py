@@ -221,7 +221,11 @@ def test_a_release_that_mounts_before_it_reads_variables_is_refused_where_paths_
             ("toolkit-contradiction", "b.yaml:9:13"),
         ),
         ({}, {"a": {"runtime": OWN_PATHS, "toolkit": "{source: overlay}"}}, ("toolkit-contradiction", "a.yaml:9:13")),
-        (MIXED, {"a": CONTAINERD, "b": CRIO, "c": {**CRIO, **PREINSTALLED}}, ("toolkit-contradiction", "c.yaml:9:13")),
+        (
+            {**MIXED, "stack": "{release: v26.3.3, values: {cdi: {enabled: true}}}"},
+            {"a": CONTAINERD, "b": CRIO, "c": {**CRIO, **PREINSTALLED}},
+            ("toolkit-contradiction", "c.yaml:9:13"),
+        ),
         (
             {"kubernetes": '{version: "1.33", distribution: k3s}', **MIXED},
             {"a": CONTAINERD, "b": CRIO},

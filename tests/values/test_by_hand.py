@@ -406,7 +406,7 @@ MISTAKES = [
     ),
     ("PSM427", "v24.6.1", "toolkit: {version: v1.16.0-ubi8}", "error", "toolkit.version", "CVE-2024-0132"),
     ("PSM427", "v25.10.1", "toolkit: {version: v1.17.7}", "error", "toolkit.version", "v1.17.8"),
-    ("PSM427", "v25.3.0", "mig: {strategy: none}", "note", "", "v25.3.1"),
+    ("PSM427", "v25.3.0", "mig: {strategy: none}", "note", "", "v26.3.0"),
     ("PSM427", "v24.9.2", "toolkit: {version: v1.17.4-ubuntu20.04}", "note", "", "CVE-2025-23266"),
     ("PSM428", "v26.3.3", "toolkit: {version: latest}", "warning", "toolkit.version", "digest"),
     ("PSM428", "v26.3.3", "driver: {manager: {version: main-ubi9}}", "warning", "driver.manager.version", "main"),

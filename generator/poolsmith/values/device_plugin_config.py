@@ -126,7 +126,7 @@ class _Reading:
             value = _field(node, last)
             if value is not None and not _TYPES[fact["type"]](value):
                 yield ConfigMistake(dotted, f"it is {kind_of(value)}", f"write {_WORDS[fact['type']]}")
-            elif value == "infinite" and fact["type"] == "duration" and self._is_older(self._infinite):
+            elif value == "infinite" and fact["type"] == "duration" and self.plugin and self._is_older(self._infinite):
                 yield ConfigMistake(dotted, f"the plugin knows `infinite` from {self._infinite} on", "write 60s")
 
     @property
