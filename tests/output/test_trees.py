@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import pytest
 
+from poolsmith.cel import Bindings, CelEnvironment, engine_problem
 from poolsmith.output.kustomization import build
 from poolsmith.output.provisioners import _TOOLS, NodeMarks, snippet
 from poolsmith.output.readme import _code, _escape
@@ -109,6 +111,58 @@ def test_flux_orders_units_and_waits_for_the_release_before_the_pools(render):
 
     assert pools["dependsOn"] == [{"name": "prod-platform"}]
     assert [check["name"] for check in platform["healthChecks"]] == ["prod-gpu-operator"]
+
+
+def condition(kind, status, reason):
+    return {"type": kind, "status": status, "reason": reason, "message": ""}
+
+
+READY = [condition("Ready", "True", "Reconciled"), condition("Error", "False", "Ready")]
+
+
+def not_ready(reason):
+    return [condition("Ready", "False", "Error"), condition("Error", "True", reason)]
+
+
+@pytest.mark.skipif(engine_problem() is not None, reason=str(engine_problem()))
+@pytest.mark.parametrize("release", ["v24.6.1", "v25.10.1", "v26.3.3", "v26.7.0"])
+@pytest.mark.parametrize(
+    ("status", "health"),
+    [
+        ({}, "inProgress"),
+        ({"state": "notReady"}, "inProgress"),
+        ({"state": "notReady", "conditions": []}, None),
+        ({"state": "notReady", "conditions": not_ready("DriverNotReady")}, "inProgress"),
+        ({"state": "notReady", "conditions": not_ready("ReconcileFailed")}, "failed"),
+        ({"state": "notReady", "conditions": not_ready("ConflictingNodeSelector")}, "failed"),
+        ({"state": "disabled", "conditions": not_ready("Reconciled")}, "failed"),
+        ({"state": "ready", "conditions": READY}, "current"),
+    ],
+)
+def test_flux_calls_the_pools_healthy_once_the_operator_says_that_each_driver_is_ready(render, release, status, health):
+    """In Flux' order, the first that holds counts; without any, the object is in progress."""
+    stack = f"{{release: {release}, driverMode: nvidia-driver}}"
+    spec = render({"delivery": FLUX % "", "stack": stack}).document("delivery/pools.yaml")["spec"]
+    (check,) = spec["healthCheckExprs"]
+    environment = CelEnvironment.of("1.34")
+    scope = environment.scope(params=False)
+    bindings = Bindings(object={"status": status}, old_object=None, request={"operation": "UPDATE"})
+    holds = {
+        name: environment.compile(
+            re.sub(r"\bstatus\.conditions", "object.status.conditions", check[name]), scope
+        ).evaluate(bindings)
+        for name in ("inProgress", "failed", "current")
+    }
+
+    assert spec["wait"] is True
+    assert (check["apiVersion"], check["kind"]) == ("nvidia.com/v1alpha1", "NVIDIADriver")
+    assert [name for name, true in holds.items() if true] == ([health] if health else [])
+
+
+def test_flux_asks_for_no_driver_where_pools_have_no_object_of_it(render):
+    files = render({"delivery": FLUX % ""}, {"a": {"nodes": "{names: [n1]}"}})
+
+    assert "healthCheckExprs" not in files.document("delivery/pools.yaml")["spec"]
 
 
 @pytest.mark.parametrize(

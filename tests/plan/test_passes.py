@@ -337,6 +337,43 @@ def test_a_driver_object_says_everything_that_it_needs_itself(resolve, release, 
     assert {key: item.spec[key] for key in fields} == fields
 
 
+STORAGE = {"driver": "{source: container, kernelModuleType: open, gds: true, gdrcopy: true}"}
+GDS = {"GDS_ENABLED": "true", "MOFED_ENABLED": "true"}
+GDRCOPY = {"GDRCOPY_ENABLED": "true"}
+
+
+@pytest.mark.parametrize(
+    ("release", "variables"),
+    [
+        *((tag, GDS) for tag in ("v24.6.1", "v24.9.2", "v25.3.0", "v25.3.4")),
+        *((tag, GDS | GDRCOPY) for tag in ("v25.10.0", "v25.10.1")),
+        *((tag, None) for tag in ("v26.3.0", "v26.3.3", "v26.7.0")),
+    ],
+)
+def test_the_device_plugin_is_told_of_modules_that_it_does_not_see_in_driver_objects(resolve, release, variables):
+    stack = {"stack": f"{{release: {release}, driverMode: nvidia-driver}}"}
+    outcome = resolve(stack, {"a": STORAGE, "b": {}})
+
+    assert outcome.values.get("devicePlugin.env") == (env(**variables) if variables else None)
+    assert not outcome.values.keys() & {"gds.enabled", "gdrcopy.enabled"}
+    assert any("also of `b`" in note for note in outcome.plan.notes) is bool(variables)
+    assert "devicePlugin.env" not in resolve(stack, {"b": {}}).values
+
+
+def test_the_device_plugin_is_told_after_what_the_distribution_tells_it(resolve):
+    stack = {"stack": "{release: v25.3.4, driverMode: nvidia-driver}"}
+    values = resolve(on("rke2", "v25.3.4") | stack, {"a": STORAGE}).values
+
+    assert values["devicePlugin.env"] == [*RKE2_25_3["devicePlugin.env"], *env(**GDS)]
+
+
+def test_with_one_cluster_policy_the_operator_tells_the_device_plugin_itself(resolve):
+    values = resolve({"stack": "{release: v25.10.1}"}, {"a": STORAGE}).values
+
+    assert (values["gds.enabled"], values["gdrcopy.enabled"]) == (True, True)
+    assert "devicePlugin.env" not in values
+
+
 def test_the_upgrade_policy_stands_in_the_object_where_the_release_has_it_there(resolve):
     policy = "{source: container, upgradePolicy: {maxParallelUpgrades: 4}}"
     old = resolve({"stack": DRIVER_OBJECTS}, {"a": {"driver": policy}})

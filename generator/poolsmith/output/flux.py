@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.platform_unit import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
+from poolsmith.output.pools import FOLDER as POOLS
 
 if TYPE_CHECKING:
     from poolsmith.output.delivery_unit import DeliveryUnit
@@ -14,6 +15,21 @@ if TYPE_CHECKING:
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _HELM = "helm.toolkit.fluxcd.io/v2"
+_SAID = "has(status.conditions) && status.conditions.exists(e, "
+_WAITING = "e.type == 'Error' && e.status == 'True' && e.reason == 'DriverNotReady'"
+_DRIVER_HEALTH = {
+    "apiVersion": "nvidia.com/v1alpha1",
+    "kind": "NVIDIADriver",
+    "inProgress": f"!has(status.conditions) || status.conditions.exists(e, {_WAITING})",
+    "failed": f"{_SAID}e.type == 'Error' && e.status == 'True' && e.reason != 'DriverNotReady')",
+    "current": f"{_SAID}e.type == 'Ready' && e.status == 'True')",
+}
+"""Without it, a driver object counts as healthy before the operator has seen it. While driver pods start, the operator
+says Error, too, for a reason of its own. Flux takes the first of the three that holds.
+
+Source: NVIDIA/gpu-operator, from v24.6.0 on: internal/conditions/nvidiadriver.go,
+controllers/nvidiadriver_controller.go; fluxcd/pkg:runtime/cel/status_evaluator.go
+"""
 
 
 def render_flux(
@@ -95,6 +111,8 @@ def _kustomization(
         spec["sourceRef"] = _source_ref(plan)
     if release is None:
         spec["wait"] = True
+        if unit.folder == POOLS and plan.driver_objects:
+            spec["healthCheckExprs"] = [dict(_DRIVER_HEALTH)]
     else:  # the release takes its values from this unit, and what depends on the unit needs the release
         spec["healthChecks"] = [
             {"apiVersion": _HELM, "kind": "HelmRelease", "name": _name(plan, release), "namespace": namespace}

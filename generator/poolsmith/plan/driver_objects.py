@@ -11,6 +11,7 @@ from poolsmith.drivers.kernel_modules import TYPE, field_value, module_field, to
 from poolsmith.plan.facts import driver_of, with_values
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, PoolDriverObject, PoolPlan, ValueSetting
+from poolsmith.plan.plugin_variables import tell_the_plugin
 from poolsmith.plan.scheduling import tolerations_of
 from poolsmith.plan.upgrade_policies import policy_fields
 from poolsmith.plan.vgpu_guests import licensing_fields
@@ -42,7 +43,7 @@ def driver_objects(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> 
             help="nothing to do, if you accept that; from v26.3 on it is supported",
         )
     objects = tuple(_driver_object(plan, pool, facts) for pool in managed)
-    return replace(plan, driver_objects=objects)
+    return tell_the_plugin(replace(plan, driver_objects=objects), managed, facts)
 
 
 def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDriverObject:
