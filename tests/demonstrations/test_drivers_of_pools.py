@@ -101,17 +101,17 @@ MISTAKES = {
     # The host has a driver
     "Talos brings its driver, and the operator one more (NVIDIA/gpu-operator issue 2731)": (
         {},
-        pool('{id: talos, version: "v1.9.2"}', A100, CONTAINER),
+        pool('{id: talos, version: "v1.13.2"}', A100, CONTAINER),
         "driver-contradiction at 8",
         "source: preinstalled",
-        pool('{id: talos, version: "v1.9.2"}', A100, "{source: preinstalled, installDir: /usr/local/glibc}"),
+        pool('{id: talos, version: "v1.13.2"}', A100, "{source: preinstalled}"),
     ),
     "the validator looks for Talos' driver in the wrong root (NVIDIA/gpu-operator issue 1687)": (
         {},
-        pool('{id: talos, version: "v1.9.2"}', A100, "{source: preinstalled}"),
+        pool('{id: talos, version: "v1.13.2"}', A100, "{source: preinstalled, installDir: /usr/local/glibc}"),
         "driver-folder at 8",
-        "installDir",
-        pool('{id: talos, version: "v1.9.2"}', A100, "{source: preinstalled, installDir: /usr/local/glibc}"),
+        "remove `installDir`",
+        pool('{id: talos, version: "v1.13.2"}', A100, "{source: preinstalled, installDir: /usr/local}"),
     ),
     "COS has its driver elsewhere than was written (NVIDIA/gpu-operator issue 1292)": (
         {"distribution": "gke"},

@@ -400,6 +400,8 @@ class TestHostDriverFolder:
             ({"os_id": "cos", "os_version": "121"}, "/run/nvidia/driver", ["error"]),
             ({"os_id": "talos", "os_version": "v1.10.4"}, "/run/nvidia/driver", ["warning"]),
             ({"os_id": "talos", "os_version": "v1.10.4"}, "/usr/local/glibc", []),
+            ({"os_id": "talos", "os_version": "v1.13.0"}, "/usr/local", []),
+            ({"os_id": "talos", "os_version": "v1.14.1"}, "/usr/local/glibc", ["error"]),
             ({"driver": "preinstalled", "install_dir": "/opt/nvidia"}, "/run/nvidia/driver", ["error"]),
             ({"driver": "preinstalled"}, "/run/nvidia/driver", []),
             ({"driver": "container"}, "/opt/nvidia", []),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.versions import minor_between, version_key
+from poolsmith.catalog.versions import at_least, minor_between, version_key
 from poolsmith.record import record
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ class OperatingSystemEntry:
     `toolkit` also variant: of images that have a driver. `driver_folder` is
     a path, `declared` or `unknown`, None for the root file system; `repository` holds drivers that others publish.
     `unsupported` says by version what the operator's documentation excludes; `cdi`: containers get their GPUs there by
-    the Container Device Interface only.
+    the Container Device Interface only. `operator` is the first release of the operator that the system's guide
+    installs, `none` where it installs none, None where nobody says. All of it is that of the oldest versions; `later`
+    are the same entries from a version on, newest first.
     """
 
     id: str
@@ -36,6 +38,12 @@ class OperatingSystemEntry:
     repository: str | None = None
     unsupported: dict[str, str] = field(default_factory=dict)
     cdi: bool = False
+    operator: str | None = None
+    later: tuple[tuple[str, OperatingSystemEntry], ...] = ()
+
+    def at(self, version: str) -> OperatingSystemEntry:
+        """What is true of one version."""
+        return next((entry for first, entry in self.later if at_least(version, first)), self)
 
     def knows(self, version: str) -> bool:
         if self.any_version or version in self.versions:
@@ -145,24 +153,32 @@ class SupportMatrix:
 
 
 def operating_systems_from(data: dict[str, Any]) -> dict[str, OperatingSystemEntry]:
-    return {
-        entry["id"]: OperatingSystemEntry(
-            id=entry["id"],
-            versions=tuple(entry.get("versions", ())),
-            majors=tuple(entry.get("majors", ())),
-            prefix=entry.get("prefix", ""),
-            any_version=entry.get("anyVersion", False),
-            driver=entry["driver"],
-            toolkit=entry["toolkit"],
-            device_plugin=entry.get("devicePlugin", "operator"),
-            driver_folder=entry.get("driverFolder"),
-            toolkit_folder=entry.get("toolkitFolder"),
-            repository=entry.get("repository"),
-            unsupported=dict(entry.get("unsupported", {})),
-            cdi=entry.get("cdi", False),
-        )
-        for entry in data["operating_systems"]
-    }
+    return {entry["id"]: _operating_system(entry) for entry in data["operating_systems"]}
+
+
+def _operating_system(entry: dict[str, Any]) -> OperatingSystemEntry:
+    later: list[tuple[str, OperatingSystemEntry]] = []
+    known = {key: value for key, value in entry.items() if key != "later"}
+    for change in entry.get("later", ()):
+        known |= {key: value for key, value in change.items() if key != "from"}
+        later.insert(0, (change["from"], _operating_system(known)))
+    oldest = OperatingSystemEntry(
+        id=entry["id"],
+        versions=tuple(entry.get("versions", ())),
+        majors=tuple(entry.get("majors", ())),
+        prefix=entry.get("prefix", ""),
+        any_version=entry.get("anyVersion", False),
+        driver=entry["driver"],
+        toolkit=entry["toolkit"],
+        device_plugin=entry.get("devicePlugin", "operator"),
+        driver_folder=entry.get("driverFolder"),
+        toolkit_folder=entry.get("toolkitFolder"),
+        repository=entry.get("repository"),
+        unsupported=dict(entry.get("unsupported", {})),
+        cdi=entry.get("cdi", False),
+        operator=entry.get("operator"),
+    )
+    return replace(oldest, later=tuple(later))
 
 
 def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:

@@ -18,9 +18,9 @@ def carries_driver(system: OperatingSystemEntry | None) -> bool:
     return system is not None and system.driver == "os"
 
 
-def carries_toolkit(system: OperatingSystemEntry | None) -> bool:
-    """Whether every image of a system for GPU nodes has a toolkit."""
-    return system is not None and system.toolkit == "os"
+def carries_toolkit(system: OperatingSystemEntry | None, version: str) -> bool:
+    """Whether every image of a system's version for GPU nodes has a toolkit."""
+    return system is not None and system.at(version).toolkit == "os"
 
 
 def carries_toolkit_with_driver(system: OperatingSystemEntry | None) -> bool:
@@ -28,6 +28,6 @@ def carries_toolkit_with_driver(system: OperatingSystemEntry | None) -> bool:
     return system is not None and system.toolkit == "variant"
 
 
-def driver_folder(system: OperatingSystemEntry | None) -> str | None:
+def driver_folder(system: OperatingSystemEntry | None, version: str) -> str | None:
     """A path, DECLARED or UNKNOWN; None for the root file system."""
-    return system.driver_folder if system is not None else None
+    return system.at(version).driver_folder if system is not None else None

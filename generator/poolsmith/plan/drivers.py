@@ -201,7 +201,7 @@ def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | No
     spec = pool.profile.spec
     given = spec.driver.install_dir
     entry = facts.catalog.operating_systems.get(spec.os.id)
-    known = driver_folder(entry)
+    known = driver_folder(entry, spec.os.version)
     if source is not DriverSource.PREINSTALLED:
         return given
     if known is None:
@@ -212,7 +212,7 @@ def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | No
                 DRIVER_FOLDER,
                 pool,
                 INSTALL_DIR,
-                f"{spec.os.id} has its driver in `{known}`",
+                f"{spec.os.id} {spec.os.version} has its driver in `{known}`, not in `{given}`",
                 help="remove `installDir`: it follows from the operating system",
             )
         return known

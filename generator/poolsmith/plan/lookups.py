@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.listing import listed
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
 RELEASE = "/spec/stack/release"
+_NO_OPERATOR = "none"
 _MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
 
 
@@ -32,6 +34,7 @@ def look_up(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     _distribution(plan, facts)
     for pool in plan.pools:
         _operating_system(pool, facts)
+        _operator_for_system(plan, pool, facts)
         _runtime(pool, facts)
     plan = map_pools(plan, lambda pool: _gpu(pool, facts))
     return replace(plan, line=facts.release.line) if facts.release else plan
@@ -139,6 +142,32 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
             entry.unsupported[os.version],
             help="use a system that the documentation lists",
             severity=Severity.WARNING,
+        )
+
+
+def _operator_for_system(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> None:
+    """Systems whose own guide has no operator, or none before some release."""
+    stack, os = plan.cluster.spec.stack, pool.profile.spec.os
+    entry = facts.catalog.operating_systems.get(os.id)
+    first = entry.at(os.version).operator if entry is not None else None
+    if entry is None or first is None or stack.kind is StackKind.DEVICE_PLUGIN:
+        return
+    if first == _NO_OPERATOR:
+        later = next((version for version, item in reversed(entry.later) if item.operator != _NO_OPERATOR), None)
+        facts.report_pool(
+            codes.STACK_CONTRADICTION,
+            pool,
+            "/spec/os/version",
+            f"the guide of {os.id} {os.version} installs the device plugin without the operator",
+            help="write `stack: {kind: device-plugin, ...}`" + (f", or upgrade {os.id} to {later}" if later else ""),
+        )
+    elif not at_least(stack.release, first):
+        facts.report_pool(
+            codes.STACK_CONTRADICTION,
+            pool,
+            "/spec/os/version",
+            f"{os.id} {os.version} needs the operator {first} or later, and the cluster pins {stack.release}",
+            help=f"pin {first} or a later release in `stack.release`",
         )
 
 

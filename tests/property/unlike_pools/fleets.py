@@ -31,7 +31,7 @@ OF_DRIVER_CONTAINERS = (
     ("ubuntu", "26.04"),
 )
 OTHER_SYSTEMS = (
-    ("talos", "v1.11.2"),
+    ("talos", "v1.13.2"),
     ("bottlerocket", "1.50.0"),
     ("cos", "121"),
     ("amzn", "2023"),
@@ -245,9 +245,7 @@ def drivers(draw, world, spec, architecture):
     system, release = spec["os"]["id"], world["release"]
     if (system, spec["os"]["version"]) in OTHER_SYSTEMS:
         own = {"source": "preinstalled"}
-        if system == "talos":
-            own["installDir"] = "/usr/local/glibc/usr"
-        return draw(often({}, own)) if system in ("bottlerocket", "cos") else own
+        return draw(often({}, own)) if system in ("bottlerocket", "cos", "talos") else own
     precompiled = system in ("ubuntu", "rhel") and (spec["arch"] == "amd64" or at_least(release, "26.7"))
     allowed = (
         ("container", "container", "precompiled", "preinstalled") if precompiled else ("container", "preinstalled")

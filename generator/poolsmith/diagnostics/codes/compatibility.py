@@ -271,12 +271,17 @@ RESERVED_LABEL = RuleInfo(
 STACK_CONTRADICTION = RuleInfo(
     code="PSM254",
     name="stack-contradiction",
-    what="A pool asks for something that the cluster's stack does not have.",
-    why="Without the operator nothing installs drivers, partitions GPUs or starts sandboxes.",
-    fix="remove what the stack does not have, or write `stack: {kind: operator}`",
+    what="A pool asks for something that the cluster's stack does not have, or its operating system has another stack: "
+    "Talos up to 1.12 the device plugin alone, from 1.13 on the operator of v26.3.1 or later.",
+    why="Without the operator nothing installs drivers, partitions GPUs or starts sandboxes. An operator that does not "
+    "know the system's folders waits for a driver that it can't find.",
+    fix="remove what the stack does not have, or write `stack: {kind: operator}`; for Talos, the stack of its guide",
     bad="# a pool of `stack: {kind: device-plugin}`\ndriver: {source: container}\n",
     good="# a pool of `stack: {kind: device-plugin}`\ndriver: {source: preinstalled}\n",
-    references=("NVIDIA/k8s-device-plugin:README.md",),
+    references=(
+        "NVIDIA/k8s-device-plugin:README.md",
+        "siderolabs/docs@5debdd9:public/talos/v1.13/configure-your-talos-cluster/hardware-and-drivers/nvidia-gpu.mdx",
+    ),
 )
 MIRROR_INCOMPLETE = RuleInfo(
     code="PSM255",

@@ -91,8 +91,8 @@ DRIVER_FOLDER = RuleInfo(
         "nvidia-operator-validator stays in Init; driver-validation says that the command failed and that it "
         "retries after 5 seconds, but nvidia-smi works on the host"
     ),
-    bad='os: {id: talos, version: "1.13"}\ndriver: {source: preinstalled}\n',
-    good='os: {id: talos, version: "1.13"}\ndriver: {source: preinstalled, installDir: /usr/local}\n',
+    bad='os: {id: cos, version: "121"}\ndriver: {source: preinstalled, installDir: /usr/local/nvidia}\n',
+    good='os: {id: cos, version: "121"}\ndriver: {source: preinstalled}\n',
     references=(
         "NVIDIA/gpu-operator issue 1292",
         "NVIDIA/gpu-operator issue 1687",

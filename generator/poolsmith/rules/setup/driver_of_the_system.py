@@ -112,7 +112,11 @@ def _own_toolkit(view: SetupView, node: SetupNode) -> str | None:
         return "preinstalled" if node.toolkit == "preinstalled" else None
     system = view.catalog.operating_systems.get(node.os_id)
     has_driver = node.labels.get(DEPLOY_DRIVER) == _PRESET or view.flag("driver.enabled") is False
-    return "os" if carries_toolkit(system) or (carries_toolkit_with_driver(system) and has_driver) else None
+    return (
+        "os"
+        if carries_toolkit(system, node.os_version) or (carries_toolkit_with_driver(system) and has_driver)
+        else None
+    )
 
 
 def _alike(nodes: tuple[SetupNode, ...], kind_of: Callable[[SetupNode], str | None]) -> dict[str, list[SetupNode]]:

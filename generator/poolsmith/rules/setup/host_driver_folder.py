@@ -44,7 +44,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     by_folder: dict[str, list[SetupNode]] = {}
     for node in setup.nodes:
         if setup.brings_own(node) is not None and not setup.is_sandboxed(node):
-            wanted = node.install_dir or driver_folder(view.catalog.operating_systems.get(node.os_id))
+            wanted = node.install_dir or driver_folder(view.catalog.operating_systems.get(node.os_id), node.os_version)
             if wanted not in (None, UNKNOWN) and wanted.rstrip("/") != folder.rstrip("/"):
                 by_folder.setdefault(wanted, []).append(node)
     for wanted, nodes in by_folder.items():
