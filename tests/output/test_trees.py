@@ -159,6 +159,17 @@ def test_flux_calls_the_pools_healthy_once_the_operator_says_that_each_driver_is
     assert [name for name, true in holds.items() if true] == ([health] if health else [])
 
 
+def test_a_node_feature_rule_carries_what_keeps_operands_off_the_nodes(render):
+    pools = {"a": {**PREINSTALLED, "nodes": "{names: [n1, n2]}"}, "b": {}}
+    files = render({"stack": "{release: v26.7.0}"}, pools)
+    (rule,) = files.document("pools/a/node-feature-rule.yaml")["spec"]["rules"]
+    expected = files.document("expected/node-labels/a.yaml")
+
+    assert rule["labels"] == {"nvidia.com/gpu.deploy.driver": "pre-installed", "poolsmith.dev/pool": "a"}
+    assert expected["nodeFeatureDiscovery"]["labels"] == rule["labels"]
+    assert expected["provisioner"]["labels"] == {}
+
+
 def test_flux_asks_for_no_driver_where_pools_have_no_object_of_it(render):
     files = render({"delivery": FLUX % ""}, {"a": {"nodes": "{names: [n1]}"}})
 

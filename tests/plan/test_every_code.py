@@ -389,6 +389,7 @@ FAILING = [
         "acknowledge: [{fact: acs}]",
     ),
     ("PSM233", V24_9, {"a": {}, "b": KATA}, "b.yaml:8:3", "delete driver pods"),
+    ("PSM248", {}, {"a": PREINSTALLED, "b": {}}, "a.yaml:3:12", "nodes.names"),
     (
         "PSM240",
         {},
@@ -834,6 +835,7 @@ PASSING = [
         {"a": {"nodes": "{taints: [{key: x, effect: NoSchedule}, {key: x, effect: NoExecute}]}"}},
     ),
     ("PSM246", V24_9, {"a": {**KATA, "nodes": "{taints: [{key: x, effect: PreferNoSchedule}]}"}}),
+    ("PSM248", {}, {"a": {**PREINSTALLED, "nodes": "{names: [n1]}"}, "b": {}}),
     ("PSM247", {}, {"a": {"nodes": "{names: [n1]}"}}),
     ("PSM250", {}, {"a": {"nodes": '{names: ["n[1-3]"]}'}, "b": {"nodes": "{names: [n4]}"}}),
     ("PSM251", {}, {name: {"driver": "{source: preinstalled, installDir: /opt/a}"} for name in ("a", "b")}),

@@ -275,6 +275,32 @@ def test_without_cdi_a_preinstalled_toolkit_opts_its_nodes_out(resolve):
     assert "toolkit.enabled" not in outcome.values
 
 
+NAMED = {"nodes": '{names: ["n[1-3]"]}'}
+CRIO = {"runtime": "{name: cri-o}"}
+MIXTURE = {"acknowledge": "[{fact: mixed-runtimes}]"}
+
+
+@pytest.mark.parametrize("release", ["v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0"])
+@pytest.mark.parametrize(
+    ("cluster", "pool", "kept"),
+    [
+        ({}, {"driver": "{source: preinstalled}"}, {"nvidia.com/gpu.deploy.driver": "pre-installed"}),
+        (MIXTURE, CRIO, {"nvidia.com/gpu.deploy.container-toolkit": "false"}),
+    ],
+)
+def test_labels_that_keep_operands_off_named_nodes_are_written_by_discovery(resolve, release, cluster, pool, kept):
+    stack = {"stack": f"{{release: {release}}}"}
+    named = resolve(stack | cluster, {"a": {**pool, **NAMED}, "b": {}})
+    unnamed = resolve(stack | cluster, {"a": pool, "b": {}})
+    (note,) = [item for item in unnamed.diagnostics if item.name == "opt-out-not-kept"]
+
+    assert {item.key: item.value for item in named.pool("a").labels if item.writer == "nfd"} == LABEL | kept
+    assert "opt-out-not-kept" not in named.names
+    assert all(f"{key}={value}" in note.message for key, value in kept.items())
+    assert ("each time it looks" in note.message) is (release == "v26.7.0")
+    assert str(note.severity) == "note"
+
+
 @pytest.mark.parametrize(
     ("release", "pool", "name", "fields"),
     [

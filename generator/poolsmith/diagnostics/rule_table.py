@@ -77,6 +77,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM245", "taint-twice", "error", ()),
     ("PSM246", "taint-without-toleration", "warning", ()),
     ("PSM247", "autoscaled-by-name", "warning", ()),
+    ("PSM248", "opt-out-not-kept", "note", ()),
     ("PSM250", "label-value-taken", "error", ()),
     ("PSM251", "singleton-conflict", "error", ()),
     ("PSM252", "label-writer", "error", ()),

@@ -8,6 +8,7 @@ from poolsmith.operands.manifest import Manifest
 from poolsmith.output.helm_values import reason
 from poolsmith.output.kustomization import FILE, kustomization
 from poolsmith.output.toolkit_base import BELOW_POOL, render_toolkits
+from poolsmith.plan.plan import NFD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ def render_pools(
     with_toolkit = {item.path for item in manifests}
     overlays: list[str] = []
     for pool in plan.pools:
-        found = _overlay(plan, pool, drivers.get(pool.name), header)
+        found = _overlay(pool, drivers.get(pool.name), header)
         folder = f"{FOLDER}/{pool.name}"
         resources = [manifest.path.removeprefix(f"{folder}/") for manifest in found]
         if f"{folder}/{BELOW_POOL}/{FILE}" in with_toolkit:
@@ -44,22 +45,30 @@ def render_pools(
     return manifests
 
 
-def _overlay(
-    plan: ClusterPlan, pool: PoolPlan, driver: PoolDriverObject | None, header: tuple[str, ...]
-) -> list[Manifest]:
+def _overlay(pool: PoolPlan, driver: PoolDriverObject | None, header: tuple[str, ...]) -> list[Manifest]:
     folder = f"{FOLDER}/{pool.name}"
     found = []
     if driver is not None:
         lines = (*header, "", *reason(driver.origin))
         found.append(Manifest(path=f"{folder}/nvidia-driver.yaml", documents=(driver.body,), header=lines))
     if pool.node_names:
-        lines = (*header, "", "Writes the pool label on the nodes that the profile names.")
-        body = _node_feature_rule(plan, pool)
+        lines = (
+            *header,
+            "",
+            "Writes labels on the nodes that the profile names: the pool's, and what keeps operands off.",
+        )
+        if len(_written(pool)) == 1:
+            lines = (*header, "", "Writes the pool label on the nodes that the profile names.")
+        body = _node_feature_rule(pool)
         found.append(Manifest(path=f"{folder}/node-feature-rule.yaml", documents=(body,), header=lines))
     return found
 
 
-def _node_feature_rule(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
+def _written(pool: PoolPlan) -> dict[str, str]:
+    return {label.key: label.value for label in sorted(pool.labels, key=lambda item: item.key) if label.writer == NFD}
+
+
+def _node_feature_rule(pool: PoolPlan) -> dict[str, Any]:
     expression = {"nodename": {"op": "In", "value": list(pool.node_names)}}
     return {
         "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
@@ -69,7 +78,7 @@ def _node_feature_rule(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
             "rules": [
                 {
                     "name": f"pool {pool.name}",
-                    "labels": {plan.cluster.spec.pool_label: pool.label_value},
+                    "labels": _written(pool),
                     "matchFeatures": [{"feature": "system.name", "matchExpressions": expression}],
                 }
             ]

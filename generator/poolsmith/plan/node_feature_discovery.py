@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.plan.plan import NFD
 from poolsmith.plan.scheduling import all_tolerations
 from poolsmith.profiles.cluster import NfdProvider
 from poolsmith.profiles.toleration import shown_taint
@@ -38,7 +39,9 @@ def _notes(plan: ClusterPlan, facts: Facts) -> Iterator[str]:
     named = [pool.name for pool in plan.pools if pool.node_names]
     if named:
         key = plan.cluster.spec.pool_label
+        written = {label.key for pool in plan.pools for label in pool.labels if label.writer == NFD} | {key}
+        namespaces = sorted({name.partition("/")[0] for name in written})
         yield (
-            f"It must serve NodeFeatureRule, and must not deny the label namespace {key.partition('/')[0]}: its master "
-            f"writes {key} on the nodes of {', '.join(named)}."
+            f"It must serve NodeFeatureRule, and must not deny the label namespace {' or '.join(namespaces)}: its "
+            f"master writes {', '.join(sorted(written))} on the nodes of {', '.join(named)}."
         )

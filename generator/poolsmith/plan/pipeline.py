@@ -28,6 +28,7 @@ from poolsmith.plan.mig import partition_gpus
 from poolsmith.plan.mig_reboot import reboot_nodes
 from poolsmith.plan.mixed_runtimes import accept_mixture
 from poolsmith.plan.node_feature_discovery import note_external_discovery
+from poolsmith.plan.opt_outs import keep_opt_outs
 from poolsmith.plan.plan import ClusterPlan, PoolPlan
 from poolsmith.plan.priority_quota import allow_critical_pods
 from poolsmith.plan.registry import mirror_images
@@ -66,6 +67,7 @@ OPERATOR: tuple[Pass, ...] = (
     reboot_nodes,
     share_gpus,
     plan_sandboxes,
+    keep_opt_outs,
     check_taints,
     tolerate_taints,
     deliver_operator,

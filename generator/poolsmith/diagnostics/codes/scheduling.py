@@ -91,6 +91,25 @@ AUTOSCALED_BY_NAME = RuleInfo(
     symptom="`pod didn't trigger scale-up: 1 node(s) didn't match Pod's node affinity/selector`",
     references=("NVIDIA/gpu-operator examples/cluster-autoscaler",),
 )
+OPT_OUT_NOT_KEPT = RuleInfo(
+    code="PSM248",
+    name="opt-out-not-kept",
+    severity=Severity.NOTE,
+    what="The nodes of a pool have a label that keeps an operand off them, and only the provisioner writes it.",
+    why=(
+        "The operator removes its labels from nodes without a GPU label: v26.7.0 whenever it looks at a node that Node "
+        "Feature Discovery has not labelled yet, older releases when the GPU label goes. Kubelets and provisioners "
+        "write a label once. Then a second driver or toolkit is installed on the node."
+    ),
+    fix="list the nodes in `nodes.names`: a NodeFeatureRule then writes the label again and again",
+    bad="nodes: {count: 2}\ndriver: {source: preinstalled}   # beside pools with a driver container\n",
+    good="nodes: {names: [gpu-1, gpu-2]}\ndriver: {source: preinstalled}\n",
+    symptom="a driver or toolkit pod on a node that has its own; `nvidia.com/gpu.deploy.driver` is `true` there",
+    references=(
+        "NVIDIA/gpu-operator@v26.7.0:controllers/nodelabeling_controller.go",
+        "NVIDIA/gpu-operator@v26.3.3:controllers/state_manager.go",
+    ),
+)
 
 SCHEDULING = (
     STARTUP_TAINT_MISSING,
@@ -98,4 +117,5 @@ SCHEDULING = (
     TAINT_TWICE,
     TAINT_WITHOUT_TOLERATION,
     AUTOSCALED_BY_NAME,
+    OPT_OUT_NOT_KEPT,
 )
