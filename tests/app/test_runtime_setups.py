@@ -139,7 +139,10 @@ def test_a_class_that_stands_in_the_files_is_there(judge):
 def test_what_the_operator_overwrites_and_what_it_hands_on_is_what_is_predicted_of_it(write_files, run_cli, release):
     """Each variable by its name as value: what the toolkit then gets, against what the rule says of the variable."""
     named = {
-        name: f"/own/{name}" for name in known_variables() if name not in ("RUNTIME_CONFIG", "RUNTIME_CONFIG_SOURCE")
+        name: f"/own/{name}"
+        for name in known_variables()
+        # one is a reference, which the API server takes without a value only
+        if name not in ("RUNTIME_CONFIG", "RUNTIME_CONFIG_SOURCE", "NRI_NAMESPACE")
     }
     node = [{"name": "a", "labels": {**GPU, **SYSTEM}, "runtime": CONTAINERD}]
     root = write_files({"values.yaml": json.dumps(env(**named)), "nodes.yaml": json.dumps(node)})
@@ -152,7 +155,8 @@ def test_what_the_operator_overwrites_and_what_it_hands_on_is_what_is_predicted_
     known = {name: fact for name, fact in known_variables().items() if name in named}
 
     for name, fact in known.items():
-        if fact.overwritten is not None and at_least(release, fact.since or release):
+        own_win = release == "v25.3.3"  # it mounts the runtime's files first, and then sets the variables of the user
+        if fact.overwritten is not None and at_least(release, fact.since or release) and not own_win:
             assert gets[name] != named[name], name
         elif name not in PATHS_INSIDE:
             assert gets[name] == named[name], name

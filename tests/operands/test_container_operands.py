@@ -324,6 +324,14 @@ def test_a_value_beside_a_reference_is_refused_by_the_api_server():
     assert error.endswith("may not be specified when `value` is not empty")
 
 
+@pytest.mark.parametrize("honours", [True, False])
+def test_labels_that_are_not_honoured_are_left_out_of_a_monitor(honours):
+    monitor = {"dcgmExporter": {"serviceMonitor": {"enabled": True, "honorLabels": honours}}}
+    (endpoint,) = found(expansion("v26.3.3", monitor, monitors=True), EXPORTER, "ServiceMonitor")["spec"]["endpoints"]
+
+    assert endpoint.get("honorLabels") is (True if honours else None)
+
+
 def test_the_monitor_of_the_operator_can_not_be_switched_off():
     off = {"operator": {"metrics": {"serviceMonitor": {"enabled": False}}}}
 

@@ -228,8 +228,9 @@ def _set_monitor(made: KubernetesObject, context: Context) -> None:
     for key in ("interval", "scrapeTimeout"):
         if spec.get(key):
             endpoint[key] = spec[key]
-    if spec.get("honorLabels"):  # false is the default, which the operator leaves out
-        endpoint["honorLabels"] = True
+    if spec.get("honorLabels") is not None:
+        endpoint.pop("honorLabels", None)  # false is what a field that is left out means
+        endpoint |= {"honorLabels": True} if spec["honorLabels"] else {}
     if spec.get("relabelings"):
         endpoint["relabelings"] = spec["relabelings"]
     if spec.get("additionalLabels"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.catalog.releases import advisable
 from poolsmith.catalog.toolkit_facts import is_meant_for_toolkit, known_variables
 from poolsmith.catalog.versions import at_least
@@ -64,7 +65,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
                 f"the toolkit",
                 f"remove it, or pin {advisable(since)} or later",
             )
-        elif known[name].overwritten is not None:
+        elif known[name].overwritten is not None and not behaviour_at(document.release.tag)["runtimeFilesFirst"]:
             yield from _overwritten(variable, known[name].overwritten or "", document)
         elif name == _SOURCE and variable.value and not all(map(_is_source, variable.value.split(","))):
             yield Finding(
