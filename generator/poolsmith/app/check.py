@@ -16,7 +16,13 @@ from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.policies.apply import strictly
-from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
+from poolsmith.repository.manifest_files import (
+    YAML_ENDINGS,
+    CheckedDocument,
+    CheckedTree,
+    half_object,
+    parse_documents,
+)
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import (
     Against,
@@ -114,8 +120,13 @@ def _check_paths(
                 diagnostics.append(content)
                 continue
             found, problem = parse_documents(shown, content)
+            problems: list[Diagnostic] = []
+            if problem is not None:
+                from poolsmith.repository.broken_streams import read_apart  # on demand
+
+                found, problems = read_apart(shown, content, problem)
             documents.extend(found)
-            diagnostics.extend([problem] if problem is not None else [])
+            diagnostics.extend(problems)
     for failure in failures:
         shown = _shown(Path(failure.filename), base)
         message = f"can't be read: {failure.strerror or failure}"
@@ -130,10 +141,13 @@ def _check_paths(
     values = judge_values_of(tree, release, named, _not_rendered)
     setups = judge_setups_of(tree, release, named, given)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
+    no_objects = [item for item in documents if not item.is_object and (item.path, item.index) not in values.paths]
+    halves = [half_object(item) for item in no_objects]
+    diagnostics.extend(half for half in halves if half is not None)
     skipped = tuple(
         Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind")
-        for document in documents
-        if not document.is_object and (document.path, document.index) not in values.paths
+        for document, half in zip(no_objects, halves, strict=True)
+        if half is None
     )
     if skipped and not tree.objects and not values.documents and not diagnostics:
         raise NoInputError(_nothing(skipped, release))

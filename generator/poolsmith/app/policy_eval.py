@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from poolsmith.policies.run.run import PolicyRun
 
 _FEW = 3
+_ADMISSION = "admissionregistration.k8s.io"
 _YAML = (".yaml", ".yml")
 DEFAULT_KUBERNETES = "1.34"
 """The version that evaluation was compared with."""
@@ -59,6 +60,9 @@ class EvalFlags:
     kubernetes: str = DEFAULT_KUBERNETES
     user: str | None = None
     groups: Sequence[str] = ()
+    uid: str = ""
+    extra: Sequence[str] = ()
+    """KEY=VALUE; a key may stand there several times."""
     subresource: str = ""
     plural: str = ""
 
@@ -85,6 +89,7 @@ def policy_eval(flags: EvalFlags) -> PolicyEvalResult:
     reading.notes.extend(_defaulted(requests, run))
     found = static_findings(policies, run, kubernetes, told_unbound=False, stored=True)
     _note_implied(policies, reading.notes)
+    reading.notes.extend(_unused(params, policies, run))
     reading.notes.extend(_not_served(policies, kubernetes))
     decisions = [
         Decision(_shown(request), request.operation, _with_broken(evaluation, policies))
@@ -118,8 +123,9 @@ def _refuse_contradictions(flags: EvalFlags) -> None:
         raise UsageError("name an object with --object, or what is deleted with --old")
     if flags.operation is not None and flags.operation not in OPERATIONS:
         raise UsageError(f"`{shorten(flags.operation)}` is no operation; there are {', '.join(OPERATIONS)}")
-    if flags.groups and flags.user is None:
-        raise UsageError("--group needs --user")
+    for flag, given in (("--group", flags.groups), ("--uid", flags.uid), ("--extra", flags.extra)):
+        if given and flags.user is None:
+            raise UsageError(f"{flag} needs --user")
 
 
 def _files_in(path: Path) -> Iterator[Path]:
@@ -228,7 +234,7 @@ def _request(
         old=None if old is None else old.body,
         operation=operation,
         namespaces=namespace_of,
-        user=None if flags.user is None else User(name=flags.user, groups=tuple(flags.groups)),
+        user=_user(flags),
         subresource=flags.subresource,
         plural=flags.plural,
         default_namespace=next(iter(namespaces)) if len(namespaces) == 1 else DEFAULT_NAMESPACE,
@@ -240,6 +246,19 @@ def _request(
             f"`{shorten(resource.plural)}`; its CustomResourceDefinition beside the policies would tell"
         )
     return request
+
+
+def _user(flags: EvalFlags) -> User | None:
+    """Who sends the request; None where nobody is named. Raises UsageError for an `extra` without a key."""
+    if flags.user is None:
+        return None
+    extra: dict[str, tuple[str, ...]] = {}
+    for text in flags.extra:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise UsageError(f"--extra takes KEY=VALUE, not `{shorten(text)}`")
+        extra[key] = (*extra.get(key, ()), value)
+    return User(name=flags.user, groups=tuple(flags.groups), uid=flags.uid, extra=extra)
 
 
 def _operation(body: PlacedObject | None, old: PlacedObject | None, resources: Resources) -> str:
@@ -282,6 +301,21 @@ def _note_implied(policies: PolicySet, notes: list[str]) -> None:
             " and others" if len(unbound) > _FEW else ""
         )
         notes.append(f"{names}: no binding is given; evaluated as if bound with validationActions [Deny]")
+
+
+def _unused(params: Sequence[PlacedObject], policies: PolicySet, run: PolicyRun) -> Iterator[str]:
+    """Parameters that were given, and that nothing was evaluated with."""
+    kinds = {policy.name: policy.param_kind for policy in policies.policies}
+    used = {
+        (kind.api_version, kind.kind, item.param)
+        for evaluation in run.evaluations
+        for item in evaluation.results
+        if item.param is not None and (kind := kinds.get(item.policy)) is not None
+    }
+    for item in params:
+        if item.group != _ADMISSION and (item.api_version, item.kind, item.name) not in used:
+            why = "no binding that applies names it"
+            yield f"{shorten(item.shown)}: nothing was evaluated with this parameter, since {why}"
 
 
 def _not_served(policies: PolicySet, kubernetes: str) -> Iterator[str]:

@@ -40,6 +40,8 @@ def command() -> None:
 @click.option("--kubernetes", default=None, metavar="MINOR", help="Version of the API server. Default: 1.34.")
 @click.option("--user", default=None, metavar="NAME", help="Who sends the request. Default: unknown.")
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="A group of that user; repeatable.")
+@click.option("--uid", default="", metavar="UID", help="That user's uid.")
+@click.option("--extra", multiple=True, metavar="KEY=VALUE", help="What else is known of that user; repeatable.")
 @click.option("--subresource", default="", metavar="NAME", help="Such as `exec` or `scale`.")
 @click.option("--resource", "plural", default="", metavar="PLURAL", help="The resource, if the kind does not tell it.")
 @click.option(
@@ -60,6 +62,8 @@ def evaluate(
     kubernetes: str | None,
     user: str | None,
     groups: tuple[str, ...],
+    uid: str,
+    extra: tuple[str, ...],
     subresource: str,
     plural: str,
     output_format: str,
@@ -84,6 +88,8 @@ def evaluate(
             kubernetes=kubernetes or DEFAULT_KUBERNETES,
             user=user,
             groups=groups,
+            uid=uid,
+            extra=extra,
             subresource=subresource,
             plural=plural,
         )

@@ -127,4 +127,9 @@ def _outcome(decision: Decision, *, sound: bool) -> str:
 
 
 def _short(text: str) -> str:
-    return cut(printable(text.strip().replace("\n", " ")), _LONGEST)
+    """One line; of a long one both ends, since an expression stands before the reason why it failed."""
+    line = printable(text.strip().replace("\n", " "))
+    if len(line) <= _LONGEST:
+        return line
+    half = _LONGEST // 2
+    return f"{cut(line[: half + 1], half)} {line[-half:]}"

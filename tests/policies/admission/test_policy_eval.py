@@ -440,3 +440,50 @@ class TestText:
 
         assert "\x1b" not in result.out
         assert "\x07" not in result.out
+
+
+def test_the_uid_and_whatever_else_is_known_of_the_user_can_be_said(evaluate):
+    expression = (
+        "request.userInfo.uid == '7' && request.userInfo.extra['example.com/team'] == ['a', 'b'] "
+        "&& request.userInfo.extra['x'] == ['']"
+    )
+    who = (
+        "--user",
+        "jane",
+        "--uid",
+        "7",
+        "--extra",
+        "example.com/team=a",
+        "--extra",
+        "example.com/team=b",
+        "--extra",
+        "x=",
+    )
+    policy = one_policy(expression)
+
+    assert evaluate(*who, policy=policy, object=OBJECT).report["allowed"] is True
+    assert evaluate(*who[:4], policy=policy, object=OBJECT).report["allowed"] is False
+    assert evaluate("--uid", "7", policy=policy, object=OBJECT).code == 2
+    assert "KEY=VALUE" in evaluate("--user", "jane", "--extra", "team", policy=policy, object=OBJECT).err
+
+
+def test_a_parameter_that_no_binding_names_is_told(evaluate):
+    policy = POLICY.replace("  validations:", "  paramKind: {apiVersion: v1, kind: ConfigMap}\n  validations:")
+    reference = "{name: used, namespace: shop, parameterNotFoundAction: Deny}"
+    binding = BINDING.replace("[Deny]}", f"[Deny], paramRef: {reference}}}")
+    params = "".join(
+        f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: shop}}\n"
+        for name in ("used", "spare")
+    )
+    notes = evaluate(policy=policy + binding, params=params, object=OBJECT).report["notes"]
+
+    assert [note for note in notes if "nothing was evaluated with this parameter" in note] == [
+        "ConfigMap/spare: nothing was evaluated with this parameter, since no binding that applies names it"
+    ]
+
+
+def test_the_reason_of_a_long_expression_is_shown(evaluate):
+    long = " && ".join(f"object.metadata.name != 'name-{number:03}'" for number in range(40))
+    out = evaluate(policy=one_policy(f"{long} && object.spec.nothing == 1"), object=OBJECT, form="text").out
+
+    assert "no such key: nothing" in out
