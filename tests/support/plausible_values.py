@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
 Made = dict[str, Any]
+_Kind = TypeVar("_Kind")
 DISCOVERY = "node-feature-discovery"
 
 _WORDS = ("blue", "green", "gpu-pool-7", "nightly", "team.a", "x", "tier_1", "r2d2")
@@ -19,7 +20,7 @@ def word(draw: random.Random) -> str:
     return draw.choice(_WORDS)
 
 
-def some(draw: random.Random, *choices: Any) -> Any:
+def some(draw: random.Random, *choices: _Kind) -> _Kind:
     return copy.deepcopy(draw.choice(choices))
 
 
@@ -161,7 +162,11 @@ _NUMBERED = ("enable", "enabled", "create", "enableTaints", "podSetFingerprint",
 for _switch in _NUMBERED:
     BY_KEY[_switch] = boolean
 
-_ROLLING = ({}, {"type": "OnDelete"}, {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "20%"}})
+_ROLLING: tuple[Made, ...] = (
+    {},
+    {"type": "OnDelete"},
+    {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "20%"}},
+)
 BY_PATH: dict[str, Callable[[random.Random], Any]] = {
     "dcgmExporter.config.data": lambda draw: draw.choice(("DCGM_FI_DEV_GPU_TEMP, gauge, T\n", "# none\nA, gauge, b")),
     "devicePlugin.config.data": lambda draw: some(draw, {}, {"default": "version: v1\nflags:\n  migStrategy: none\n"}),
