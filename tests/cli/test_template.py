@@ -134,6 +134,18 @@ def test_the_apis_of_the_cluster(run):
     assert [item["kind"] for item in read_documents(served.out)] == ["GPUCluster", "NVIDIADriver"]
 
 
+def test_all_that_the_chart_installs_is_shown_in_its_namespace(run):
+    values = {"values.yaml": "operator: {cleanupCRD: true}\n"}
+    few = read_documents(run(values).out)
+    shown = read_documents(run(values, "--all", "--namespace", "gpus", "--release-name", "prod").out)
+    found = {(item["kind"], item["metadata"]["name"]): item for item in shown}
+
+    assert shown[: len(few)] == [found[item["kind"], item["metadata"]["name"]] for item in few]
+    assert found["Deployment", "gpu-operator"]["metadata"]["namespace"] == "gpus"
+    assert found["Job", "gpu-operator-cleanup-crd"]["metadata"]["annotations"]["helm.sh/hook"] == "pre-delete"
+    assert ("DaemonSet", "prod-node-feature-discovery-worker") in found
+
+
 def test_nothing_rendered_is_said(run):
     result = run({"values.yaml": "clusterPolicy: {deployCR: false}\n"}, release=("--release", "v26.7.0"))
 

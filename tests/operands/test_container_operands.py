@@ -338,6 +338,20 @@ def test_the_monitor_of_the_operator_can_not_be_switched_off():
     assert found(expansion("v26.7.0", off, monitors=True), "gpu-operator", "ServiceMonitor")
 
 
+@pytest.mark.parametrize("release", ["v24.6.1", "v25.3.4", "v26.7.0"])
+def test_a_monitor_that_honors_no_labels_says_nothing_of_it(release):
+    settings = {"enabled": True, "honorLabels": False, "relabelings": [{"targetLabel": "x", "regex": "", "action": ""}]}
+    monitor = found(
+        expansion(release, {"dcgmExporter": {"serviceMonitor": settings}}, monitors=True),
+        "nvidia-dcgm-exporter",
+        "ServiceMonitor",
+    )
+
+    (endpoint,) = monitor["spec"]["endpoints"]
+    assert "honorLabels" not in endpoint
+    assert endpoint["relabelings"] == [{"targetLabel": "x"}]
+
+
 def test_the_monitor_of_the_operator_has_settings_of_its_own():
     settings = {"interval": "15s", "scrapeTimeout": "5s", "honorLabels": True, "additionalLabels": {"team": "a"}}
     made = expansion("v26.7.0", {"operator": {"metrics": {"serviceMonitor": settings}}}, monitors=True)

@@ -159,7 +159,7 @@ def _claim_template(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _admission_policy(document: dict[str, Any]) -> dict[str, Any]:
-    """Whom it restricts and on what. Expressions and messages are lengths only."""
+    """Whom it restricts and on what, with its expressions: an object without them would be another one."""
     spec = document["spec"]
     hold_all(spec, {"failurePolicy", "matchConditions", "matchConstraints", "variables", "validations"})
     hold_all(spec["matchConstraints"], {"resourceRules"})
@@ -174,8 +174,8 @@ def _admission_policy(document: dict[str, Any]) -> dict[str, Any]:
         "rules": [[joined(",", rule[key]) for key in _MATCHED] for rule in spec["matchConstraints"]["resourceRules"]],
         "condition": condition["name"],
         "serviceAccount": user["name"],
-        "variables": {item["name"]: len(item["expression"]) for item in spec["variables"]},
-        "validations": [{key: len(text) for key, text in item.items()} for item in spec["validations"]],
+        "variables": {item["name"]: item["expression"] for item in spec["variables"]},
+        "validations": [dict(item) for item in spec["validations"]],
     }
 
 

@@ -1,4 +1,4 @@
-"""Use case: the custom resources that the chart renders from values, without Helm."""
+"""Use case: what the chart renders from values, without Helm."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from poolsmith.catalog.versions import version_key
 from poolsmith.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.operands.chart.judgement import chart_errors
+from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.project import HelmRelease, project
-from poolsmith.operands.chart.values_merge import merge_files
+from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaults
 from poolsmith.record import record
 from poolsmith.sources.yaml_writer import emit_all
 from poolsmith.values.values_file import read_values
@@ -46,8 +47,11 @@ def template(
     *,
     settings: Sequence[str] = (),
     helm: HelmRelease | None = None,
+    namespace: str | None = None,
 ) -> TemplateResult:
     """Render `files`, later ones on top, then `settings` in Helm's `--set` grammar.
+
+    With a namespace, all that the chart installs there is shown, hooks and the chart that it brings too.
 
     Raises UsageError for a release that the catalog does not know, and for a setting that can't be read.
     """
@@ -66,7 +70,12 @@ def template(
     if errors:
         return TemplateResult(release, errors=tuple(error.message for error in errors))
     projected = project(projection, chart.defaults, values, helm)
-    return TemplateResult(release, projected.objects, notes=projected.notes)
+    if namespace is None:
+        return TemplateResult(release, projected.objects, notes=projected.notes)
+    merged = merge_over_defaults(chart.defaults, values)
+    workloads = operator_chart_objects(release, merged, namespace, (helm or HelmRelease()).name)
+    objects = (*projected.objects, *workloads.objects, *workloads.hooks)
+    return TemplateResult(release, objects, notes=tuple(f"not evaluated: {text}" for text in workloads.unknown))
 
 
 def template_yaml(result: TemplateResult) -> str:

@@ -151,7 +151,6 @@ def _dra_api(place: ObjectPlacement) -> str:
 
 
 def _admission_policy(compact: dict[str, Any], place: ObjectPlacement) -> dict[str, Any]:
-    """Expressions and messages are markers, but for the one that says who is restricted."""
     user = f"system:serviceaccount:{place.namespace}:{compact['serviceAccount']}"
     keys = ("apiGroups", "apiVersions", "operations", "resources")
     rules = [{key: word.split(",") for key, word in zip(keys, words, strict=True)} for words in compact["rules"]]
@@ -159,8 +158,8 @@ def _admission_policy(compact: dict[str, Any], place: ObjectPlacement) -> dict[s
         "failurePolicy": compact["failurePolicy"],
         "matchConditions": [{"name": compact["condition"], "expression": f'request.userInfo.username == "{user}"'}],
         "matchConstraints": {"resourceRules": rules},
-        "variables": [{"name": name, "expression": _marker(size)} for name, size in compact["variables"].items()],
-        "validations": [{key: _marker(size) for key, size in item.items()} for item in compact["validations"]],
+        "variables": [{"name": name, "expression": text} for name, text in compact["variables"].items()],
+        "validations": [dict(item) for item in compact["validations"]],
     }
     return {"apiVersion": _ADMISSION, "spec": spec}
 
@@ -169,10 +168,6 @@ def _admission_binding(compact: dict[str, Any], place: ObjectPlacement) -> dict[
     del place
     spec = {"policyName": compact["policy"], "validationActions": list(compact["actions"])}
     return {"apiVersion": _ADMISSION, "spec": spec}
-
-
-def _marker(size: int) -> str:
-    return f"<script {size} chars>"
 
 
 _BODIES = {

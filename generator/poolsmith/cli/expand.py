@@ -64,7 +64,8 @@ def command(
     """Print what the operator creates at run time, without a cluster.
 
     Only objects that the operator makes are shown: not its own Deployment, feature discovery and the rest that the
-    chart installs. Conditions of the custom resources, errors and what is unknown are told on standard error.
+    chart installs; `template --all` shows those. Files that the operator brings along in ConfigMaps are shown by their
+    length, as `<N chars>`. Conditions of the custom resources, errors and what is unknown are told on standard error.
     """
     from poolsmith.app.expand import expand, expand_json, expand_yaml
     from poolsmith.app.expand_input import ExpandRequest

@@ -19,6 +19,9 @@ from poolsmith.cli.terminal import tell, tell_text, write
     show_default=True,
     help="Namespace of the Helm release; the custom resources are cluster-wide.",
 )
+@click.option(
+    "--all", "everything", is_flag=True, help="All that the chart installs: workloads, roles, hooks, feature discovery."
+)
 @click.option("--release-name", default="gpu-operator", show_default=True, help="Name of the Helm release.")
 @click.option(
     "-f",
@@ -35,6 +38,7 @@ from poolsmith.cli.terminal import tell, tell_text, write
 def command(
     release: str,
     namespace: str,
+    everything: bool,
     release_name: str,
     files: tuple[Path, ...],
     settings: tuple[str, ...],
@@ -43,15 +47,16 @@ def command(
 ) -> int:
     """Print the custom resources that the chart renders from Helm values, without Helm.
 
-    What the chart itself refuses is an error here too.
+    What the chart itself refuses is an error here too. With --all, everything that Helm would install is shown, to be
+    compared with `helm template`: the same objects with the same fields, hooks among them.
     """
-    del namespace  # Helm takes it, and no custom resource of the chart has one
     from poolsmith.app.template import template, template_json, template_yaml
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.operands.chart.project import HelmRelease
     from poolsmith.report.text import format_text
 
-    result = template(release, files, settings=settings, helm=HelmRelease(release_name, api_versions))
+    helm = HelmRelease(release_name, api_versions)
+    result = template(release, files, settings=settings, helm=helm, namespace=namespace if everything else None)
     if output_format == "json":
         write(template_json(result))
     else:

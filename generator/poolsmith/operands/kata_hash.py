@@ -2,7 +2,7 @@
 
 It is FNV-1a over a printed Go structure: types, field names and values. A map or list that is empty is one without
 entries, and one that is absent is nil: the API server keeps the difference. Held against runs of the operator's
-binary. Source: NVIDIA/gpu-operator:internal/utils.
+binary. Source: NVIDIA/gpu-operator:internal/utils. Its text is what sigs.k8s.io/yaml writes of the same structure.
 """
 
 from __future__ import annotations
@@ -25,6 +25,30 @@ def kata_config_hash(config: Mapping[str, Any]) -> str:
     folder = config.get("artifactsDir", "")
     text = f"(*config.Config){{ArtifactsDir:(string){folder} RuntimeClasses:([]config.RuntimeClass){printed}}}"
     return str(fnv32a(text.encode()))
+
+
+def kata_config_text(config: Mapping[str, Any] | None) -> str:
+    """What the Kata manager reads; empty fields are none, but for the address of artifacts."""
+    from poolsmith.operands.chart.to_yaml import to_yaml  # on demand
+
+    if config is None:
+        return "null\n"
+    classes = [
+        {
+            "name": item.get("name", ""),
+            **({"nodeSelector": item["nodeSelector"]} if item.get("nodeSelector") else {}),
+            "artifacts": {
+                "url": (item.get("artifacts") or {}).get("url", ""),
+                **{key: text for key, text in (item.get("artifacts") or {}).items() if key == "pullSecret" and text},
+            },
+        }
+        for item in config.get("runtimeClasses") or ()
+    ]
+    folder = config.get("artifactsDir")
+    return (
+        to_yaml({**({"artifactsDir": folder} if folder else {}), **({"runtimeClasses": classes} if classes else {})})
+        + "\n"
+    )
 
 
 def _runtime_class(item: Mapping[str, Any]) -> str:

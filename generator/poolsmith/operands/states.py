@@ -16,6 +16,7 @@ from poolsmith.operands.daemon_sets.managers import (
 from poolsmith.operands.daemon_sets.table import change
 from poolsmith.operands.daemon_sets.telemetry import reads_pods
 from poolsmith.operands.expansion import object_order
+from poolsmith.operands.kata_hash import kata_config_text
 from poolsmith.operands.kube import NotModelled, OperatorError, OperatorPanicError, refused_variable, worded
 from poolsmith.record import record
 
@@ -205,7 +206,7 @@ def _kata_class(template: KubernetesObject, item: dict[str, Any], policy: Cluste
 def _plain(compact: dict[str, Any], context: Context) -> KubernetesObject:
     made = whole(compact, context.namespace)
     if compact["name"] == "nvidia-kata-manager-config":
-        made["data"] = {"config.yaml": "<configuration of the Kata manager>"}
+        made["data"] = {"config.yaml": kata_config_text(context.spec.at("kataManager").get("config"))}
     if made["kind"] == "Service" and compact["name"] == "nvidia-dcgm-exporter":
         service = context.spec.at("dcgmExporter", "service")
         for key in ("type", "internalTrafficPolicy"):
@@ -232,6 +233,8 @@ def _set_monitor(made: KubernetesObject, context: Context) -> None:
         endpoint.pop("honorLabels", None)  # false is what a field that is left out means
         endpoint |= {"honorLabels": True} if spec["honorLabels"] else {}
     if spec.get("relabelings"):
-        endpoint["relabelings"] = spec["relabelings"]
+        from poolsmith.operands.relabelings import relabelings  # on demand
+
+        endpoint["relabelings"] = relabelings(spec["relabelings"])
     if spec.get("additionalLabels"):
         made["metadata"].setdefault("labels", {}).update(spec["additionalLabels"])

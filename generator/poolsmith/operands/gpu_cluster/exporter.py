@@ -19,7 +19,7 @@ from poolsmith.operands.gpu_cluster.pod_settings import (
     set_image,
 )
 from poolsmith.operands.kube import add_volume, containers_of, host_path, mount, move_host_path, pod_of, set_env
-from poolsmith.sources.nested import copied
+from poolsmith.operands.relabelings import relabelings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,6 @@ _POD_VARIABLES = {
     "enablePodLabels": "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS",
     "enablePodUID": "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_UID",
 }
-_DROPPED_WHEN_EMPTY = ("sourceLabels", "targetLabel", "regex", "modulus", "action")
 
 
 def exporter(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[str, Any]]:
@@ -122,7 +121,7 @@ def _service_monitor(service: dict[str, Any], monitor: Mapping[str, Any]) -> dic
     }
     endpoint |= {key: monitor[key] for key in ("interval", "scrapeTimeout") if monitor.get(key)}
     if monitor.get("relabelings"):
-        endpoint["relabelings"] = [_relabeling(rule) for rule in monitor["relabelings"]]
+        endpoint["relabelings"] = relabelings(monitor["relabelings"])
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "ServiceMonitor",
@@ -137,13 +136,4 @@ def _service_monitor(service: dict[str, Any], monitor: Mapping[str, Any]) -> dic
             "selector": {"matchLabels": dict(metadata["labels"])},
             "endpoints": [endpoint],
         },
-    }
-
-
-def _relabeling(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the empty fields that the operator drops when it writes it anew."""
-    return {
-        key: copied(value)
-        for key, value in rule.items()
-        if value is not None and (value or key not in _DROPPED_WHEN_EMPTY)
     }
