@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.operands.chart.go_template import SetInteger, TemplateError, is_true, look_up, plain, printed, quoted
+from poolsmith.operands.chart.go_template import (
+    SetInteger,
+    TemplateError,
+    as_data,
+    is_true,
+    look_up,
+    plain,
+    printed,
+    quoted,
+)
 
 
 @pytest.mark.parametrize("value", [None, False, 0, 0.0, "", [], {}, SetInteger(0)], ids=repr)
@@ -110,3 +119,9 @@ def test_a_missing_last_key_is_null_and_anything_above_is_an_error():
         look_up(values, ("driver", "rdma", "enabled"))
     with pytest.raises(TemplateError, match=r"`driver\.image` is not a map"):
         look_up(values, ("driver", "image", "tag"))
+
+
+def test_an_integer_of_set_comes_back_as_an_integer_like_others():
+    (number,) = as_data({"a": [SetInteger(3)]}, "a")["a"]
+
+    assert (number, type(number)) == (3, int)

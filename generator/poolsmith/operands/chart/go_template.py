@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.chart import read_back
-from poolsmith.sources.nested import copied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +74,15 @@ def as_data(value: Any, shown: str) -> Any:
         read_back.data(value)
     except read_back.LeavesPlace as error:
         raise left_place(error, shown) from None
-    return copied(value)
+    return _read_back(value)
+
+
+def _read_back(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _read_back(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_read_back(item) for item in value]
+    return int(value) if isinstance(value, SetInteger) else value
 
 
 def left_place(error: read_back.LeavesPlace, shown: str) -> TemplateError:
