@@ -80,9 +80,9 @@ def assert_imported(folder, tag):
     for kind in KINDS:
         name = f"{kind}/{tag}.json"
         assert (store.DATA / name).exists() == (name in made.files)
-        if name in made.files:
-            assert made.files[name].decode() == (store.DATA / name).read_text("utf-8")
     assert PACK not in made.files
+    for name, content in made.files.items():
+        assert content.decode() == (store.DATA / name).read_text("utf-8"), name
     assert made.by_hand == []
 
 
@@ -96,6 +96,8 @@ def test_entries_are_made_from_real_checkouts(checkouts):
     folder = checkouts("POOLSMITH_OPERATOR")
     for tag in TAGS:
         assert_imported(folder / tag, tag)
+        made = import_operands(folder / tag, tag).files
+        assert {f"charts/gpu-operator/{tag}.json", f"projection/{tag}.json"} <= made.keys()
 
 
 def test_there_is_no_entry_without_operands():
