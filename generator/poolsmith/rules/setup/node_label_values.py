@@ -11,6 +11,7 @@ from poolsmith.catalog.versions import is_older
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.plan.mig_placements import misfit
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.rules.setup.plugin_configs import operator_configs
 from poolsmith.sources.nested import value_at
@@ -89,7 +90,7 @@ def _workload(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
 
 
 def _layout(
-    node: SetupNode, layout: str, layouts: tuple[bool, frozenset[str]], view: SetupView
+    node: SetupNode, layout: str, layouts: tuple[bool, Mapping[str, Any]], view: SetupView
 ) -> Iterator[Finding[Location]]:
     own, known = layouts
     entry = view.catalog.gpus.find(node.gpu) if node.gpu else None
@@ -106,7 +107,16 @@ def _layout(
             place=_at(node, MIG_CONFIG),
             help=f"remove the label `{MIG_CONFIG}`",
         )
-    elif entry is not None and uniform is not None and not own and not _has(entry, uniform["profile"]):
+    elif entry is not None and own:
+        groups = known[layout] if isinstance(known[layout], list) else []
+        why = next((why for group in groups if (why := _misfit(group, entry)) is not None), None)
+        if why is not None:
+            yield Finding(
+                message=f"the MIG layout `{layout}` of node `{node.name}` can't be made on {entry.product}: {why}",
+                place=_at(node, MIG_CONFIG),
+                help="ask for fewer or smaller instances, or for another layout",
+            )
+    elif entry is not None and uniform is not None and not _has(entry, uniform["profile"]):
         yield Finding(
             message=f"{entry.product} of node `{node.name}` has no MIG profile `{uniform['profile']}`",
             place=_at(node, MIG_CONFIG),
@@ -132,8 +142,21 @@ def _plain(profile: str) -> str:
     return profile.replace("+", ".").replace("-", ".")
 
 
-def _layouts(view: SetupView) -> tuple[bool, frozenset[str]] | None:
-    """Whether somebody wrote them, and their names; None where nobody can tell, or nothing reads the label."""
+def _misfit(group: Any, entry: GpuEntry) -> str | None:
+    """Why GPUs of a kind can't be partitioned as a group of somebody's own layout says."""
+    devices = group.get("mig-devices") if isinstance(group, dict) else None
+    if not isinstance(devices, dict) or "device-filter" in group or not devices:
+        return None
+    if group.get("mig-enabled") is False:
+        return "it has devices of GPUs for which MIG is off"
+    counts = {name: count for name, count in devices.items() if isinstance(count, int) and count > 0}
+    if len(counts) < len(devices) or not set(counts) <= set(entry.mig_profiles):
+        return None
+    return misfit(counts, entry.mig_profiles)
+
+
+def _layouts(view: SetupView) -> tuple[bool, Mapping[str, Any]] | None:
+    """Whether somebody wrote them, and their groups by name; None where nobody can tell, or nothing reads the label."""
     if view.flag("migManager.enabled") is False or view.operator is None:
         return None
     assert view.values is not None, "NEEDS says so"
@@ -141,7 +164,7 @@ def _layouts(view: SetupView) -> tuple[bool, frozenset[str]] | None:
     if not isinstance(name, str) or name in ("", _SHIPPED):
         known_unset = view.values.of_policy or not view.values.partial or name is not None
         chart = view.catalog.chart(view.catalog.releases.chart_name, view.operator.tag)
-        return (False, frozenset(chart.mig_layouts)) if chart is not None and known_unset else None
+        return (False, dict.fromkeys(chart.mig_layouts)) if chart is not None and known_unset else None
     data = view.value(f"{_MIG_MAP}.data") if view.value(f"{_MIG_MAP}.create") is True else _data_of(view, name)
     text = data.get("config.yaml") if isinstance(data, dict) else None
     if not isinstance(text, str):
@@ -151,7 +174,9 @@ def _layouts(view: SetupView) -> tuple[bool, frozenset[str]] | None:
     except YamlProblem:
         return None
     layouts = value_at(documents[0], ("mig-configs",)) if documents else None
-    return (True, frozenset(map(str, layouts))) if isinstance(layouts, dict) and layouts else None
+    return (
+        (True, {str(key): value for key, value in layouts.items()}) if isinstance(layouts, dict) and layouts else None
+    )
 
 
 def _data_of(view: SetupView, name: str) -> Mapping[str, Any] | None:
