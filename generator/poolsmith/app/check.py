@@ -20,7 +20,6 @@ from poolsmith.repository.manifest_files import (
     YAML_ENDINGS,
     CheckedDocument,
     CheckedTree,
-    half_object,
     parse_documents,
 )
 from poolsmith.rules.registry import RULES
@@ -141,13 +140,10 @@ def _check_paths(
     values = judge_values_of(tree, release, named, _not_rendered)
     setups = judge_setups_of(tree, release, named, given)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
-    no_objects = [item for item in documents if not item.is_object and (item.path, item.index) not in values.paths]
-    halves = [half_object(item) for item in no_objects]
-    diagnostics.extend(half for half in halves if half is not None)
     skipped = tuple(
         Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind")
-        for document, half in zip(no_objects, halves, strict=True)
-        if half is None
+        for document in documents
+        if not document.is_object and (document.path, document.index) not in {*values.paths, *schemas.half}
     )
     if skipped and not tree.objects and not values.documents and not diagnostics:
         raise NoInputError(_nothing(skipped, release))

@@ -21,6 +21,7 @@ from poolsmith.policies.admission.reading import read_policies
 from poolsmith.policies.admission.reads import absent_defaults
 from poolsmith.policies.admission.request import OPERATIONS, User
 from poolsmith.policies.admission.resources import Resources
+from poolsmith.policies.admission.unused_params import unused_params
 from poolsmith.policies.admission.verdict import Decision, Evaluation, PolicyEvalResult, ValidationResult, Verdict
 from poolsmith.policies.admission_file import is_served
 from poolsmith.policies.files import TEST_ENDING
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from poolsmith.policies.run.run import PolicyRun
 
 _FEW = 3
-_ADMISSION = "admissionregistration.k8s.io"
 _YAML = (".yaml", ".yml")
 DEFAULT_KUBERNETES = "1.34"
 """The version that evaluation was compared with."""
@@ -89,7 +89,7 @@ def policy_eval(flags: EvalFlags) -> PolicyEvalResult:
     reading.notes.extend(_defaulted(requests, run))
     found = static_findings(policies, run, kubernetes, told_unbound=False, stored=True)
     _note_implied(policies, reading.notes)
-    reading.notes.extend(_unused(params, policies, run))
+    reading.notes.extend(unused_params(params, policies, requests, resources))
     reading.notes.extend(_not_served(policies, kubernetes))
     decisions = [
         Decision(_shown(request), request.operation, _with_broken(evaluation, policies))
@@ -301,21 +301,6 @@ def _note_implied(policies: PolicySet, notes: list[str]) -> None:
             " and others" if len(unbound) > _FEW else ""
         )
         notes.append(f"{names}: no binding is given; evaluated as if bound with validationActions [Deny]")
-
-
-def _unused(params: Sequence[PlacedObject], policies: PolicySet, run: PolicyRun) -> Iterator[str]:
-    """Parameters that were given, and that nothing was evaluated with."""
-    kinds = {policy.name: policy.param_kind for policy in policies.policies}
-    used = {
-        (kind.api_version, kind.kind, item.param)
-        for evaluation in run.evaluations
-        for item in evaluation.results
-        if item.param is not None and (kind := kinds.get(item.policy)) is not None
-    }
-    for item in params:
-        if item.group != _ADMISSION and (item.api_version, item.kind, item.name) not in used:
-            why = "no binding that applies names it"
-            yield f"{shorten(item.shown)}: nothing was evaluated with this parameter, since {why}"
 
 
 def _not_served(policies: PolicySet, kubernetes: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from poolsmith.cel import engine_problem
 from poolsmith.diagnostics import Diagnostic, UsageError, diagnose, sorted_unique
 from poolsmith.diagnostics.codes import policy as codes
 from poolsmith.diagnostics.outcome import Outcome, Skipped
-from poolsmith.diagnostics.printable import one_line, shorten
+from poolsmith.diagnostics.printable import cut_inside, shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.policies.admission.make_request import make_request
 from poolsmith.policies.admission.placed import PlacedObject, placed_objects
@@ -18,7 +18,7 @@ from poolsmith.policies.admission.reading import read_policies
 from poolsmith.policies.admission.request import User
 from poolsmith.policies.admission.resources import Resources
 from poolsmith.policies.admission.verdict import Evaluation, Verdict
-from poolsmith.policies.policy_test import CaseResult, Expected, PolicyCase
+from poolsmith.policies.policy_test import CaseResult, CaseUser, Expected, PolicyCase
 from poolsmith.policies.policy_test_files import ENDING, TestFile, TestFiles, find_test_files
 from poolsmith.policies.run.process import Budget
 from poolsmith.policies.run.run import run_policies, run_together
@@ -205,7 +205,7 @@ class _CasesOfFile:
             old=old,
             operation=str(operation),
             namespaces=lambda _name: case.namespace_object or None,
-            user=None if case.user is None else User(name=case.user.name, groups=case.user.groups),
+            user=_user(case.user),
             subresource=case.subresource,
         )
 
@@ -285,6 +285,10 @@ def _actual(evaluation: Evaluation, wanted: Expected) -> str:
     return Verdict.ALLOW.value
 
 
+def _user(case: CaseUser | None) -> User | None:
+    return None if case is None else User(name=case.name, groups=case.groups, uid=case.uid, extra=case.extra)
+
+
 def _words(actual: str) -> str:
     return "not evaluated" if actual == _NOT_EVALUATED else actual
 
@@ -295,7 +299,8 @@ def _why_not_met(evaluation: Evaluation) -> str:
 
 
 def _failed(test: TestFile, index: int, result: CaseResult) -> Diagnostic:
-    message = f"case `{shorten(result.name)}`: {one_line(result.why, _LONGEST)}"
+    why = cut_inside(" ".join(result.why.split()), _LONGEST)
+    message = f"case `{shorten(result.name)}`: {why}"
     place = test.document.file.locate(f"/spec/cases/{index}/expect")
     return diagnose(codes.FAILED_POLICY_TEST, message, place, subject=result.policy)
 

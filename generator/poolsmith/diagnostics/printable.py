@@ -48,6 +48,14 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def cut_inside(text: str, limit: int) -> str:
+    """Without its middle where it is too long: what failed is told first, and why last."""
+    if len(text) <= limit:
+        return text
+    end = limit // 2
+    return f"{text[: limit - end - 1]}…{text[-end:]}"
+
+
 def kind_of(value: Any) -> str:
     """What a value of YAML or JSON is, in words."""
     if value is None:

@@ -11,7 +11,7 @@ from poolsmith.diagnostics.codes import admission as codes
 from poolsmith.diagnostics.codes.policy import DEPENDS_ON_DEFAULTING, POLICY_SAW_NOTHING
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Skipped
-from poolsmith.diagnostics.printable import one_line, shorten
+from poolsmith.diagnostics.printable import cut_inside, shorten
 from poolsmith.policies.admission.verdict import Verdict
 from poolsmith.record import record
 
@@ -198,7 +198,7 @@ class _Places:
     def finding(self, about: JudgedObject, result: ValidationResult) -> Diagnostic:
         rule, done = next((rule, done) for action, rule, done in _RULES if action == result.action)
         bound = f" (binding {shorten(result.binding)})" if result.binding is not None else ""
-        said = one_line(result.message, _LONGEST)
+        said = cut_inside(" ".join(result.message.split()), _LONGEST)
         message = f"{about.words} is {done} by policy {shorten(result.policy)}{bound}: {said}"
         return diagnose(
             rule,
@@ -212,7 +212,7 @@ class _Places:
         """At the policy: what keeps it from being evaluated stands there."""
         placed = self._policies[name].placed if name in self._policies else self._broken[name]
         on = f" on {count} objects" if count else ""
-        reason = one_line(why, _LONGEST)
+        reason = cut_inside(" ".join(why.split()), _LONGEST)
         message = f"policy {shorten(name)} was not evaluated{on} of cluster {self._view.cluster}: {reason}"
         subject = f"{self._view.cluster}/{name}"
         return diagnose(codes.UNDECIDED_BY_POLICY, message, placed.locate(), subject=subject)

@@ -38,6 +38,8 @@ class CaseUser:
 
     name: str = spec("User name.", pattern=TEXT, examples=("system:serviceaccount:flux-system:kustomize-controller",))
     groups: tuple[str, ...] = spec("Groups of the user.", pattern=TEXT, default=())
+    uid: str = spec("UID of the user, where who authenticates gives one.", pattern=TEXT, default="")
+    extra: dict[str, tuple[str, ...]] = spec("What authentication adds, by key.", keys=TEXT, pattern=TEXT, default={})
 
 
 @record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.diagnostics.printable import cut, printable, printable_line
+from poolsmith.diagnostics.printable import cut_inside, printable, printable_line
 from poolsmith.report.json_v1 import diagnostic_body
 
 if TYPE_CHECKING:
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from poolsmith.policies.admission.verdict import Decision, PolicyEvalResult, ValidationResult
 
-_LONGEST = 400
+_LONGEST = 10 * 1024
+"""As the API server bounds audit annotations; its messages are shorter, but expressions in them need not be."""
 
 
 def eval_json(result: PolicyEvalResult) -> str:
@@ -127,9 +128,5 @@ def _outcome(decision: Decision, *, sound: bool) -> str:
 
 
 def _short(text: str) -> str:
-    """One line; of a long one both ends, since an expression stands before the reason why it failed."""
-    line = printable(text.strip().replace("\n", " "))
-    if len(line) <= _LONGEST:
-        return line
-    half = _LONGEST // 2
-    return f"{cut(line[: half + 1], half)} {line[-half:]}"
+    """One line; of one that is very long both ends, since an expression stands before the reason why it failed."""
+    return cut_inside(printable(text.strip().replace("\n", " ")), _LONGEST)

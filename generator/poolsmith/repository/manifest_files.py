@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
-from poolsmith.diagnostics.codes.object_schema import SCHEMA_VIOLATION
-from poolsmith.diagnostics.printable import shorten
 from poolsmith.record import record
 from poolsmith.sources.input_tree import yaml_diagnostic
 from poolsmith.sources.source_file import SourceFile
@@ -93,22 +91,6 @@ class CheckedTree:
             for document in self.objects
             if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/")
         )
-
-
-def half_object(document: CheckedDocument) -> Diagnostic | None:
-    """What is wrong with a document that has a name, and one of `apiVersion` and `kind`; None with any other.
-
-    A document with neither may be anything; values of a chart may have a `kind` of their own, but no name of an object.
-    """
-    if bool(document.kind) == bool(document.api_version):
-        return None
-    name = document.metadata.get("name") or document.metadata.get("generateName")
-    if not isinstance(name, str):
-        return None
-    lacking = "apiVersion" if document.kind else "kind"
-    pointer = f"/{lacking}" if lacking in document.data else f"/{'kind' if document.kind else 'apiVersion'}"
-    message = f"the object `{shorten(name)}` has no `{lacking}`: nothing of it was judged, and nobody can apply it"
-    return diagnose(SCHEMA_VIOLATION, message, document.source.locate(pointer), help=f"write its `{lacking}`")
 
 
 def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], Diagnostic | None]:

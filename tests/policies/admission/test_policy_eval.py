@@ -305,6 +305,40 @@ class TestParams:
         )
         assert (verdicts(allowed), allowed.code) == ([], 0)
 
+    @pytest.mark.parametrize(
+        ("params", "why"),
+        [
+            ("{apiVersion: v1, kind: Secret, metadata: {name: limit}}", "no policy has `paramKind` v1 Secret"),
+            ("{apiVersion: v1, kind: ConfigMap, metadata: {name: limits, namespace: shop}}", "takes `limit`"),
+            ("{apiVersion: v1, kind: ConfigMap, metadata: {name: limit, namespace: other}}", "takes `limit`"),
+        ],
+    )
+    def test_a_parameter_that_no_binding_takes_is_told(self, evaluate, params, why):
+        reference = "paramRef: {name: limit, parameterNotFoundAction: Deny}"
+        named = BINDING.replace("policyName: replicas", f"policyName: p, {reference}")
+
+        found = evaluate(policy=f"{self.ASKS}\n{named}", object=OBJECT, params=f"{params}\n---\n{self.LIMIT}")
+
+        (note,) = found.report["notes"]
+        assert "nothing was evaluated" in note
+        assert why in note
+
+    def test_a_parameter_of_the_implied_binding_is_used(self, evaluate):
+        found = evaluate(policy=self.ASKS, object=OBJECT, params=self.LIMIT)
+
+        assert not [note for note in found.report["notes"] if "nothing was evaluated" in note]
+
+
+def test_the_reason_at_the_end_of_a_long_message_is_shown(evaluate):
+    reason = "and so the pod is refused"
+    long = one_policy("false", validations=[{"expression": "false", "message": f"{'a word ' * 200}{reason}"}])
+    failing = one_policy(" || ".join(["object.metadata.name == 'x'"] * 40) + " || object.nothing == 1")
+    longest = one_policy("false || " * 4000 + "object.nothing == 1")
+
+    assert reason in evaluate(policy=long, object=OBJECT, form="text").out
+    assert "no such key: nothing" in evaluate(policy=failing, object=OBJECT, form="text").out
+    assert "no such key: nothing" in evaluate(policy=longest, object=OBJECT, form="text").out
+
 
 class TestKinds:
     WIDGET = "{apiVersion: example.com/v1, kind: Octopus, metadata: {name: a}, spec: {arms: 8}}"
@@ -478,7 +512,7 @@ def test_a_parameter_that_no_binding_names_is_told(evaluate):
     notes = evaluate(policy=policy + binding, params=params, object=OBJECT).report["notes"]
 
     assert [note for note in notes if "nothing was evaluated with this parameter" in note] == [
-        "ConfigMap/spare: nothing was evaluated with this parameter, since no binding that applies names it"
+        "ConfigMap/spare: nothing was evaluated with this parameter, since binding `everywhere` takes `used` in namespace `shop`"
     ]
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.kubernetes_types import OBJECT_META, known_minors
-from poolsmith.diagnostics.printable import printable
+from poolsmith.diagnostics.printable import cut_inside, printable
 from poolsmith.policies.admission.go_types import readers
 from poolsmith.policies.admission.go_values import NotThisType
 from poolsmith.record import record
@@ -54,7 +54,7 @@ def normalised(body: Any, kubernetes: str) -> Normalised:
     except NotThisType as problem:
         if struct is None:
             problem.steps.append("metadata")
-        return Normalised(body, struct is not None, printable(str(problem))[:_LONGEST_REASON])
+        return Normalised(body, struct is not None, cut_inside(printable(str(problem)), _LONGEST_REASON))
     return Normalised(body, native=False)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes import policy as codes
-from poolsmith.diagnostics.printable import one_line, shorten
+from poolsmith.diagnostics.printable import cut_inside, shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.sources.pointer import dotted_pointer
 
@@ -47,7 +47,7 @@ def _of_issue(policy: Policy, issue: Issue, kubernetes: str) -> Diagnostic:
     subject = _shown(policy)
     field = dotted_pointer(issue.pointer)
     place = policy.placed.inside(issue.pointer, issue.line, issue.column)
-    said = one_line(issue.message, _LONGEST)
+    said = cut_inside(" ".join(issue.message.split()), _LONGEST)
     if issue.needs:
         message = f"{subject}: `{field}` needs Kubernetes {issue.needs}, and this is {kubernetes}: {said}"
         return diagnose(codes.EXPRESSION_TOO_NEW, message, place, subject=subject)

@@ -39,7 +39,7 @@ class Against:
 
 @record
 class SchemaResult:
-    """What the schemas said of one tree."""
+    """What the schemas said of one tree. `half`: path and index of documents that are meant as objects."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     validated: int = 0
@@ -48,6 +48,7 @@ class SchemaResult:
     kubernetes: str = ""
     operator: str | None = None
     verdicts: tuple[SchemaVerdict, ...] = ()
+    half: frozenset[tuple[str, int]] = frozenset()
 
 
 def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = False) -> SchemaResult:
@@ -62,6 +63,7 @@ def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = 
         kubernetes=kubernetes,
         operator=against.operator,
         verdicts=tuple(judged.verdicts),
+        half=frozenset(judged.half),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
 from poolsmith.diagnostics.codes import object_schema as codes
 from poolsmith.record import record
+from poolsmith.rules.schema.half_objects import half_object, half_objects
 from poolsmith.schema.schemas import KindSchema, NoSchema, Schemas
 from poolsmith.schema.violation import BEYOND_JSON_SCHEMA, Violation, What
 from poolsmith.sources.pointer import join
@@ -47,13 +48,17 @@ class SchemaVerdict:
 
 @record(frozen=False, kw_only=False)
 class SchemaFindings:
-    """What the schemas said about a tree. `skipped` counts objects by what and why."""
+    """What the schemas said about a tree. `skipped` counts objects by what and why.
+
+    `half` are path and index of documents that are meant as objects, and are none.
+    """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     validated: int = 0
     skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
     not_evaluated: int = 0
     verdicts: list[SchemaVerdict] = field(default_factory=list)
+    half: set[tuple[str, int]] = field(default_factory=set)
 
 
 def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = False) -> SchemaFindings:
@@ -67,7 +72,8 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
         for base, body in unfold(document.data):
             api_version, kind = body.get("apiVersion"), body.get("kind")
             if not isinstance(api_version, str) or not isinstance(kind, str):
-                judgement.skipped["items of lists", "they have no apiVersion and kind"] += 1
+                half = half_object(document, base, body)
+                judgement.diagnostics.append(half.diagnostic(places.of(document)))
                 continue
             if api_version == _OWN:
                 judgement.skipped["profiles", "`poolsmith check` without a path checks them"] += 1
@@ -86,6 +92,9 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
                 judgement.verdicts.append(SchemaVerdict(document, base, schema, body, next(refused, None)))
             if violations:
                 _report(judgement, document, base, _name(body), violations, places, reported)
+    for half in half_objects(tree, patches):
+        judgement.half.add((half.document.path, half.document.index))
+        judgement.diagnostics.append(half.diagnostic(places.of(half.document)))
     for (api_version, kind), (document, base, name, schema) in unknown.items():
         count = judgement.skipped[f"{api_version} {kind}", schema.reason]
         judgement.diagnostics.append(_unknown(schema, document, base, name, count, places))
