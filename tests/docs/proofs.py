@@ -69,6 +69,11 @@ PROOFS = (
         ("tests/control_plane/test_grants_policy.py",),
         f"{TOOLS}, {CHARTS}",
     ),
+    Proof(
+        "verdicts of the same policy on pods of the chart, by sets of values at each release",
+        f"{HELM}, then {API_SERVER} and kube-controller-manager",
+        ("tests/policies/privilege_policy/test_recorded_pods.py",),
+    ),
     Proof("predicted operands", f"{OPERATOR}, run in memory", ("tests/operands/test_operand_oracle.py",)),
     Proof(
         "predicted operands, of more releases and scenarios",

@@ -68,14 +68,25 @@ def changes(pod: Pod) -> Iterator[Change]:
         other = copied(pod)
         make(other)
         gained = tuple(sorted({text for _, text in held(other) - before}))
-        if gained or kind in NO_TOKEN:
+        if gained or kind in NO_TOKEN or (_asks_in_vain(kind, place, pod) and other != pod):
             yield Change(kind, place, other, gained, ephemeral=place.startswith("ephemeral"))
+
+
+def _asks_in_vain(kind: str, place: str, pod: Pod) -> bool:
+    """Of a privileged container, what it has anyway."""
+    if kind not in ("capability", "seccomp", "apparmor", "selinux"):
+        return False
+    name = place.split()[1].strip(",") if " " in place else ""
+    own = [item for field in SORTS for item in pod["spec"].get(field) or () if item["name"] == name]
+    return any((item.get("securityContext") or {}).get("privileged") for item in own)
 
 
 def names(message: str, change: Change) -> bool:
     """Whether a message names what is not granted; a path stands there as the pod spells it."""
+    # a port in the network of the node is no privilege beside it
     texts = (message, message.replace("/:", ":"))
-    return not change.gained or any(f" wants {token}" in text for token in change.gained for text in texts)
+    words = [f" {word}{token}" for token in change.gained for word in ("wants ", "has ", "has also:")]
+    return not words or any(word in text for word in words for text in texts)
 
 
 NO_TOKEN = ("identity",)
@@ -135,9 +146,8 @@ def _of_containers(pod: Pod) -> Iterator[Made]:
             place = f"{sort} {own['name']}"
             yield from _of_context(own, field, index, place)
             yield from _of_mounts(pod, field, index, place)
-            if not pod["spec"].get("hostNetwork"):
-                port = {"containerPort": 4242, "hostPort": 4242, "protocol": "TCP", "name": "more"}
-                yield "host-port", place, _at(field, index, lambda c, p=port: c.setdefault("ports", []).append(p))
+            port = {"containerPort": 4242, "hostPort": 4242, "protocol": "TCP", "name": "more"}
+            yield "host-port", place, _at(field, index, lambda c, p=port: c.setdefault("ports", []).append(p))
 
 
 def _at(field: str, index: int, change: Callable[[Pod], object]) -> Callable[[Pod], object]:

@@ -216,6 +216,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM644", "namespace-not-held", "note", ()),
     ("PSM645", "incomplete-privilege-policy", "note", ()),
     ("PSM646", "running-release-unknown", "warning", ()),
+    ("PSM647", "pod-too-costly-to-judge", "error", ()),
     ("PSM650", "unexplained-acceptance", "error", ()),
     ("PSM651", "expired-acceptance", "error", ()),
     ("PSM652", "unused-acceptance", "warning", ()),

@@ -84,6 +84,11 @@ def asked_by_container(container: Container) -> Iterator[Asked]:
 def _of_context(container: Container) -> Iterator[Asked]:
     if container.may_escalate:
         yield privilege("allow-escalation"), None
+    yield from loosened(container)
+
+
+def loosened(container: Container) -> Iterator[Asked]:
+    """What its security context takes away of its confinement; a privileged container has none of it anyway."""
     for name in container.added_capabilities:
         if bare_capability(name):
             yield privilege("capability", name), name

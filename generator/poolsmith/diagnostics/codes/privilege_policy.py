@@ -34,6 +34,15 @@ PRIVILEGE_POLICY_TOO_LARGE = RuleInfo(
     "of at most 100,000 letters.",
     fix="split the cluster, or give fewer of its pools their own driver",
 )
+POD_TOO_COSTLY = RuleInfo(
+    code="PSM647",
+    name="pod-too-costly-to-judge",
+    applies_to="policy",
+    what="A predicted pod has so many containers, variables, mounts or volumes that judging it by the privilege policy "
+    "may cost more than the API server spends on an expression.",
+    why="Where the cost is exceeded, the policy ends in an error, and the pod is refused, whatever it is granted.",
+    fix="give the workload fewer variables (some 900 in a container are possible) or mounts (some 250 in a pod)",
+)
 NAMESPACE_NOT_HELD = RuleInfo(
     code="PSM644",
     name="namespace-not-held",

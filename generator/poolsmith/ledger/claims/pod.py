@@ -30,7 +30,7 @@ from poolsmith.ledger.claims.texts import (
     variable_text,
 )
 from poolsmith.ledger.grants.grant import repository_of
-from poolsmith.ledger.pod_privileges import asked_by_container, asked_by_pod
+from poolsmith.ledger.pod_privileges import asked_by_container, asked_by_pod, loosened
 from poolsmith.ledger.pods.field import whole_number
 from poolsmith.ledger.pods.obeyed import RUNTIME_ANNOTATIONS
 from poolsmith.ledger.pods.pod import Pod
@@ -88,7 +88,7 @@ def claims_of(template: Mapping[str, Any], namespace: str) -> tuple[ContainerCla
             command=words(container.body.get("command"), empty=True),
             args=words(container.body.get("args"), empty=True),
             wants=(*_wanted(pod, container), *wanted),
-            has=(*_had(container), *had),
+            has=(*_had(container), *_ports(pod, container), *had),
         )
         for container in pod.readable_containers
     )
@@ -136,8 +136,19 @@ def _had(container: Container) -> Iterator[str]:
         yield "field:resources.claims"
     for field in sorted(container.own.keys() - CONTEXT_FIELDS_WITHOUT_CLAIM):
         yield f"field:securityContext.{field}"
-    if not container.is_privileged:
+    if container.is_privileged:
+        yield from (f"also:{_text(token, asked_as)}" for token, asked_as in loosened(container))
+    else:
         yield from _confinement(container)
+
+
+def _ports(pod: Pod, container: Container) -> Iterator[str]:
+    """In the network of the node: the API server makes each port of the container one of the node."""
+    if "hostNetwork" in pod.host_namespaces:
+        for port in mappings(container.body.get("ports")):
+            number = whole_number(port.get("hostPort")) or whole_number(port.get("containerPort"))
+            if number:
+                yield f"host-port:{number}"
 
 
 def _confinement(container: Container) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import other_runtime_classes
+from poolsmith.ledger.claims.cost import COST_LIMIT, judging_cost
 from poolsmith.ledger.claims.pod import claims_of
 from poolsmith.ledger.pods.pod import Pod
 from poolsmith.record import record
@@ -34,7 +35,8 @@ class ClaimTable:
     """`identities` map the key of a container to the texts that it may have, sorted.
 
     `namespaces` are those in which something wants a privilege; `unknown` containers whose command is not known in
-    full, as workload and container: their pods are refused.
+    full, as workload and container: their pods are refused. `costly` are workloads whose pods the API server may not
+    be able to judge.
     """
 
     identities: Mapping[str, tuple[str, ...]]
@@ -42,6 +44,7 @@ class ClaimTable:
     repositories: tuple[str, ...]
     namespaces: tuple[str, ...]
     unknown: tuple[tuple[str, str], ...] = ()
+    costly: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         return hash((self.accounts, self.namespaces, len(self.identities)))
@@ -55,6 +58,7 @@ class ClaimTable:
             _merged(self.repositories, other.repositories),
             _merged(self.namespaces, other.namespaces),
             tuple(sorted({*self.unknown, *other.unknown})),
+            _merged(self.costly, other.costly),
         )
 
     def holding(self, namespaces: tuple[str, ...]) -> ClaimTable:
@@ -70,13 +74,17 @@ def claim_table(objects: Iterable[KubernetesObject], granted: Granted, scripts: 
     repositories: set[str] = set()
     privileged: set[str] = set()
     unknown: set[tuple[str, str]] = set()
+    costly: set[str] = set()
     for item in objects:
         template = pod_template_of(item)
         if template is None:
             continue
         namespace = item["metadata"].get("namespace") or "default"
         workload = f"{namespace}/{item['kind']}/{item['metadata'].get('name', '')}"
-        for claims in claims_of(_annotated(template), namespace):
+        containers = claims_of(_annotated(template), namespace)
+        if judging_cost(Pod.of(template), containers) > COST_LIMIT:
+            costly.add(workload)
+        for claims in containers:
             accounts.add(claims.account)
             repositories.add(claims.repository)
             if claims.wants:
@@ -92,6 +100,7 @@ def claim_table(objects: Iterable[KubernetesObject], granted: Granted, scripts: 
         tuple(sorted(repositories)),
         tuple(sorted(privileged)),
         tuple(sorted(unknown)),
+        tuple(sorted(costly)),
     )
 
 

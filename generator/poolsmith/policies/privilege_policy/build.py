@@ -9,6 +9,7 @@ from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import privilege_policy as codes
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.printable import printable
+from poolsmith.ledger.claims.cost import COST_LIMIT
 from poolsmith.ledger.claims.granted import granted_claims
 from poolsmith.policies.admission_file import FIRST_SERVED
 from poolsmith.policies.enforcement import DEFAULT_ENFORCEMENT
@@ -91,6 +92,12 @@ def _problems(prediction: Prediction, table: ClaimTable, file: SourceFile) -> It
             f"the limit is {LONGEST_DATA:,}, and {LONGEST_EXPRESSION:,} in one expression"
         )
         yield finding(codes.PRIVILEGE_POLICY_TOO_LARGE, message)
+    if table.costly:
+        message = (
+            f"the API server of `{name}` may be unable to judge the pods of "
+            f"{listed(map(printable, table.costly), _FEW)}: more than {COST_LIMIT:,} units for the privilege policy"
+        )
+        yield finding(codes.POD_TOO_COSTLY, message)
     if table.unknown:
         shown = listed(
             (f"{printable(container)} of {printable(workload)}" for workload, container in table.unknown), _FEW

@@ -34,6 +34,16 @@ _BARLESS = "string({}).replace('%', '%25').replace('|', '%7C')"
 _NAME = "string({}).replace('%', '%25').replace('<', '%3C')"
 """Of variables; what follows their name begins with = or <."""
 
+_LOOSENED = """h.own.?capabilities.?add.orValue([]).map(n, 'capability:' + string(n))
+      + (h.seccomp.?type.orValue('') == 'Unconfined' ? ['seccomp:unconfined'] : [])
+      + (h.appArmor.?type.orValue('') == 'Unconfined'
+         || variables.pod.metadata.?annotations.orValue({})
+              [?'container.apparmor.security.beta.kubernetes.io/' + h.it.name].orValue('') == 'unconfined'
+         ? ['apparmor:unconfined'] : [])
+      + h.seLinux.filter(t, t.startsWith('type:')).map(t, 'selinux:' + string(t).substring(5))
+      + (h.own.?procMount.orValue('') == 'Unmasked' ? ['proc-mount:unmasked'] : [])"""
+"""What a security context takes away of a container's confinement, as tokens of the ledger."""
+
 
 def _listed(values: Iterable[str], indent: str) -> str:
     """A list of texts that hold neither quotes nor backslashes, over several lines."""
@@ -207,14 +217,7 @@ variables.holders.map(h, {{
   'wants':
     (h.privileged ? ['privileged'] :
       (h.own.?allowPrivilegeEscalation.orValue(true) ? ['allow-escalation'] : [])
-      + h.own.?capabilities.?add.orValue([]).map(n, 'capability:' + string(n))
-      + (h.seccomp.?type.orValue('') == 'Unconfined' ? ['seccomp:unconfined'] : [])
-      + (h.appArmor.?type.orValue('') == 'Unconfined'
-         || variables.pod.metadata.?annotations.orValue({{}})
-              [?'container.apparmor.security.beta.kubernetes.io/' + h.it.name].orValue('') == 'unconfined'
-         ? ['apparmor:unconfined'] : [])
-      + h.seLinux.filter(t, t.startsWith('type:')).map(t, 'selinux:' + string(t).substring(5))
-      + (h.own.?procMount.orValue('') == 'Unmasked' ? ['proc-mount:unmasked'] : [])
+      + {_LOOSENED}
     )
     + (h.user == 0 || (h.user == -1 && h.mustBeRoot) ? ['run-as-root'] : [])
     // a pod in the network of its node has the ports of its containers there
@@ -257,7 +260,11 @@ variables.holders.map(h, {{
     + (h.it.?resources.?claims.orValue([]).size() > 0 ? ['field:resources.claims'] : [])
     + h.own.filter(k, !(k in {_listed(CONTEXT_FIELDS_WITHOUT_CLAIM, "      ")}
       )).map(k, 'field:securityContext.' + string(k))
-    + (h.privileged ? [] :
+    // ports of a pod in the network of its node
+    + (variables.pod.spec.?hostNetwork.orValue(false) ?
+        h.it.?ports.orValue([]).filter(p, p.?hostPort.orValue(0) != 0).map(p, 'host-port:' + string(p.hostPort)) : [])
+    // what a privileged container has anyway: no privilege more, but another container
+    + (h.privileged ? ({_LOOSENED}).map(t, 'also:' + t) :
       ('ALL' in h.own.?capabilities.?drop.orValue([]) ? [] : ['default-capabilities'])
       + (h.own.?readOnlyRootFilesystem.orValue(false) ? [] : ['writable-root'])
       + (h.user > 0 ? ['user:' + string(h.user)] : [])
