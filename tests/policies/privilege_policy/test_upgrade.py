@@ -82,7 +82,8 @@ def test_what_the_old_release_needs_is_no_unused_grant(upgrading):
     [
         ("prod-eu", AFTER, "field-without-effect"),
         ("prod-eu", "v1.2.3", "unknown-release"),
-        ("kata-a10", "v24.6.1", "running-release-unknown"),
+        ("edge", "v24.6.1", "running-release-unknown"),
+        ("kata-a10", "v24.9.2", "field-without-effect"),
         ("manual", "v26.3.3", "field-without-effect"),
     ],
 )
