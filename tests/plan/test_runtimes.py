@@ -52,11 +52,12 @@ def test_a_pool_with_another_runtime_gets_a_toolkit_of_its_own_and_opts_out(reso
     assert "toolkit.env" not in outcome.values
 
 
-def test_the_opt_out_is_the_provisioners_and_says_why(resolve):
-    outcome = resolve(MIXED, {"a": CONTAINERD, "b": {**CRIO, "nodes": "{names: [n1]}"}})
+@pytest.mark.parametrize(("nodes", "writer"), [({}, "provisioner"), ({"nodes": "{names: [n1]}"}, "nfd")])
+def test_the_opt_out_has_a_writer_that_can_tell_the_nodes_and_says_why(resolve, nodes, writer):
+    outcome = resolve(MIXED, {"a": CONTAINERD, "b": {**CRIO, **nodes}})
     label = next(item for item in outcome.pool("b").labels if item.key == OPT_OUT)
 
-    assert label.writer == "provisioner"
+    assert label.writer == writer
     assert "configures containerd" in label.origin.because
     assert [str(line) for line in profile_inputs(label.origin)] == ["profiles/prod/b.yaml#/spec/runtime/name"]
 
