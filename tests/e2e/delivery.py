@@ -103,7 +103,22 @@ def predicted(name: str, uids: dict[tuple[str, str], str]) -> Installation:
     return install(replace(given, resources=with_uids))
 
 
-def refusals(cluster: Cluster) -> list[str]:
-    """Why controllers could not create pods, in the API server's words."""
-    events = cluster.client.listed("v1", "Event")
-    return sorted({item["message"] for item in events if item.get("reason") == "FailedCreate"})
+def refusals(cluster: Cluster) -> tuple[list[str], int]:
+    """Why pods that are still missing could not be created, in the API server's words; and how many others were refused.
+
+    Others: until the operator's cache has the labels that it has just written, it takes every node for containerd's, and
+    the pods of that moment are not those that were granted.
+    """
+    client = cluster.client
+    short = {
+        ("DaemonSet", item["metadata"]["name"])
+        for item in client.listed("apps/v1", "DaemonSet")
+        if item["status"].get("currentNumberScheduled") != item["status"].get("desiredNumberScheduled")
+    } | {
+        ("ReplicaSet", item["metadata"]["name"])
+        for item in client.listed("apps/v1", "ReplicaSet")
+        if item["status"].get("replicas", 0) != item["spec"].get("replicas")
+    }
+    events = [item for item in client.listed("v1", "Event") if item.get("reason") == "FailedCreate"]
+    lasting = [item for item in events if (item["involvedObject"]["kind"], item["involvedObject"]["name"]) in short]
+    return sorted({item["message"] for item in lasting}), len(events) - len(lasting)

@@ -44,7 +44,8 @@ Key = tuple[str, str]
 
 @dataclass
 class Outcome:
-    """What one cluster came to. `differing` has a line for each field, `refused` the API server's words."""
+    """What one cluster came to. `differing` has a line for each field, `refused` the API server's words about pods that are
+    missing in the end."""
 
     name: str
     release: str
@@ -55,6 +56,7 @@ class Outcome:
     denies: bool = False
     differing: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    refused_at_first: int = 0
     waiting: list[str] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)
 
@@ -132,7 +134,7 @@ def _judge(outcome: Outcome, cluster: Cluster, delivered: list[dict[str, Any]]) 
             outcome.differing += [f"{'/'.join(key)} {line}" for line in differences(expected[key], live[key])]
     pods = cluster.client.listed("v1", "Pod")
     outcome.pods = len(pods)
-    outcome.refused = refusals(cluster)
+    outcome.refused, outcome.refused_at_first = refusals(cluster)
     outcome.waiting = [
         item["metadata"]["name"]
         for item in live.values()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.page import told
+from e2e.page import HEAD, told
 from e2e.run import has_grants, run_cluster
 from oracle.operator import binary
 from oracle.operator.samples import sample_clusters
@@ -45,7 +45,7 @@ def test_what_the_operator_creates_under_the_policy_is_what_was_committed(outcom
     print(told(outcome))
     if path := os.environ.get("POOLSMITH_E2E_TABLE"):
         with Path(path).open("a", encoding="utf-8") as table:
-            table.write(told(outcome) + "\n")
+            table.write((HEAD if not table.tell() else "") + told(outcome) + "\n")
 
     assert outcome.denies == has_grants(outcome.name), "the grants policy is in force"
     assert outcome.refused == []
