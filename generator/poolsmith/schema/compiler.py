@@ -16,6 +16,8 @@ from poolsmith.schema.validation_rules import rule_violations
 from poolsmith.schema.violation import Found, Violation, What, unknown_field, wrong_type
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.schema.scalars import Schema
 
 Check = Callable[[Any], Found]
@@ -87,7 +89,7 @@ class Compiler:
         on_null = self._on_null(schema)
         kind = schema.get("type")
         if schema.get("intOrString"):
-            return int_or_string_check(schema, on_null)
+            return int_or_string_check(schema, on_null, custom=self._is_custom)
         if schema.get("quantity"):
             return quantity_check(on_null)
         if kind == "object":
@@ -99,7 +101,7 @@ class Compiler:
                 list_check(schema, items, self.check(schema.get("items", {})), on_null, custom=self._is_custom),
             )
         if kind is not None:
-            return self._with_rules(schema, scalar_check(schema, on_null))
+            return self._with_rules(schema, scalar_check(schema, on_null, custom=self._is_custom))
         more = value_check(schema)
         if more is None:
             return accept
@@ -123,6 +125,8 @@ class Compiler:
 
     def _with_rules(self, schema: Schema, check: Check) -> Check:
         """As the API server does: validation rules see the defaulted value, and only one that fits the schema."""
+        if (demand := schema.get("demand")) is not None:
+            return _demanding(check, demand)
         rules = schema.get("rules")
         if not rules:
             return check
@@ -170,6 +174,18 @@ class Compiler:
             return found
 
         return check
+
+
+def _demanding(check: Check, demand: Callable[[Any], Iterator[Violation]]) -> Check:
+    """A check, and a rule across the fields of a mapping whose fields are sound (see server_rules)."""
+
+    def check_with_demand(value: Any) -> Found:
+        found = check(value)
+        if value.__class__ is not dict or (found is not None and any(item.grave for item in found)):
+            return found
+        return [*(found or ()), *demand(value)] or None
+
+    return check_with_demand
 
 
 class _Fields(dict[str, Check | None]):

@@ -27,6 +27,7 @@ def list_check(
     duplicates = _duplicate_finder(schema, items, custom=custom)
     least, most = schema.get("minItems", 0), schema.get("maxItems")
     empty_item = items.get("type") == "object" and not custom
+    has_identity = schema.get("listType") in ("map", "set") and not custom
 
     def check(value: Any) -> Found:
         if value.__class__ is not list:
@@ -35,7 +36,9 @@ def list_check(
         for index, item in enumerate(value):
             if (bad := check_item(item)) is None:
                 continue
-            if item is None and empty_item:
+            if item is None and has_identity:
+                bad = [Violation(What.TYPE, "is null, which server-side apply refuses in this list", help="remove it")]
+            elif item is None and empty_item:
                 bad = [*bad, *(check_item({}) or ())]  # null in a list of built-in objects is an empty object
             for violation in bad:
                 violation.steps.append(index)
@@ -82,7 +85,7 @@ def _duplicate_finder(schema: Schema, items: Schema, *, custom: bool) -> Callabl
             first = seen.setdefault(key, index)
             if first != index:
                 message = f"repeats entry {first} of the list (`{name(item)}`); {why}"
-                violation = Violation(What.DUPLICATE, message, help="keep one of the two", grave=custom)
+                violation = Violation(What.DUPLICATE, message, help="keep one of the two")
                 violation.steps.append(index)
                 found.append(violation)
         return found

@@ -21,6 +21,9 @@ QUANTITY = (
     r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
 INTEGER_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+_EXACT_FRACTION = 2**53 - 1
+"""The greatest whole number that a custom resource may write with a fraction or an exponent (go-openapi/swag,
+IsFloat64AJSONInteger); a greater integer than int64 becomes such a number when it is read."""
 DATE_TIME = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?"
     r"(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)\Z"
@@ -160,9 +163,11 @@ def _byte(value: Any) -> Violation | None:
 _FORMATS: dict[str, Callable[[Any], Violation | None]] = {"date-time": _date_time, "byte": _byte}
 
 
-def scalar_check(schema: Schema, on_null: Callable[[], Found]) -> Callable[[Any], Found]:
+def scalar_check(schema: Schema, on_null: Callable[[], Found], *, custom: bool = False) -> Callable[[Any], Found]:
     """The check of a schema of type string, integer, number or boolean."""
     wanted: str = schema["type"]
+    if custom and wanted == "integer":
+        return _custom_integer(schema, on_null)
     more = value_check(schema)
     accepts = _ACCEPTS[wanted]
     exact: type = {"string": str, "boolean": bool, "integer": int, "number": float}[wanted]
@@ -175,6 +180,35 @@ def scalar_check(schema: Schema, on_null: Callable[[], Found]) -> Callable[[Any]
         return on_null() if value is None else [wrong_type(value, wanted)]
 
     return check
+
+
+def _custom_integer(schema: Schema, on_null: Callable[[], Found]) -> Callable[[Any], Found]:
+    """An integer of a custom resource: the API server takes any int64, and leaves int32 to who reads it."""
+    more = value_check({key: value for key, value in schema.items() if key != "format"})
+    narrow = _bounds({}, INTEGER_BOUNDS["int32"]) if schema.get("format") == "int32" else None
+
+    def check(value: Any) -> Found:
+        if value is None:
+            return on_null()
+        if not _is_integer(value):
+            return [wrong_type(value, "integer")]
+        if (large := _too_large(value)) is not None:
+            return [large]
+        if more is not None and (found := more(value)) is not None:
+            return [found]
+        if narrow is not None and narrow(value) is not None:
+            message = f"is {shown(value)}, which the API server takes and a controller can't read: it is no int32"
+            return [Violation(What.VALUE, message, grave=False)]
+        return None
+
+    return check
+
+
+def _too_large(value: Any) -> Violation | None:
+    least, most = (-_EXACT_FRACTION, _EXACT_FRACTION) if isinstance(value, float) else INTEGER_BOUNDS["int64"]
+    if least <= value <= most:
+        return None
+    return Violation(What.VALUE, f"is {shown(value)}, which is too large for an integer")
 
 
 def _is_integer(value: Any) -> bool:
@@ -195,11 +229,17 @@ _ACCEPTS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def int_or_string_check(schema: Schema, on_null: Callable[[], Found]) -> Callable[[Any], Found]:
+def int_or_string_check(
+    schema: Schema, on_null: Callable[[], Found], *, custom: bool = False
+) -> Callable[[Any], Found]:
+    """Of a built-in kind, an integer is an int32 (util/intstr)."""
     more = value_check(schema)
+    narrow = _bounds({}, INTEGER_BOUNDS["int32"])
 
     def check(value: Any) -> Found:
         if isinstance(value, str) or _is_integer(value):
+            if not isinstance(value, str) and (large := (_too_large if custom else narrow)(value)) is not None:
+                return [large]
             if more is not None and (found := more(value)) is not None:
                 return [found]
             return None

@@ -12,6 +12,8 @@ from poolsmith.diagnostics.suggest import nearest
 from poolsmith.record import record
 from poolsmith.schema.compiler import Check, Compiler, Nulls
 from poolsmith.schema.defaulting import with_defaults
+from poolsmith.schema.server_rules import RULES
+from poolsmith.schema.server_validation import validated
 from poolsmith.schema.transitions import transition_violations
 from poolsmith.sources.digest import tree_digest
 
@@ -174,7 +176,13 @@ def _view(family: str, version: str) -> PackView:
 
 @cache
 def core_compiler(minor: str) -> Compiler:
-    return Compiler(_view(CORE, minor).definition, Nulls.ABSENT)
+    view = _view(CORE, minor)
+
+    def definition(name: str) -> Schema:
+        schema = validated(name, view.definition(name))
+        return {**schema, "demand": RULES[name]} if name in RULES else schema
+
+    return Compiler(definition, Nulls.ABSENT)
 
 
 @cache

@@ -7,8 +7,8 @@ SCHEMA_VIOLATION = RuleInfo(
     code="PSM310",
     name="schema-violation",
     applies_to="manifest",
-    what="An object does not match the schema of its kind: type, enum, pattern, bounds, a missing required field, or "
-    "a validation rule of its CustomResourceDefinition.",
+    what="An object does not match the schema of its kind: type, enum, pattern, bounds, a missing required field, "
+    "a validation rule of its CustomResourceDefinition, or what the API server asks of built-in kinds across fields.",
     why="The API server refuses the object, and the sync stops in the middle of a unit.",
     bad="kind: DaemonSet\nspec: {template: {spec: {hostPID: 'true'}}}\n",
     good="kind: DaemonSet\nspec: {template: {spec: {hostPID: true}}}\n",
@@ -41,9 +41,8 @@ DUPLICATE_ENTRY = RuleInfo(
     name="duplicate-entry",
     applies_to="manifest",
     what="A list whose entries have an identity (a name, a port and protocol) has the same entry twice.",
-    why="In a custom resource, the API server refuses it: an error. In a built-in kind, only server-side apply "
-    "refuses it, which Flux always and Argo CD often uses; otherwise one of the two entries counts. That is a "
-    "warning.",
+    why="In a custom resource the API server refuses it, in a built-in kind server-side apply does, which Flux always "
+    "and Argo CD often uses. Any other way to apply keeps one of the two entries, and does not say which.",
     fix="keep one of the two",
     bad="env: [{name: A, value: x}, {name: A, value: y}]\n",
     good="env: [{name: A, value: y}]\n",
