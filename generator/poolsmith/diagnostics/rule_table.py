@@ -149,6 +149,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM327", "list-replaces", "warning", ()),
     ("PSM328", "copied-defaults", "warning", ()),
     ("PSM329", "values-do-not-render", "error", ()),
+    ("PSM330", "refused-by-definition", "error", ()),
     ("PSM401", "workload-without-business", "warning", ()),
     ("PSM402", "privileged-child-pod", "note", ()),
     ("PSM403", "host-network", "warning", ()),

@@ -22,6 +22,7 @@ from poolsmith.values.rules import (
     nri_contradicted,
     number_for_string,
     operand_image_pinned,
+    refused_by_definition,
     refused_values,
     runtime_config_source_missing,
     runtime_config_template,
@@ -72,6 +73,7 @@ VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     embedded_yaml,
     value_enum,
     number_for_string,
+    refused_by_definition,
     value_type,
     unknown_value,
 )

@@ -24,7 +24,7 @@ RULE = RuleInfo(
     why="Values are committed, rendered into custom resources, and shown by every tool on the way. Whoever may read "
     "the repository or the ClusterPolicy has the secret.",
     fix="put it into a Secret outside the values, and refer to that: `imagePullSecrets`, `secretEnv`, "
-    "`licensingConfig.secretName`, `valueFrom`; then revoke the one that was committed",
+    "`licensingConfig.secretName`; then revoke the one that was committed",
     bad="toolkit:\n  env:\n    - {name: NGC_API_KEY, value: nvapi-...}\n",
     good="driver: {secretEnv: proxy-credentials}\n",
     symptom="secret scanners stop the push",
