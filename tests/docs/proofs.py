@@ -120,6 +120,18 @@ PROOFS = (
         ("tests/real_tools/test_kustomize.py",),
         TOOLS,
     ),
+    Proof(
+        "verdicts on custom resources with one thing wrong, in every field of a definition: "
+        f"{sum(map(len, recording('server_verdicts').values()))} objects",
+        f"{API_SERVER}: server-side apply, strict",
+        ("tests/schema/test_server_verdicts.py",),
+    ),
+    Proof(
+        "the same, asked anew (all of them by `make test-deep`)",
+        f"{API_SERVER}: server-side apply, strict",
+        ("tests/control_plane/test_server_verdicts.py",),
+        TOOLS,
+    ),
     Proof("verdicts on schemas", KUBECONFORM, ("tests/real_tools/test_kubeconform.py",), TOOLS),
     Proof(
         "Pod Security, each check and version",
