@@ -110,8 +110,6 @@ def _workload(value: dict[str, Any]) -> Iterator[Violation]:
     spec = template.get("spec")
     if isinstance(spec, dict) and spec.get("restartPolicy") not in (None, "", "Always"):
         yield _broken("has to be Always in this kind", "template", "spec", "restartPolicy")
-    claims = value.get("volumeClaimTemplates")
-    yield from _mounts(spec, claims if isinstance(claims, list) else [], "template", "spec")
 
 
 def _job(value: dict[str, Any]) -> Iterator[Violation]:
@@ -119,11 +117,6 @@ def _job(value: dict[str, Any]) -> Iterator[Violation]:
     spec = template.get("spec") if isinstance(template, dict) else None
     if isinstance(spec, dict) and spec.get("restartPolicy") not in ("OnFailure", "Never"):
         yield _broken("needs `restartPolicy` OnFailure or Never in a Job", "template", "spec")
-    yield from _mounts(spec, [], "template", "spec")
-
-
-def _pod(value: dict[str, Any]) -> Iterator[Violation]:
-    yield from _mounts(value.get("spec"), [], "spec")
 
 
 def _pod_spec(value: dict[str, Any]) -> Iterator[Violation]:
@@ -151,24 +144,6 @@ def _bidirectional(container: dict[str, Any], *place: str | int) -> Iterator[Vio
             yield _broken(message, *place, "volumeMounts", index, "mountPropagation")
 
 
-def _mounts(pod: Any, claims: list[Any], *place: str) -> Iterator[Violation]:
-    """Mounts of volumes that a pod does not have. `claims`: those of a StatefulSet, which become volumes."""
-    if not isinstance(pod, dict):
-        return
-    volumes = pod.get("volumes")
-    named = {item.get("name") for item in volumes if isinstance(item, dict)} if isinstance(volumes, list) else set()
-    named |= {(item.get("metadata") or {}).get("name") for item in claims if isinstance(item, dict)}
-    for listed in _LISTS:
-        containers = pod.get(listed)
-        for index, container in enumerate(containers if isinstance(containers, list) else ()):
-            mounts = container.get("volumeMounts") if isinstance(container, dict) else None
-            for number, mount in enumerate(mounts if isinstance(mounts, list) else ()):
-                name = mount.get("name") if isinstance(mount, dict) else None
-                if isinstance(name, str) and name not in named:
-                    message = f"is `{shown(name)}`, and the pod has no such volume"
-                    yield _broken(message, *place, listed, index, "volumeMounts", number, "name")
-
-
 RULES: dict[str, Callable[[dict[str, Any]], Iterator[Violation]]] = {
     "apps.v1.DaemonSetSpec": _workload,
     "apps.v1.DeploymentSpec": _workload,
@@ -179,7 +154,6 @@ RULES: dict[str, Callable[[dict[str, Any]], Iterator[Violation]]] = {
     "core.v1.EnvVarSource": _environment_source,
     "core.v1.LifecycleHandler": _one_handler,
     "core.v1.NodeSelectorRequirement": _requirement,
-    "core.v1.Pod": _pod,
     "core.v1.PodSpec": _pod_spec,
     "core.v1.Probe": _one_handler,
     "core.v1.Toleration": _toleration,
