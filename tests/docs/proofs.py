@@ -57,6 +57,12 @@ PROOFS = (
         TOOLS,
     ),
     Proof(
+        "values that are told to be refused, of random sets of values",
+        f"{API_SERVER}: server-side apply, strict, of what the chart makes of them",
+        ("tests/control_plane/test_refused_values.py",),
+        TOOLS,
+    ),
+    Proof(
         "the operator's chart with values as generated, hooks too",
         f"{HELM}, then {API_SERVER}: server-side apply, strict, twice",
         ("tests/control_plane/test_charts.py",),

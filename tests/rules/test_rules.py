@@ -20,7 +20,8 @@ from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.values.registry import VALUE_RULES
 
 HERE = Path(__file__).resolve().parent / "examples"
-NAMES = sorted(rule.RULE.name for rule in (*RULES, *VALUE_RULES))
+NAMES = sorted((*(rule.RULE.name for rule in (*RULES, *VALUE_RULES)), "refused-by-definition"))
+"""The last one is no rule of a list: it judges what the chart makes of values."""
 SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
 PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
 OF_PROJECTS = ("PSM2", "PSM4", "PSM6", "PSM9")
@@ -37,6 +38,7 @@ ELSEWHERE = {
     "script-not-known": "needs a whole operator: tests/policies/privilege_policy/test_project.py",
     "incomplete-privilege-policy": "needs a whole operator: tests/policies/privilege_policy/test_project.py",
     "running-release-unknown": "needs a whole operator: tests/policies/privilege_policy/test_upgrade.py",
+    "pod-too-costly-to-judge": "needs a huge pod: tests/policies/privilege_policy/test_cost_of_a_pod.py",
     "privilege-policy-too-large": "needs a huge cluster: tests/policies/privilege_policy/test_too_large.py",
 }
 PROJECTS = sorted(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.catalog import Catalog
-from poolsmith.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, sorted_unique, whole_file
+from poolsmith.diagnostics import Diagnostic, NoInputError, Severity, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import joined
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import run_rules
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from poolsmith.rules.pod_security.check import PodSecurityStandard
     from poolsmith.rules.setup.given_nodes import GivenNodes
+    from poolsmith.values.document import ValuePlace
 
 MAX_MANIFEST_BYTES = 32 << 20
 _MOST_SKIPPED = 5
@@ -137,7 +139,7 @@ def _check_paths(
     schemas = judge_schemas(tree, against, keep_verdicts=kubeconform is not None)
     diagnostics.extend(schemas.diagnostics)
     named = frozenset(_shown(path, base) for path in paths if not path.is_dir())
-    values = judge_values_of(tree, release, named, _not_rendered)
+    values = judge_values_of(tree, release, named, _not_rendered, _refused)
     setups = judge_setups_of(tree, release, named, given)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
     skipped = tuple(
@@ -165,6 +167,15 @@ def _not_rendered(release: str, values: dict[str, Any]) -> Iterator[tuple[str, s
     for error in chart_errors(release, values):
         if not error.refusal:
             yield error.path, error.message
+
+
+def _refused(release: str, values: dict[str, Any]) -> Iterator[Finding[ValuePlace]]:
+    """What the API server would not take of what the chart renders."""
+    from poolsmith.rules.schema.rendered_values import refused_values  # on demand
+
+    for item in refused_values(release, values, values):
+        severity = Severity.WARNING if item.is_null else None  # `helm install` does not mind
+        yield Finding(place=item.place, message=item.message, help=item.help, severity=severity)
 
 
 def _exists(path: Path) -> bool:

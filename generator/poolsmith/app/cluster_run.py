@@ -10,7 +10,7 @@ from poolsmith.app.admission import Admission, admission_of
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import OPERATOR_ERROR
 from poolsmith.diagnostics.codes.privilege_policy import RUNNING_RELEASE_UNKNOWN
-from poolsmith.diagnostics.codes.schema import VALUES_DO_NOT_RENDER
+from poolsmith.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
 from poolsmith.output.lock_file import LOCK, write_lock
 from poolsmith.output.tree import file_bytes, render_cluster
 from poolsmith.plan.origin import profile_inputs
@@ -59,6 +59,9 @@ class PlannedCluster:
     plan: ClusterPlan | None
     prediction: Prediction | None
     diagnostics: tuple[Diagnostic, ...]
+
+
+_VALUES = "/spec/stack/values"
 
 
 def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
@@ -123,7 +126,31 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
 
 def predicted_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     """What the chart or the operator would refuse of the plan, and pools that would not get what they need."""
-    return _operator_errors(prediction, loaded) or pool_supply(prediction, loaded)
+    if found := _operator_errors(prediction, loaded):
+        return found
+    return [*_refused_values(prediction, loaded), *pool_supply(prediction, loaded)]
+
+
+def _refused_values(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
+    """The user's own values that the API server would refuse in what the chart renders."""
+    written, file = prediction.plan.cluster.spec.stack.values, loaded.file
+    given = prediction.shared.given
+    if not written or file is None or given.chart is None:
+        return []
+    from poolsmith.operands.chart.project import HelmRelease  # on demand
+    from poolsmith.rules.schema.rendered_values import refused_values  # on demand
+
+    helm = HelmRelease(api_versions=given.api_versions)
+    return [
+        diagnose(
+            REFUSED_BY_DEFINITION,
+            item.message,
+            file.locate(join(_VALUES, *item.place)),
+            help=item.help,
+            subject=loaded.name,
+        )
+        for item in refused_values(given.release, given.values, written, helm)
+    ]
 
 
 def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:

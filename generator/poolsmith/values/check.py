@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, Severity, UsageError, diagnose
 from poolsmith.diagnostics.codes import reading
-from poolsmith.diagnostics.codes.schema import VALUES_DO_NOT_RENDER
+from poolsmith.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import Found
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.values.places import FoundValues
 
     Render = Callable[[str, dict[str, Any]], Iterable[tuple[str, str]]]
+    Apply = Callable[[str, dict[str, Any]], Iterable[Finding[ValuePlace]]]
 
 _SECOND = 2
 UNKNOWN_RELEASE = "values: release unknown"
@@ -84,11 +85,16 @@ class ValuesResult:
 
 
 def judge_values_of(
-    tree: CheckedTree, release: str | None, named: frozenset[str] = frozenset(), render: Render | None = None
+    tree: CheckedTree,
+    release: str | None,
+    named: frozenset[str] = frozenset(),
+    render: Render | None = None,
+    apply: Apply | None = None,
 ) -> ValuesResult:
     """All values of the chart in a tree. `release` is for those that do not say theirs.
 
-    `render` tells what a release's chart does not render: value paths with dots, and why.
+    `render` tells what a release's chart does not render: value paths with dots, and why. `apply` tells which of the
+    values the API server would refuse in what is rendered.
     """
     result = ValuesResult()
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
@@ -114,7 +120,7 @@ def judge_values_of(
         files[found.document.path] += found.is_file
         if found.is_file and files[found.document.path] == _SECOND:
             result.diagnostics.append(_several_documents(found.document))
-        _judge(found, known, result, shown[found.document.path], render)
+        _judge(found, known, result, shown[found.document.path], render, apply)
     return result
 
 
@@ -145,6 +151,7 @@ def _judge(
     result: ValuesResult,
     shown: Counter[tuple[str, str]],
     render: Render | None,
+    apply: Apply | None,
 ) -> None:
     from poolsmith.values.judge import judge_values  # on demand
 
@@ -156,6 +163,10 @@ def _judge(
     judged = judge_values(values, known, partial=found.partial, shown=shown)
     result.not_evaluated += judged.not_evaluated
     items = [*judged.findings, *(_not_rendered(values, known.tag, judged.findings, render) if render else ())]
+    if apply is not None:
+        told = [item.finding.place for item in items if item.severity is Severity.ERROR]
+        refused = [item for item in apply(known.tag, values) if not _is_told(item.place, told)]
+        items.extend(Found(REFUSED_BY_DEFINITION, item) for item in refused)
     result.diagnostics.extend(_diagnostic(item, found, inner) for item in items)
 
 
@@ -166,8 +177,13 @@ def _not_rendered(
     told = [item.finding.place for item in findings if item.severity is Severity.ERROR]
     for path, message in render(release, values):
         place = place_in(values, path)
-        if place and not any(place[: len(other)] == other or other[: len(place)] == place for other in told):
+        if place and not _is_told(place, told):
             yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
+
+
+def _is_told(place: ValuePlace, told: Iterable[ValuePlace]) -> bool:
+    """Whether another finding is at this place, above it or below it."""
+    return any(place[: len(other)] == other or other[: len(place)] == place for other in told)
 
 
 def _parsed(found: FoundValues, result: ValuesResult) -> tuple[Any, SourceFile | None]:

@@ -22,7 +22,6 @@ from poolsmith.values.rules import (
     nri_contradicted,
     number_for_string,
     operand_image_pinned,
-    refused_by_definition,
     refused_values,
     runtime_config_source_missing,
     runtime_config_template,
@@ -73,7 +72,6 @@ VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     embedded_yaml,
     value_enum,
     number_for_string,
-    refused_by_definition,
     value_type,
     unknown_value,
 )

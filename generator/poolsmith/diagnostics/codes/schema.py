@@ -33,5 +33,19 @@ VALUES_DO_NOT_RENDER = RuleInfo(
     good="operator:\n  priorityClassName: system-node-critical\n",
     references=("the templates of the chart at its tag",),
 )
+REFUSED_BY_DEFINITION = RuleInfo(
+    code="PSM330",
+    name="refused-by-definition",
+    applies_to="values",
+    what="The chart writes a value into an object whose schema does not take it: a field that is not declared, such as "
+    "`valueFrom` in variables of operands, a wrong type, or an entry that stands twice.",
+    why="Server-side apply, which Flux and Argo CD use, refuses the whole object. A plain create drops an undeclared "
+    "field, so that the value has no effect.",
+    fix="write what the field takes, or remove it",
+    bad="toolkit:\n  env:\n    - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}\n",
+    good="toolkit:\n  env:\n    - {name: LOG_LEVEL, value: debug}\n",
+    symptom=".spec.toolkit.env[0].valueFrom: field not declared in schema",
+    references=("the definitions of the operator's release", "the OpenAPI definitions of Kubernetes"),
+)
 
-SCHEMA = (VALUE_TAKEN, VALUE_IS_DEFAULT, *OBJECT_SCHEMA, VALUES_DO_NOT_RENDER)
+SCHEMA = (VALUE_TAKEN, VALUE_IS_DEFAULT, *OBJECT_SCHEMA, VALUES_DO_NOT_RENDER, REFUSED_BY_DEFINITION)

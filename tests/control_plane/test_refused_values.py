@@ -1,0 +1,61 @@
+"""What is said of values is what a real API server says of the objects that the chart makes of them."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from control_plane.delivered import MONITORING, definitions
+from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.projections import projected_releases, read_projection
+from poolsmith.operands.chart.operator_part import operator_chart_objects
+from poolsmith.operands.chart.project import HelmRelease, project
+from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.rules.schema.rendered_values import refused_values
+from support.value_sets import for_release, served, value_set
+
+SETS = 60 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 8
+RELEASES = projected_releases() if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else ("v25.3.4", "v26.7.0")
+NAMESPACE = "gpu-operator"
+NOT_ASKED = ("PodMonitor", "SecurityContextConstraints")
+"""Kinds that this server has no definition of."""
+
+
+def objects_of(release, values, helm):
+    defaults = read_chart("gpu-operator", release).defaults
+    projected = project(read_projection(release), defaults, values, helm)
+    rendered = operator_chart_objects(release, merge_over_defaults(defaults, values), NAMESPACE)
+    for item in (*projected.objects, *rendered.objects, *rendered.hooks):
+        if item["kind"] not in NOT_ASKED:
+            yield {**item, "metadata": {"namespace": NAMESPACE, **item["metadata"]}}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_set_of_values_is_refused_if_the_server_refuses_what_comes_of_it(control_plane, release):
+    server = control_plane.scenario()
+    client, wrong, refusals = server.client(), [], 0
+    try:
+        for item in (*definitions(release, "").objects, *MONITORING.objects):
+            client.apply(item)
+        client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        for seed in range(SETS):
+            helm = HelmRelease(api_versions=served(seed))
+            values = for_release(value_set(seed), release, served(seed))
+            ours = {
+                re.search(r"into (\S+),", item.message)[1] for item in refused_values(release, values, values, helm)
+            }
+            theirs = {}
+            for item in objects_of(release, values, helm):
+                answer = client.apply(item, dry_run=True)
+                if not answer.taken:
+                    theirs[f"{item['kind']}/{item['metadata']['name']}"] = answer.message
+            refusals += bool(theirs)
+            wrong += [f"set {seed}: {name} is taken" for name in ours - set(theirs)]
+            wrong += [f"set {seed}: {theirs}"] if theirs and not ours else []
+    finally:
+        server.end()
+
+    assert wrong == []
+    assert refusals > SETS // 4
