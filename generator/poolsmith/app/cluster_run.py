@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith import __version__
 from poolsmith.app.admission import Admission, admission_of
@@ -107,7 +107,9 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
     planned = plan_cluster(project, files)
     tree = content = None
     admission = Admission()
+    refused: list[Diagnostic] = []
     if planned.plan is not None and planned.prediction is not None and planned.loaded.file is not None:
+        refused = _refused_values(planned.prediction, planned.loaded)
         admission = admission_of(project.policies, planned.prediction, planned.loaded.file)
         tree = render_cluster(planned.plan, project.texts.of(planned.prediction), admission.manifests)
         content = file_bytes(tree)
@@ -119,23 +121,21 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
         tree=tree,
         files=content,
         prediction=planned.prediction,
-        diagnostics=(*planned.diagnostics, *admission.diagnostics),
+        diagnostics=(*planned.diagnostics, *refused, *admission.diagnostics),
         admission=admission.manifests,
     )
 
 
 def predicted_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     """What the chart or the operator would refuse of the plan, and pools that would not get what they need."""
-    if found := _operator_errors(prediction, loaded):
-        return found
-    return [*_refused_values(prediction, loaded), *pool_supply(prediction, loaded)]
+    return _operator_errors(prediction, loaded) or pool_supply(prediction, loaded)
 
 
 def _refused_values(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     """The user's own values that the API server would refuse in what the chart renders."""
     written, file = prediction.plan.cluster.spec.stack.values, loaded.file
     given = prediction.shared.given
-    if not written or file is None or given.chart is None:
+    if file is None or given.chart is None or _only_switches(written):
         return []
     from poolsmith.operands.chart.project import HelmRelease  # on demand
     from poolsmith.rules.schema.rendered_values import refused_values  # on demand
@@ -151,6 +151,11 @@ def _refused_values(prediction: Prediction, loaded: LoadedCluster) -> list[Diagn
         )
         for item in refused_values(given.release, given.values, written, helm)
     ]
+
+
+def _only_switches(values: Any) -> bool:
+    """Whether there is nothing but switches, of which the rules for values say all: no schema need be loaded."""
+    return all(map(_only_switches, values.values())) if isinstance(values, dict) else isinstance(values, bool)
 
 
 def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
