@@ -135,7 +135,7 @@ def test_helm_reads_only_the_first_document_of_a_values_file(judge):
 def test_an_object_before_a_document_without_kind_is_no_values_file(judge):
     files = {"values.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\nmig: {strategy: none}\n"}
 
-    assert names(judge(files, release="v26.3.3")) == []
+    assert names(judge(files, release="v26.3.3")) == [("schema-violation", "values.yaml:5:1")]
 
 
 @pytest.mark.parametrize(("text", "what"), [("- driver: {}\n", "a list"), ("driver\n", "a single value")])

