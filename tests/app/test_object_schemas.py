@@ -14,7 +14,7 @@ from poolsmith.rules.schema.kubeconform import second_opinion
 from poolsmith.rules.schema.object_schemas import Against, judge_schemas
 from poolsmith.rules.schema.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT
 
-POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a}]\n"
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a, image: b}]\n"
 POLICY = "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: cluster-policy}\nspec: {}\n"
 
 
@@ -41,7 +41,7 @@ def test_a_sound_object_is_counted_as_validated(check):
 
 def test_findings_stand_at_their_lines_in_any_document_of_a_file(check):
     outcome = check(
-        f"{POD}---\n{POD.replace('{name: a}]', '{nam: a}]').replace('{name: a}', '{name: b}')}  hostPid: 5\n"
+        f"{POD}---\n{POD.replace('{name: a, image', '{nam: a, image').replace('{name: a}', '{name: b}')}  hostPid: 5\n"
     )
 
     assert found(outcome) == [

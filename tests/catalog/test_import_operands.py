@@ -362,7 +362,7 @@ BROKEN = {
     "url": (
         ROLE,
         right("Role").replace("resources: [nodes]", "nonResourceURLs: [/a]"),
-        "state-driver/0200_role.yaml: ",
+        "state-driver/0200_role.yaml:",
     ),
     "comma": (ROLE, right("Role").replace("[nodes]", "['a,b']"), "a word with `,` in it has no compact form"),
     "colon": (SET, daemon_set().replace("/run/nvidia,", "'/run:/nvidia',"), "a word with `:` in it"),

@@ -10,7 +10,7 @@ from poolsmith.app.rule_book import rule_book
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
-from poolsmith.diagnostics.codes.schema import SCHEMA
+from poolsmith.diagnostics.codes.schema import REFUSED_BY_DEFINITION, SCHEMA
 from poolsmith.values.registry import VALUE_RULES
 from support.clusters import placed
 
@@ -932,7 +932,9 @@ BY_HAND = "PSM328"  # a whole copied file; tests/rules has one
 # What is written by hand about runtimes, drivers and images has its table in tests/values/test_by_hand.py.
 VALUE_CODES = [rule.RULE for rule in VALUE_RULES if rule.RULE.code.startswith("PSM3") and rule.RULE.code != BY_HAND]
 PROFILE_CODES = [
-    rule for rule in (*COMPATIBILITY, *RUNTIME, *SCHEDULING, *SCHEMA, *VALUE_CODES) if rule.applies_to != "manifest"
+    rule
+    for rule in (*COMPATIBILITY, *RUNTIME, *SCHEDULING, *SCHEMA, *VALUE_CODES)
+    if rule.applies_to != "manifest" and rule is not REFUSED_BY_DEFINITION  # of what is rendered: tests/values
 ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
@@ -27,6 +27,7 @@ MAX_FILE_BYTES = 2 << 20
 MAX_TOTAL_BYTES = 16 << 20
 MAX_FILES = 1_000
 _MAX_FOLDERS = 3
+_FILLED_IN = "FILLED_BY_OPERATOR"
 YAML_ENDINGS = (".yaml", ".yml")
 
 
@@ -136,9 +137,18 @@ class OperatorRepository:
         for item in found.objects:
             if len(self.diagnostics) > MAX_FINDINGS:
                 break
-            for violation in judge(item.data, self._release).violations:
+            for violation in judge(_filled_in(item.data), self._release).violations:
                 message = f"{item.name}: {violation.text}"
                 place = item.locate(violation.pointer)
                 self.diagnostics.append(diagnose(violation.rule, message, place, help=violation.help))
         self._objects[path] = list(found.objects)
         return len(self.diagnostics) == before
+
+
+def _filled_in(node: Any) -> Any:
+    """A manifest with a name that any field takes where the operator puts its own."""
+    if isinstance(node, dict):
+        return {key: _filled_in(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_filled_in(item) for item in node]
+    return "filled-in" if node == _FILLED_IN else node
