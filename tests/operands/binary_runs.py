@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import sys
 
-from operands import oracle, scenarios
+from operands import oracle, verdicts
 from oracle.operator.observed import bared
 from poolsmith.catalog.operands import operand_releases
-from poolsmith.operands.expand import expand
 from support.recordings import recording
 
 RUNS = recording("operator_binaries")
@@ -20,15 +19,7 @@ KNOWN = [case for case in RUNS if case.partition("/")[0] in operand_releases()]
 
 def ours(recorded):
     """The recorded form of what we say, bared of defaults like the recording; and what we say that we do not know."""
-    inputs = recorded["inputs"]
-    try:
-        admitted = scenarios.admitted_resources(recorded)
-    except scenarios.ChartError as error:
-        return {"chartError": str(error)}, ()
-    state = scenarios.cluster_state(recorded, admitted, oracle.node_labels, oracle.NODE_ANNOTATIONS)
-    expansion = expand(recorded["tag"], state)
-    form = oracle.recorded_form(bared(expansion), inputs)
-    return {**form, "appliedCRs": scenarios.applied_form(admitted)}, expansion.unknown
+    return verdicts.form_of(recorded, bared)
 
 
 def theirs(recorded):

@@ -17,22 +17,27 @@ KATA_HASH = "nvidia.com/kata-manager.last-applied-hash"
 MATCHED, DIFFERS, NOT_MODELLED = "matched", "differs", "not modelled"
 
 
-def ours(recorded):
-    """The recorded form of what we say, and what we say that we do not know."""
+def form_of(recorded, seen=lambda expansion: expansion):
+    """The recorded form of what we say, as `seen` by the recording, and what we say that we do not know."""
     from poolsmith.operands.expand import expand
 
-    inputs = recorded["inputs"]
     try:
         admitted = scenarios.admitted_resources(recorded)
     except scenarios.ChartError as error:
         return {"chartError": str(error)}, ()
     state = scenarios.cluster_state(recorded, admitted, oracle.node_labels, oracle.NODE_ANNOTATIONS)
     expansion = expand(recorded["tag"], state)
-    form = oracle.recorded_form(expansion, inputs)
-    for item in form["workloads"]:
+    form = oracle.recorded_form(seen(expansion), recorded["inputs"])
+    return {**form, "appliedCRs": scenarios.applied_form(admitted)}, expansion.unknown
+
+
+def ours(recorded):
+    """Without the hash of the Kata configuration, for which these recordings lost an empty map."""
+    form, unknown = form_of(recorded)
+    for item in form.get("workloads", ()):
         if KATA_HASH in (item["podAnnotations"] or {}):
             item["podAnnotations"] = {key: text for key, text in item["podAnnotations"].items() if key != KATA_HASH}
-    return {**form, "appliedCRs": scenarios.applied_form(admitted)}, expansion.unknown
+    return form, unknown
 
 
 def theirs(recorded):

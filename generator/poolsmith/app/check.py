@@ -17,12 +17,7 @@ from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.policies.apply import strictly
-from poolsmith.repository.manifest_files import (
-    YAML_ENDINGS,
-    CheckedDocument,
-    CheckedTree,
-    parse_documents,
-)
+from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import (
     Against,
@@ -142,10 +137,11 @@ def _check_paths(
     values = judge_values_of(tree, release, named, _not_rendered, _refused)
     setups = judge_setups_of(tree, release, named, given)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
+    told = {*values.paths, *schemas.half}
     skipped = tuple(
         Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind")
         for document in documents
-        if not document.is_object and (document.path, document.index) not in {*values.paths, *schemas.half}
+        if not document.is_object and (document.path, document.index) not in told
     )
     if skipped and not tree.objects and not values.documents and not diagnostics:
         raise NoInputError(_nothing(skipped, release))

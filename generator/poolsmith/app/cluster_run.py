@@ -15,6 +15,7 @@ from poolsmith.output.lock_file import LOCK, write_lock
 from poolsmith.output.tree import file_bytes, render_cluster
 from poolsmith.plan.origin import profile_inputs
 from poolsmith.plan.pipeline import resolve_cluster
+from poolsmith.plan.user_values import VALUES
 from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
 from poolsmith.record import record
 from poolsmith.rules.prediction.driver_images import judge_driver_images
@@ -59,9 +60,6 @@ class PlannedCluster:
     plan: ClusterPlan | None
     prediction: Prediction | None
     diagnostics: tuple[Diagnostic, ...]
-
-
-_VALUES = "/spec/stack/values"
 
 
 def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
@@ -145,7 +143,7 @@ def _refused_values(prediction: Prediction, loaded: LoadedCluster) -> list[Diagn
         diagnose(
             REFUSED_BY_DEFINITION,
             item.message,
-            file.locate(join(_VALUES, *item.place)),
+            file.locate(join(VALUES, *item.place)),
             help=item.help,
             subject=loaded.name,
         )

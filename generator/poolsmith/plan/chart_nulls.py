@@ -12,6 +12,7 @@ from poolsmith.catalog.chart_nulls import REFUSED, nulls_of
 from poolsmith.plan.facts import with_values
 from poolsmith.plan.origin import Derived, FromCatalog
 from poolsmith.plan.plan import ValueSetting
+from poolsmith.sources.nested import overlap
 
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
@@ -28,14 +29,9 @@ def cure_nulls(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     release = plan.cluster.spec.stack.release
     settings = []
     for item in nulls_of(release):
-        if any(_overlap(item.path, setting.path) for setting in plan.values):
+        if any(overlap(item.path, setting.path) for setting in plan.values):
             continue
         asked = (facts.at_cluster("/spec/stack/release"), FromCatalog(f"chart_nulls/{item.dotted}", item.source))
         origin = Derived("chart_nulls", _WHY[item.effect == REFUSED], asked)
         settings.append(ValueSetting(item.path, item.value, origin))
     return with_values(plan, *settings)
-
-
-def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]

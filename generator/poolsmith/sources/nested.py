@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 MISSING: Final = object()
 """Where null is a value like any other: `value_at(node, path, MISSING) is MISSING`."""
@@ -18,6 +18,12 @@ def value_at(node: Any, path: Iterable[str], missing: Any = None) -> Any:
             return missing
         node = node[key]
     return node
+
+
+def overlap(one: Sequence[str | int], other: Sequence[str | int]) -> bool:
+    """Whether two paths lead to the same place, or one to a place below that of the other."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
 
 
 def copied(value: Any) -> Any:

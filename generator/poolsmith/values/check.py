@@ -18,6 +18,7 @@ from poolsmith.diagnostics.rule_engine import Found
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.record import record
 from poolsmith.schema.schemas import operator_releases
+from poolsmith.sources.nested import overlap
 from poolsmith.sources.pointer import join
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import read_documents
@@ -165,7 +166,7 @@ def _judge(
     items = [*judged.findings, *(_not_rendered(values, known.tag, judged.findings, render) if render else ())]
     if apply is not None:
         told = [item.finding.place for item in items if item.severity is Severity.ERROR]
-        refused = [item for item in apply(known.tag, values) if not _is_told(item.place, told)]
+        refused = [item for item in apply(known.tag, values) if not any(overlap(item.place, other) for other in told)]
         items.extend(Found(REFUSED_BY_DEFINITION, item) for item in refused)
     result.diagnostics.extend(_diagnostic(item, found, inner) for item in items)
 
@@ -177,13 +178,8 @@ def _not_rendered(
     told = [item.finding.place for item in findings if item.severity is Severity.ERROR]
     for path, message in render(release, values):
         place = place_in(values, path)
-        if place and not _is_told(place, told):
+        if place and not any(overlap(place, other) for other in told):
             yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
-
-
-def _is_told(place: ValuePlace, told: Iterable[ValuePlace]) -> bool:
-    """Whether another finding is at this place, above it or below it."""
-    return any(place[: len(other)] == other or other[: len(place)] == place for other in told)
 
 
 def _parsed(found: FoundValues, result: ValuesResult) -> tuple[Any, SourceFile | None]:
