@@ -1,0 +1,225 @@
+"""What a change does, in the order in which a reviewer reads it. Every format of `diff` is made of this.
+
+Nothing here is cut, grouped or worded for one format. Places are lines that people edit, never generated files.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics import Diagnostic, Location
+    from poolsmith.ledger.ledger_delta import Change
+
+
+class Standing(StrEnum):
+    """Of a cluster, a pool, an object or an image, between base and change."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+    CHANGED = "changed"
+
+
+@record
+class Revision:
+    """`name` as somebody said it, or what it was found by; `commit` is empty for the work tree."""
+
+    name: str
+    commit: str = ""
+
+
+@record
+class FieldChange:
+    """One field of a document: a JSON pointer (RFC 6901), and what stood and stands there.
+
+    `Standing.ADDED` has no `old`, `REMOVED` no `new`. Secrets are masked already.
+    """
+
+    pointer: str
+    standing: Standing
+    old: Any = None
+    new: Any = None
+    place: Location | None = None
+    """The line of a profile that causes it, where one is known."""
+
+
+class OwnLeave(StrEnum):
+    """What a change can give leave by, all of it below `policies/` or in files that judge."""
+
+    GRANT = "grant"
+    ENFORCEMENT = "enforcement"
+    WAIVER = "waiver"
+    RULE_SETTING = "rule setting"
+    ADMISSION = "admission policy"
+    SOURCE = "source"
+    JUDGE = "judge"
+
+
+@record
+class SelfGrant:
+    """Something that the change allows itself, in one sentence. `widens`: more passes than before."""
+
+    kind: OwnLeave
+    subject: str
+    what: str
+    widens: bool
+    place: Location
+
+
+@record
+class PrivilegeChange:
+    """A privilege of one container that pools gain or lose; `words` say it in one sentence.
+
+    `granted`: whether the policies that judge have a grant for it; None where nothing was gained.
+    """
+
+    change: Change
+    words: str
+    place: Location | None = None
+    granted: bool | None = None
+
+
+class DisruptionKind(StrEnum):
+    """What disturbs most comes first."""
+
+    DRIVER = "driver"
+    """Driver pods are replaced: the GPUs of the nodes are taken from their workloads."""
+    LOST = "lost"
+    """A workload asks for a resource name, RuntimeClass or MIG slice that its nodes no longer offer."""
+    RECREATED = "recreated"
+    """An object is deleted and made anew, because a field that changes is immutable."""
+    MIG = "mig"
+    """The partitions of GPUs change: their pods must go, and some GPUs need a reboot."""
+    RESTART = "restart"
+    """Pods of a DaemonSet, Deployment or StatefulSet are replaced, since their template changes."""
+    STARTED = "started"
+    STOPPED = "stopped"
+
+
+@record
+class Waves:
+    """How a rolling replacement goes over the nodes of a pool. Numbers that profiles don't tell are None.
+
+    `at_once` is text, as the upgrade policy says it: `1`, `25%`, or `all`.
+    """
+
+    nodes: int | None
+    at_once: str
+    waves: int | None
+    drains: bool
+    automatic: bool = True
+    """Whether the operator does it by itself; else the old pods stay until somebody deletes them."""
+
+
+@record
+class Disruption:
+    """What happens to `what` (`Kind/name`, a resource name, a RuntimeClass) on `pools`, in one sentence."""
+
+    kind: DisruptionKind
+    what: str
+    namespace: str = ""
+    pools: tuple[str, ...] = ()
+    words: str = ""
+    why: tuple[FieldChange, ...] = ()
+    """The fields of the pod template or object that differ."""
+    waves: Waves | None = None
+    place: Location | None = None
+    """The line of a profile that causes it, where one is known."""
+
+
+@record
+class ImageChange:
+    """An image that nodes pull from now on, or no longer."""
+
+    image: str
+    standing: Standing
+    pools: tuple[str, ...] = ()
+
+
+@record
+class ObjectChange:
+    """An object that is applied, or that the operator makes (`made`): `apiVersion`, kind, namespace and name.
+
+    `file` is the generated file that it stands in, below the cluster's folder; empty for what the operator makes.
+    """
+
+    api_version: str
+    kind: str
+    name: str
+    standing: Standing
+    namespace: str = ""
+    file: str = ""
+    made: bool = False
+    fields: tuple[FieldChange, ...] = ()
+
+
+@record
+class DriftChange:
+    """What a delivery engine would report as different for ever, new with the change or gone with it."""
+
+    standing: Standing
+    what: str
+    words: str
+    cured: bool
+    place: Location | None = None
+
+
+@record
+class PoolChange:
+    """A pool of a cluster. `fields` are those of its profile, bases merged in."""
+
+    name: str
+    standing: Standing
+    renamed_from: str = ""
+    fields: tuple[FieldChange, ...] = ()
+    place: Location | None = None
+
+
+@record
+class ClusterDiff:
+    """What the change does to one cluster. Releases are empty where the cluster is not, or has errors.
+
+    `unknown`: sentences on what can't be told, such as profiles with errors on one side.
+    """
+
+    name: str
+    standing: Standing
+    renamed_from: str = ""
+    old_release: str = ""
+    new_release: str = ""
+    fields: tuple[FieldChange, ...] = ()
+    """Of the cluster's own profile."""
+    pools: tuple[PoolChange, ...] = ()
+    privileges: tuple[PrivilegeChange, ...] = ()
+    disruptions: tuple[Disruption, ...] = ()
+    images: tuple[ImageChange, ...] = ()
+    values: tuple[FieldChange, ...] = ()
+    """Helm values of all charts; the pointer begins with the chart's release name."""
+    objects: tuple[ObjectChange, ...] = ()
+    drift: tuple[DriftChange, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@record
+class ChangeReport:
+    """A whole change. Clusters that it does not touch are counted, not listed."""
+
+    base: Revision
+    head: Revision
+    self_grants: tuple[SelfGrant, ...] = ()
+    clusters: tuple[ClusterDiff, ...] = ()
+    unchanged_clusters: int = 0
+    pools: int = 0
+    """Pools of the clusters that are touched, after the change."""
+    new_findings: tuple[Diagnostic, ...] = ()
+    fixed_findings: tuple[Diagnostic, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the change does nothing to any cluster: comments, order of keys, files of others."""
+        return not (self.self_grants or self.clusters or self.new_findings or self.fixed_findings or self.unknown)
