@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from poolsmith.app.cluster_run import TOOL
 from poolsmith.app.folder import FolderResult, GeneratedFolder, against_disk
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT
-from poolsmith.diagnostics import Diagnostic, Severity
-from poolsmith.output.comparison import foreign_diagnostics, hand_edit
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
+from poolsmith.diagnostics.codes import hygiene
+from poolsmith.diagnostics.listing import counted
+from poolsmith.diagnostics.printable import printable
+from poolsmith.output.comparison import MAX_REPORTED, foreign_diagnostics, hand_edit
 from poolsmith.output.fleet import FleetEntry, render_fleet
 from poolsmith.output.lock_file import LOCK, write_lock
 from poolsmith.output.tree import file_bytes
@@ -17,6 +20,7 @@ from poolsmith.profiles.fleet import PROFILES
 from poolsmith.sources.output_tree import JOURNAL, OLD, STAGE, files_below, stage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from poolsmith.app.project import Project
@@ -32,6 +36,23 @@ def fleet_folder(project: Project, entries: list[FleetEntry]) -> GeneratedFolder
         inputs = {f"profiles/{entry.cluster}/cluster.yaml#/spec/delivery": entry.digest for entry in entries}
         files[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=files)
     return GeneratedFolder(root=project.root, path=FLEET, subject=FLEET, tree=tree, files=files)
+
+
+def orphan_finding(name: str) -> Diagnostic:
+    """A folder of the output that was generated for a cluster without profiles."""
+    message = f"`{CLUSTERS}/{name}` was generated, and no profile describes the cluster"
+    return diagnose(hygiene.ORPHANED_OUTPUT, message, whole_file(f"{CLUSTERS}/{name}"))
+
+
+def stray_findings(paths: list[str]) -> Iterator[Diagnostic]:
+    """Of files that are in no folder that is generated."""
+    for path in paths[:MAX_REPORTED]:
+        shown = printable(path)
+        message = f"`{shown}` is in the output and in no generated folder, and no lock owns it"
+        yield diagnose(hygiene.FOREIGN_FILE, message, whole_file(shown))
+    if (rest := len(paths) - MAX_REPORTED) > 0:
+        message = f"{counted(rest, 'more file')} of the output are in no generated folder"
+        yield diagnose(hygiene.FOREIGN_FILE, message, whole_file(OUTPUT))
 
 
 def orphans(project: Project) -> list[str]:

@@ -55,7 +55,7 @@ def judge_fleet(
         facts.append(
             f"{grants.granted:,} of {grants.lines:,} lines of the ledgers are granted, by {grants.grants} grants"
         )
-    diagnostics = [*grants.diagnostics, *committed_secrets(_texts(project.policies))]
+    diagnostics = [*grants.diagnostics, *committed_secrets(policy_texts(project.policies))]
     if policies.files.admission:
         from poolsmith.policies.admission_check import saw_nothing, sight_facts  # on demand
 
@@ -72,7 +72,7 @@ def judge_fleet(
     return _with_policy_tests(judgement, policies) if complete and policies.files.admission else judgement
 
 
-def _texts(policies: Policies) -> Iterator[tuple[str, str]]:
+def policy_texts(policies: Policies) -> Iterator[tuple[str, str]]:
     """Of the files that can be read; what can't is told elsewhere."""
     for path in policies.files.paths:
         text = policies.tree.read_text(path, limit=MAX_ADMISSION_BYTES)

@@ -14,6 +14,7 @@ from poolsmith.record import record
 from poolsmith.sources.output_tree import Staged, read_files, stage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from poolsmith.operands.manifest import ManifestTree
@@ -102,6 +103,13 @@ def against_disk(root: Path, folder: str, generated: dict[str, bytes], subject: 
         rule = reading.INPUT_LIMIT if error.errno in (errno.EFBIG, errno.ENAMETOOLONG) else reading.UNREADABLE_FILE
         place = f"{folder}/{error.filename}" if rule is reading.INPUT_LIMIT and error.filename else folder
         return diagnose(rule, message, whole_file(place), subject=subject)
+    return compared(folder, generated, present, subject)
+
+
+def compared(
+    folder: str, generated: dict[str, bytes], present: Mapping[str, bytes | None], subject: str
+) -> Comparison | Diagnostic:
+    """What was read of a folder against what is generated; a lock that can't be used says nothing of either."""
     lock = Lock()
     if (text := present.get(LOCK)) is not None:
         try:

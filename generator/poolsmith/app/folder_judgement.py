@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 def judge_folder(folder: GeneratedFolder, against: Against) -> FolderResult:
     """How it differs from what is generated, and what rules and schemas say of what is there."""
-    comparison = against_disk(folder.root, folder.path, folder.files, folder.subject)
+    return judge_compared(folder, against_disk(folder.root, folder.path, folder.files, folder.subject), against)
+
+
+def judge_compared(folder: GeneratedFolder, comparison: Comparison | Diagnostic, against: Against) -> FolderResult:
+    """The same of what was compared already."""
     result = result_of(folder, comparison)
     if isinstance(comparison, Diagnostic):
         return result

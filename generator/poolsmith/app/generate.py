@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_result import compare_clusters, write_clusters
-from poolsmith.app.fleet_folder import fleet_folder, orphans, removal, strays
+from poolsmith.app.fleet_folder import fleet_folder, orphan_finding, orphans, removal, stray_findings, strays
 from poolsmith.app.folder import compare_folder, link_in_the_way, write_folder
 from poolsmith.app.generate_result import GenerateResult
 from poolsmith.app.memory import COMPARING, recall
@@ -19,9 +19,7 @@ from poolsmith.app.run import EMPTY, Run, Totals, open_run
 from poolsmith.app.writer import only_writer
 from poolsmith.diagnostics import diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene
-from poolsmith.diagnostics.listing import counted, joined
-from poolsmith.diagnostics.printable import printable
-from poolsmith.output.comparison import MAX_REPORTED
+from poolsmith.diagnostics.listing import joined
 from poolsmith.policies.apply import with_policies
 from poolsmith.sources.output_tree import is_interrupted, recover
 
@@ -142,8 +140,7 @@ def add_leftovers(run: Run, totals: Totals) -> None:
         totals.diagnostics.append(in_the_way)
         return
     for name in _orphans(run):
-        message = f"`{CLUSTERS}/{name}` was generated, and no profile describes the cluster"
-        totals.diagnostics.append(diagnose(hygiene.ORPHANED_OUTPUT, message, whole_file(f"{CLUSTERS}/{name}")))
+        totals.diagnostics.append(orphan_finding(name))
     if is_interrupted(project.clusters_folder):
         message = "an interrupted run left something behind"
         totals.diagnostics.append(diagnose(hygiene.OUT_OF_DATE, message, whole_file(CLUSTERS)))
@@ -154,14 +151,7 @@ def _add_strays(run: Run, totals: Totals) -> None:
     """What is in the output, and in no generated folder."""
     if not run.is_whole:
         return
-    found = strays(run.project)
-    for path in found[:MAX_REPORTED]:
-        shown = printable(path)
-        message = f"`{shown}` is in the output and in no generated folder, and no lock owns it"
-        totals.diagnostics.append(diagnose(hygiene.FOREIGN_FILE, message, whole_file(shown)))
-    if (rest := len(found) - MAX_REPORTED) > 0:
-        message = f"{counted(rest, 'more file')} of the output are in no generated folder"
-        totals.diagnostics.append(diagnose(hygiene.FOREIGN_FILE, message, whole_file(OUTPUT)))
+    totals.diagnostics.extend(stray_findings(strays(run.project)))
 
 
 def unwritten(run: Run, totals: Totals, outcome: Outcome) -> GenerateResult:

@@ -115,6 +115,11 @@ class Project:
         policies = self.judging_policies
         return GrantJudge(policies.book, are_kept=policies.files.has_privileges)
 
+    def beside(self, other: Project) -> Project:
+        """This project, where what follows from the same input is made once for both. Their catalog is the same."""
+        vars(self).update(catalog=other.catalog, predictions=other.predictions, texts=other.texts)
+        return self
+
     @property
     def clusters_folder(self) -> Path:
         return self.root / CLUSTERS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.app.admission import Admission, admission_of
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.project import Project, open_project
-from poolsmith.app.repository_review import review_repository
+from poolsmith.app.repository_review import Reviewed, review_repository
 from poolsmith.diagnostics import NoInputError, diagnose, whole_file
 from poolsmith.diagnostics.codes.outside import NO_SUPPLY_POLICY
 from poolsmith.output.tree import render_cluster
@@ -33,19 +33,25 @@ if TYPE_CHECKING:
 
 def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Diagnostic]:
     """All that the change would gain, and what nobody has accepted of it."""
-    supply = run.project.judging_supply
-    before = _base_project(base)
+    before = base_project(base)
+    if not run.project.judging_supply.is_kept:
+        yield diagnose(NO_SUPPLY_POLICY, "the base has no sound policies/supply.yaml", whole_file(SUPPLY))
+    yield from review_repository(run.project, judging, base, before, reviewed=Reviewed(clusters=run.selected))
+    for change in cluster_changes(run, before):
+        yield from review_cluster(run.project, before, change, judging)
+
+
+def review_cluster(
+    project: Project, before: Project | None, change: ClusterChange, judging: JudgingOptions
+) -> Iterator[Diagnostic]:
+    """What one cluster would gain, and what it would switch off."""
+    supply = project.judging_supply
 
     def accepts(cluster: str, workload: str, text: str) -> bool:
         return supply.accepts_setting(cluster, workload, text, judging.today)
 
-    if not supply.is_kept:
-        yield diagnose(NO_SUPPLY_POLICY, "the base has no sound policies/supply.yaml", whole_file(SUPPLY))
-    yield from review_repository(run, judging, base, before)
-    policies = run.project.judging_policies
-    for change in cluster_changes(run, before):
-        yield from switched_off(change, policies.admission[0], _shipped(run.project))
-        yield from gained_settings(change, _elsewhere(run.project, before, change), accepts)
+    yield from switched_off(change, project.judging_policies.admission[0], _shipped(project))
+    yield from gained_settings(change, _elsewhere(project, before, change), accepts)
 
 
 def _shipped(project: Project) -> Shipped:
@@ -107,7 +113,7 @@ def cluster_changes(run: Run, before: Project | None) -> Iterator[ClusterChange]
             yield ClusterChange(name, older and _seen(*older), newer and _seen(*newer))
 
 
-def _base_project(base: BaseRevision) -> Project | None:
+def base_project(base: BaseRevision) -> Project | None:
     """None where the base has no profiles."""
     try:
         return open_project(base.folder)

@@ -20,6 +20,7 @@ VERBS = {
     ),
     "images": ("images", "Print every image that the nodes will pull, for mirrors and scanners."),
     "grants": ("grants", "Print the smallest grants for all privileges that nobody has granted yet."),
+    "diff": ("diff", "Print what a change does to the fleet, held against the revision that it is to be merged into."),
     "supply": ("supply", "Print the supply policy for what the clusters take today."),
     "policy": ("policy", "Evaluate and test ValidatingAdmissionPolicies, without a cluster."),
     "explain": ("explain", "Explain a rule, a pool or a generated value."),

@@ -22,7 +22,7 @@ from poolsmith.profiles.fleet import PROFILES
 from poolsmith.sources.git import Git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from poolsmith.policies.policies import Policies
@@ -33,13 +33,21 @@ _MAX_BYTES = 256 << 20
 
 
 @contextmanager
-def base_at(root: Path, revision: str, flag: str = "--policies-from") -> Iterator[BaseRevision]:
-    """The base that a change is judged against. Raises UsageError as `folder_at`."""
+def base_at(root: Path, revision: str, flag: str = "--policies-from", *, named: str = "") -> Iterator[BaseRevision]:
+    """The base that a change is judged against. Raises UsageError as `folder_at`.
+
+    Beside profiles and policies the folder holds all files that are `named` so, wherever in the output.
+    """
     git = Git(root, flag)
     commit = git.commit(revision)
     prefix = os.fsdecode(git.run("rev-parse", "--show-prefix").stdout).rstrip("\n")
     files = _tree(git.run("ls-tree", "-r", "-z", "--full-tree", commit).stdout)
     with _folders_of(git, commit, (PROFILES, POLICIES)) as folder:
+        if named:
+            ours = {
+                path.removeprefix(prefix): file for path, file in files.items() if path.startswith(f"{prefix}output/")
+            }
+            _write(git, folder, {path: file.blob for path, file in ours.items() if path.endswith(f"/{named}")})
         yield BaseRevision(folder=folder, prefix=prefix, files=files)
 
 
@@ -58,12 +66,19 @@ def _folders_of(git: Git, commit: str, names: Iterable[str]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="poolsmith-") as folder:
         for name in names:
             listing = git.run("ls-tree", "-r", "-z", "-l", commit, "--", f"{name}/").stdout
-            files = _regular_files(listing, name, git.flag)
-            for (path, _), content in zip(files, git.contents([blob for _, blob in files]), strict=True):
-                target = Path(folder, path)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content)
+            _write(git, Path(folder), dict(_regular_files(listing, name, git.flag)))
         yield Path(folder)
+
+
+def _write(git: Git, folder: Path, blobs: Mapping[str, str]) -> None:
+    """Contents by path; each is in the folder afterwards."""
+    made: set[str] = set()
+    for path, content in zip(blobs, git.contents(list(blobs.values())), strict=True):
+        above = path.rpartition("/")[0]
+        if above not in made:
+            (folder / above).mkdir(parents=True, exist_ok=True)
+            made.add(above)
+        (folder / path).write_bytes(content)
 
 
 def _tree(listing: bytes) -> dict[str, GitFile]:

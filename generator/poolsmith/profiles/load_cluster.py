@@ -85,6 +85,11 @@ def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases) -> LoadedCl
     )
 
 
+def cluster_alone(tree: InputTree, files: ClusterFiles) -> Cluster | None:
+    """What the cluster's own file says, for who does not ask about pools; None where it has mistakes."""
+    return _load_cluster_file(tree, files, [], {})[1]
+
+
 def _load_cluster_file(
     tree: InputTree, files: ClusterFiles, problems: list[Diagnostic], inputs: dict[str, str]
 ) -> tuple[SourceFile | None, Cluster | None]:

@@ -48,15 +48,15 @@ def diagnostic_body(item: Diagnostic) -> dict[str, Any]:
         "severity": item.severity.value,
         "message": item.message,
         "subject": item.subject,
-        "primary": _location(item.primary),
-        "related": [_location(location) for location in item.related],
+        "primary": location_body(item.primary),
+        "related": [location_body(location) for location in item.related],
         "help": item.help,
         "fingerprint": item.fingerprint,
         "status": item.status,
     }
 
 
-def _location(location: Location) -> dict[str, Any]:
+def location_body(location: Location) -> dict[str, Any]:
     start = location.span.start
     body: dict[str, Any] = {
         "path": location.span.path,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.policies.base_revision import BaseRevision
-    from poolsmith.profiles.load_cluster import LoadedCluster
+    from poolsmith.profiles.cluster import Cluster
     from poolsmith.review.head_tree import HeadTree
 
 OUTPUT = "output"
@@ -57,13 +57,9 @@ class Delivered:
     known_paths: frozenset[str] = frozenset()
 
 
-def delivered_path(cluster: LoadedCluster) -> DeliveredPath | None:
-    """None of a cluster that can't be read."""
-    if cluster.cluster is None:
-        return None
-    return DeliveredPath(
-        cluster.name, posixpath.normpath(cluster.cluster.spec.delivery.path), f"profiles/{cluster.name}/cluster.yaml"
-    )
+def delivered_path(cluster: Cluster) -> DeliveredPath:
+    """What its profile says."""
+    return DeliveredPath(cluster.metadata.name, posixpath.normpath(cluster.spec.delivery.path), cluster.path)
 
 
 def beside_output(head: HeadTree, base: BaseRevision, delivered: Delivered) -> Iterator[Diagnostic]:

@@ -23,10 +23,11 @@ _UNSEEN = frozenset(("Cf", "Cc"))
 @record(kw_only=False)
 class HeadTree:
     """Paths from the top of the repository. `files` are those of the index, whether or not they are checked out;
-    `untracked` those of the folders asked for that git does not ignore."""
+    `untracked` those of the folders asked for that git does not ignore. Of a revision nothing is checked out."""
 
     files: Mapping[str, GitFile]
     untracked: frozenset[str]
+    is_checked_out: bool = True
 
     def added(self, base: BaseRevision) -> list[str]:
         """Tracked files that are new, or are not as they are in the base: content, kind or mode."""

@@ -92,6 +92,8 @@ class _Change:
 
     def _checked_out(self, path: str) -> bytes | None:
         """None of what is not there, no regular file, or too large."""
+        if not self._head.is_checked_out:
+            return None
         depth = self._base.prefix.count("/")
         file = self._root.resolve().joinpath(*[".."] * depth, path)
         try:

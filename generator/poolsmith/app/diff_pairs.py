@@ -1,0 +1,133 @@
+"""Clusters of both sides of a change, judged and compared. Any process can do some of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.app.diff_side import JudgedCluster, Side, judged_cluster
+from poolsmith.app.review import review_cluster
+from poolsmith.changes.cluster_changes import BuiltCluster, cluster_diff, does_nothing, untold
+from poolsmith.changes.finding_changes import finding_changes
+from poolsmith.changes.likeness import renamed_pools
+from poolsmith.output.collector import rarely_collecting
+from poolsmith.record import record
+from poolsmith.review.change import ClusterChange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.changes.change_report import ClusterDiff
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.policies.apply import JudgingOptions
+    from poolsmith.profiles.fleet import ClusterFiles
+
+
+@record
+class Pair:
+    """A cluster before and after the change; None where it is not there. Files may have two names."""
+
+    before: ClusterFiles | None
+    after: ClusterFiles | None
+    is_touched: bool = True
+
+    @property
+    def name(self) -> str:
+        files = self.after or self.before
+        return files.name if files is not None else ""
+
+    @property
+    def names(self) -> set[str]:
+        return {files.name for files in (self.before, self.after) if files is not None}
+
+    @property
+    def is_there(self) -> bool:
+        return self.after is not None
+
+
+@record
+class PairContext:
+    """What every comparison needs. In another process both projects are loaded anew, once."""
+
+    before: Side
+    after: Side
+    had_profiles: bool
+    judging: JudgingOptions
+
+
+@record
+class PairResult:
+    """`diff` is None where the change does nothing to the cluster."""
+
+    name: str
+    diff: ClusterDiff | None
+    pools: int
+    new: tuple[Diagnostic, ...]
+    fixed: tuple[Diagnostic, ...]
+
+
+def diff_pairs(context: PairContext, batch: tuple[Pair, ...]) -> Iterator[PairResult]:
+    """Each pair, in order."""
+    context.after.project.beside(context.before.project)
+    with rarely_collecting():
+        for pair in batch:
+            yield _compared(context, pair)
+
+
+def _compared(context: PairContext, pair: Pair) -> PairResult:
+    today = context.judging.today
+    before = judged_cluster(context.before, pair.before, today) if pair.before is not None else None
+    after = judged_cluster(context.after, pair.after, today) if pair.after is not None else None
+    found = [*(after.findings if after is not None else ()), *_reviewed(context, pair, before, after)]
+    new, fixed = finding_changes(before.findings if before is not None else (), found, _new_names(before, after))
+    diff = _diff(pair, before, after)
+    return PairResult(
+        name=pair.name,
+        diff=None if does_nothing(diff) else diff,
+        pools=len(after.run.loaded.pools) if after is not None else 0,
+        new=new,
+        fixed=fixed,
+    )
+
+
+def _diff(pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None) -> ClusterDiff:
+    older, newer = _built(before), _built(after)
+    if (before is None or older is not None) and (after is None or newer is not None):
+        return cluster_diff(older, newer)
+    return untold(
+        pair.name,
+        was_there=before is not None,
+        is_there=after is not None,
+        was_sound=older is not None,
+        is_sound=newer is not None,
+    )
+
+
+def _reviewed(
+    context: PairContext, pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None
+) -> Iterator[Diagnostic]:
+    """As `check --policies-from` does: a cluster of another name is a new one, and the old one is gone."""
+    older, newer = (side.seen if side is not None else None for side in (before, after))
+    base = context.before.project if context.had_profiles else None
+    if len(pair.names) > 1 and pair.before is not None:
+        yield from review_cluster(
+            context.after.project, base, ClusterChange(pair.before.name, older, None), context.judging
+        )
+        older = None
+    yield from review_cluster(context.after.project, base, ClusterChange(pair.name, older, newer), context.judging)
+
+
+def _built(judged: JudgedCluster | None) -> BuiltCluster | None:
+    if judged is None or judged.seen is None or judged.run.tree is None:
+        return None
+    return BuiltCluster(seen=judged.seen, tree=judged.run.tree)
+
+
+def _new_names(before: JudgedCluster | None, after: JudgedCluster | None) -> dict[str, str]:
+    """Of pools and of the cluster, by old ones."""
+    if before is None or after is None:
+        return {}
+    pools = renamed_pools(before.run.loaded, after.run.loaded)
+    names = {old: new for new, old in pools.items()}
+    if before.run.loaded.name != after.run.loaded.name:
+        names[before.run.loaded.name] = after.run.loaded.name
+    return names

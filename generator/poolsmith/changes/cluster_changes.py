@@ -1,0 +1,101 @@
+"""What a change does to one cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.changes.change_report import ClusterDiff, Standing
+from poolsmith.changes.image_changes import image_changes
+from poolsmith.changes.likeness import renamed_pools
+from poolsmith.changes.object_changes import object_changes, standing_objects
+from poolsmith.changes.profile_changes import cluster_fields, pool_changes, whole_pools
+from poolsmith.changes.value_changes import value_changes
+from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from poolsmith.changes.object_changes import Key, StandingObject
+    from poolsmith.operands.manifest import ManifestTree
+    from poolsmith.review.change import SeenCluster
+
+
+@record
+class BuiltCluster:
+    """A cluster of one side, and all that is generated for it."""
+
+    seen: SeenCluster
+    tree: ManifestTree
+
+
+def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None) -> ClusterDiff:
+    """Of a cluster that both sides have, maybe under two names, or one of them does. Raises ValueError for none."""
+    if after is None:
+        if before is None:
+            raise ValueError("there is no cluster")
+        return _whole(before, Standing.REMOVED)
+    if before is None:
+        return _whole(after, Standing.ADDED)
+    old, new = before.seen, after.seen
+    renamed = renamed_pools(old.loaded, new.loaded)
+    is_renamed = old.plan.name != new.plan.name
+    known = set(old.prediction.unknown)
+    return ClusterDiff(
+        name=new.plan.name,
+        standing=Standing.RENAMED if is_renamed else Standing.CHANGED,
+        renamed_from=old.plan.name if is_renamed else "",
+        old_release=old.prediction.installation.release,
+        new_release=new.prediction.installation.release,
+        fields=cluster_fields(old.loaded, new.loaded),
+        pools=pool_changes(old.loaded, new.loaded, renamed),
+        images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
+        values=value_changes(old, new),
+        objects=object_changes(_objects(before), _objects(after)),
+        unknown=tuple(item for item in new.prediction.unknown if item not in known),
+    )
+
+
+def _whole(built: BuiltCluster, standing: Standing) -> ClusterDiff:
+    """Of a cluster that comes or goes."""
+    seen, is_new = built.seen, standing is Standing.ADDED
+    release, objects = seen.prediction.installation.release, _objects(built)
+    images = seen.prediction.images()
+    return ClusterDiff(
+        name=seen.plan.name,
+        standing=standing,
+        old_release="" if is_new else release,
+        new_release=release if is_new else "",
+        pools=whole_pools(seen.loaded, standing),
+        images=image_changes((), images, {}) if is_new else image_changes(images, (), {}),
+        objects=object_changes({}, objects) if is_new else object_changes(objects, {}),
+        unknown=seen.prediction.unknown if is_new else (),
+    )
+
+
+def _objects(built: BuiltCluster) -> dict[Key, StandingObject]:
+    return standing_objects(built.tree, built.seen.prediction.installation)
+
+
+def untold(name: str, *, was_there: bool, is_there: bool, was_sound: bool, is_sound: bool) -> ClusterDiff:
+    """Of a cluster with errors on one side, or on both: what they keep anybody from telling."""
+    unknown = []
+    if was_there and not was_sound:
+        unknown.append("what it was in the base: its profiles had errors there")
+    if is_there and not is_sound:
+        unknown.append("what the change makes of it: its profiles have errors")
+    standing = Standing.CHANGED if was_there and is_there else Standing.ADDED if is_there else Standing.REMOVED
+    return ClusterDiff(name=name, standing=standing, unknown=tuple(unknown))
+
+
+def does_nothing(diff: ClusterDiff) -> bool:
+    """Whether there is nothing to tell: only comments, or the order of keys, are others."""
+    told = (
+        diff.fields,
+        diff.pools,
+        diff.privileges,
+        diff.disruptions,
+        diff.images,
+        diff.values,
+        diff.objects,
+        diff.drift,
+        diff.unknown,
+    )
+    return diff.standing is Standing.CHANGED and not any(told)

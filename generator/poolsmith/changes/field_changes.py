@@ -1,0 +1,157 @@
+"""What differs between two documents, field by field, as Kubernetes means them and never as text.
+
+Lists of named things (containers, variables, volumes, ports) are compared by name: their items go into pointers by it,
+so that one more container in front changes nothing of the others. Lists whose order means nothing (tolerations, rules,
+finalizers) are compared by content. What is left, such as `command` and `args`, is one field as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.changes.change_report import FieldChange, Standing
+from poolsmith.diagnostics.masking import masked_tree
+from poolsmith.sources.pointer import join
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from poolsmith.diagnostics import Location
+
+Path = tuple[str, ...]
+_NAMES: dict[str, tuple[str, ...]] = {
+    "volumeMounts": ("mountPath",),
+    "volumeDevices": ("devicePath",),
+    "ports": ("name", "containerPort", "port", "protocol"),
+    "items": ("key",),
+    "tolerations": ("key", "operator", "value", "effect"),
+    "taints": ("key", "effect"),
+    "startupTaints": ("key", "effect"),
+    "hostAliases": ("ip",),
+    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
+    "conditions": ("type",),
+    "acknowledge": ("fact",),
+    "subjects": ("kind", "namespace", "name"),
+}
+"""What tells the items of a list apart, where it is not `name`: the merge keys of Kubernetes where it has them."""
+_IN_ORDER = frozenset(("command", "args", "exec"))
+"""Lists of texts whose order is their meaning; others of texts are sets."""
+_SETS = frozenset(
+    (
+        "accessModes",
+        "add",
+        "apiGroups",
+        "drop",
+        "finalizers",
+        "imagePullSecrets",
+        "names",
+        "nonResourceURLs",
+        "resourceNames",
+        "resources",
+        "verbs",
+        "resourcePolicies",
+        "syncOptions",
+        "dependsOn",
+    )
+)
+
+
+def field_changes(
+    old: Any, new: Any, *, within: str = "", place: Callable[[str], Location | None] | None = None
+) -> tuple[FieldChange, ...]:
+    """In the order of their pointers, which begin with `within`; secrets are masked.
+
+    `place` tells the line of a profile that a pointer goes back to.
+    """
+    if old == new and _same_kinds(old, new):
+        return ()
+    masked_old, masked_new = masked_tree(old), masked_tree(new)
+    found = []
+    for path, standing in sorted(_differences((), old, new)):
+        pointer = join(within, *path)
+        found.append(
+            FieldChange(
+                pointer=pointer,
+                standing=standing,
+                old=None if standing is Standing.ADDED else _at(masked_old, path),
+                new=None if standing is Standing.REMOVED else _at(masked_new, path),
+                place=place(pointer) if place is not None else None,
+            )
+        )
+    return tuple(found)
+
+
+def _same_kinds(old: Any, new: Any) -> bool:
+    """Python takes True for 1; YAML does not. Only asked of scalars that are equal."""
+    return isinstance(old, (dict, list)) or type(old) is type(new)
+
+
+def _differences(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Standing]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted({*old, *new}, key=str):
+            if key not in new:
+                yield (*path, str(key)), Standing.REMOVED
+            elif key not in old:
+                yield (*path, str(key)), Standing.ADDED
+            else:
+                yield from _differences((*path, str(key)), old[key], new[key])
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _of_lists(path, old, new)
+    elif old != new or type(old) is not type(new):
+        yield path, Standing.CHANGED
+
+
+def _of_lists(path: Path, old: list[Any], new: list[Any]) -> Iterator[tuple[Path, Standing]]:
+    before, after = named_items(path, old), named_items(path, new)
+    if before is not None and after is not None:
+        for name in sorted({*before, *after}):
+            if name not in after:
+                yield (*path, name), Standing.REMOVED
+            elif name not in before:
+                yield (*path, name), Standing.ADDED
+            else:
+                yield from _differences((*path, name), before[name], after[name])
+    elif not _same_list(path, old, new):
+        yield path, Standing.CHANGED
+
+
+def _same_list(path: Path, old: list[Any], new: list[Any]) -> bool:
+    if path and (path[-1] in _SETS or (path[-1] == "rules" and all(isinstance(item, dict) for item in (*old, *new)))):
+        return sorted(map(_text, old)) == sorted(map(_text, new))
+    return _text(old) == _text(new)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def named_items(path: Path, items: list[Any]) -> dict[str, Any] | None:
+    """The items by what tells them apart; None where they are no mappings, or two are told by the same."""
+    if not items:
+        return {}
+    if path and path[-1] in _IN_ORDER:
+        return None
+    keys = _NAMES.get(path[-1] if path else "", ("name",))
+    found: dict[str, Any] = {}
+    for item in items:
+        if not isinstance(item, dict):
+            return None
+        name = ":".join(str(item[key]) for key in keys if item.get(key) not in (None, ""))
+        if not name or name in found:
+            return None
+        found[name] = item
+    return found
+
+
+def _at(document: Any, path: Path) -> Any:
+    """What stands at the end of a path of `_differences`."""
+    node = document
+    above: Path = ()
+    for step in path:
+        if isinstance(node, list):
+            node = (named_items(above, node) or {})[step]
+        else:
+            node = node[step] if step in node else next(value for key, value in node.items() if str(key) == step)
+        above = (*above, step)
+    return node

@@ -1,0 +1,53 @@
+"""Helm values before and after a change, of all charts of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.changes.field_changes import field_changes
+from poolsmith.plan.origin import profile_inputs
+from poolsmith.plan.plan import values_tree
+from poolsmith.sources.pointer import split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.changes.change_report import FieldChange
+    from poolsmith.diagnostics import Location
+    from poolsmith.plan.plan import ClusterPlan, ValueSetting
+    from poolsmith.review.change import SeenCluster
+
+
+def value_changes(before: SeenCluster, after: SeenCluster) -> tuple[FieldChange, ...]:
+    """Of what differs from the charts' defaults; pointers begin with the release that Helm installs."""
+
+    def place(pointer: str) -> Location | None:
+        release, *path = split(pointer)
+        return _line(after, release, tuple(path))
+
+    return field_changes(_values(before.plan), _values(after.plan), place=place)
+
+
+def _values(plan: ClusterPlan) -> dict[str, Any]:
+    return {release: values_tree(settings) for release, settings in _of_charts(plan)}
+
+
+def _of_charts(plan: ClusterPlan) -> Iterator[tuple[str, tuple[ValueSetting, ...]]]:
+    """Each chart's release has its name."""
+    if plan.chart is not None:
+        yield plan.chart.name, plan.values
+    for unit in plan.units:
+        if unit.chart is not None:
+            yield unit.chart.name, unit.values
+
+
+def _line(seen: SeenCluster, release: str, path: tuple[str, ...]) -> Location | None:
+    """The first line of a profile that a value goes back to."""
+    for name, settings in _of_charts(seen.plan):
+        for setting in settings if name == release else ():
+            length = min(len(setting.path), len(path))
+            if setting.path[:length] == path[:length]:
+                for line in profile_inputs(setting.origin):
+                    if (file := seen.loaded.files.get(line.path)) is not None:
+                        return file.locate(line.pointer)
+    return None

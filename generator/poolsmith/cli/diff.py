@@ -1,0 +1,96 @@
+"""poolsmith diff."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.cli import options
+from poolsmith.cli.exit_codes import Exit
+from poolsmith.cli.main import TOOL
+from poolsmith.cli.terminal import progress_bar, write
+from poolsmith.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.changes.change_report import ChangeReport
+
+
+@click.command("diff")
+@click.option(
+    "--base",
+    metavar="REV",
+    help="The git revision to compare with. Default: where the change left the default branch of the remote.",
+)
+@click.option("--head", metavar="REV", help="The git revision that is compared. Default: what is checked out.")
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    type=click.Choice(("policy-widening", "judge-change")),
+    help="Somebody who may do so has accepted what the change widens in policies/, or what it changes of the files "
+    "that run and decide this check. Both are still listed, as notes.",
+)
+@click.option(
+    "--today",
+    type=click.DateTime(("%Y-%m-%d",)),
+    metavar="DAY",
+    help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
+)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Report format.",
+)
+@options.fail_on
+@options.jobs
+@options.clusters
+@options.root
+def command(
+    root: Path,
+    clusters: tuple[str, ...],
+    jobs: int | None,
+    base: str | None,
+    head: str | None,
+    accepted: tuple[str, ...],
+    today: dt.datetime | None,
+    output_format: str,
+    fail_on: str,
+) -> int:
+    """Print what a change does to the fleet, held against the revision that it is to be merged into.
+
+    What is checked out is compared with a git revision; git is read without touching the work tree.
+    """
+    from poolsmith.app.diff import DiffOptions, diff
+    from poolsmith.output.batches import default_jobs
+
+    chosen = DiffOptions(
+        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        base=base,
+        head=head,
+        clusters=clusters,
+        jobs=jobs or default_jobs(),
+        accepted=frozenset(accepted),
+    )
+    with progress_bar("comparing") as progress:
+        report = diff(root, chosen, progress)
+    if output_format == "json":
+        from poolsmith.report.diff_json import format_diff_json
+
+        write(format_diff_json(report, tool=TOOL))
+    else:
+        from poolsmith.report.diff_text import format_diff_text
+
+        write(format_diff_text(report))
+    return Exit.FINDINGS if _fails(report, Severity(fail_on)) else Exit.CLEAN
+
+
+def _fails(report: ChangeReport, threshold: Severity) -> bool:
+    found = (item for item in report.new_findings if not item.is_waived)
+    return any(item.severity.rank <= threshold.rank for item in found)

@@ -1,0 +1,41 @@
+"""What a change does, as JSON, version 1."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics import Diagnostic, Location
+from poolsmith.diagnostics.masking import masked
+from poolsmith.report.json_v1 import diagnostic_body, location_body
+
+if TYPE_CHECKING:
+    from poolsmith.changes.change_report import ChangeReport
+
+
+def format_diff_json(report: ChangeReport, *, tool: str) -> str:
+    """`tool` is name and version. ASCII; the text ends in a newline."""
+    return json.dumps({"version": 1, "tool": tool, **_body(report)}, indent=2, default=str) + "\n"
+
+
+def _body(value: Any) -> Any:
+    if isinstance(value, Diagnostic):
+        return diagnostic_body(value)
+    if isinstance(value, Location):
+        return location_body(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {_camel_case(item.name): _body(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, dict):
+        return {str(key): _body(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_body(item) for item in value]
+    return masked(value) if isinstance(value, str) else value
+
+
+def _camel_case(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
