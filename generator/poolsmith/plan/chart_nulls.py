@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
     from poolsmith.plan.plan import ClusterPlan
 
+DERIVATION = "chart_nulls"
 _WHY = {
     True: "the chart writes a null here, which server-side apply refuses",
     False: "the chart writes a null here, and the server stores its default instead: it would never be in sync",
@@ -32,6 +33,6 @@ def cure_nulls(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         if any(overlap(item.path, setting.path) for setting in plan.values):
             continue
         asked = (facts.at_cluster("/spec/stack/release"), FromCatalog(f"chart_nulls/{item.dotted}", item.source))
-        origin = Derived("chart_nulls", _WHY[item.effect == REFUSED], asked)
+        origin = Derived(DERIVATION, _WHY[item.effect == REFUSED], asked)
         settings.append(ValueSetting(item.path, item.value, origin))
     return with_values(plan, *settings)

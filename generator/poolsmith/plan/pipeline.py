@@ -23,6 +23,7 @@ from poolsmith.plan.facts import Facts
 from poolsmith.plan.gpu_cluster import check_gpu_cluster
 from poolsmith.plan.identity import identify_pools
 from poolsmith.plan.kubelet_root import find_kubelet
+from poolsmith.plan.list_defaults import complete_lists
 from poolsmith.plan.lookups import look_up
 from poolsmith.plan.mig import partition_gpus
 from poolsmith.plan.mig_reboot import reboot_nodes
@@ -77,6 +78,7 @@ OPERATOR: tuple[Pass, ...] = (
     plan_smoke_tests,
     add_user_values,
     cure_nulls,
+    complete_lists,
 )
 
 DEVICE_PLUGIN: tuple[Pass, ...] = (

@@ -1,0 +1,88 @@
+"""Everything that a cluster's delivery engine applies and compares, with the unit that brings it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.projections import read_projection
+from poolsmith.operands.chart.project import HelmRelease, project
+from poolsmith.operands.installation import Maker
+from poolsmith.output.platform_unit import render_platform
+from poolsmith.output.pools import render_pools
+from poolsmith.output.units import render_units
+from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from poolsmith.ledger.prediction import Prediction
+    from poolsmith.operands.manifest import Manifest
+    from poolsmith.plan.plan import ClusterPlan
+
+_PLATFORM, _POOLS, _KUSTOMIZE = "platform", "pools", "kustomize.config.k8s.io/v1beta1"
+
+
+@record
+class DeliveredObject:
+    """An object as it is applied. `unit` is the Application, Kustomization or HelmRelease, without the cluster's name.
+
+    `of_operator`: the operator's chart renders it.
+    """
+
+    body: dict[str, Any]
+    unit: str
+    file: str = ""
+    of_operator: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(self.body["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        return str(self.body["metadata"].get("namespace") or "")
+
+
+def delivered_objects(
+    plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest] = ()
+) -> tuple[DeliveredObject, ...]:
+    """In the order of their units. Kustomizations of our own, which nobody applies, are left out."""
+    return (
+        *_committed(plan, prediction, admission),
+        *custom_resources(plan, prediction),
+        *_of_charts(plan, prediction),
+    )
+
+
+def _committed(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[DeliveredObject]:
+    toolkits = dict(prediction.installation.toolkit_overlays)
+    units = {unit.folder: unit.name for unit in plan.units}
+    for manifest in (*render_platform(plan, (), admission), *render_units(plan, ()), *render_pools(plan, toolkits, ())):
+        folder = manifest.path.split("/")[0]
+        unit = folder if folder in (_PLATFORM, _POOLS) else units.get(manifest.path.rpartition("/")[0], folder)
+        for body in manifest.documents if manifest.applied else ():
+            if isinstance(body, dict) and body.get("apiVersion") != _KUSTOMIZE and "kind" in body:
+                yield DeliveredObject(body=body, unit=unit, file=manifest.path)
+
+
+def custom_resources(
+    plan: ClusterPlan, prediction: Prediction, values: dict[str, Any] | None = None
+) -> tuple[DeliveredObject, ...]:
+    """Those of the operator's chart as Helm renders them, nulls too; for other `values` than the plan's, if given."""
+    given = prediction.shared.given
+    projection = read_projection(given.release) if given.chart is not None else None
+    if given.chart is None or projection is None or plan.chart is None:
+        return ()
+    helm = HelmRelease(name=given.chart.name, api_versions=given.api_versions)
+    found = project(projection, given.chart.defaults, given.values if values is None else values, helm)
+    return tuple(DeliveredObject(body=item, unit=plan.chart.name, of_operator=True) for item in found.objects)
+
+
+def _of_charts(plan: ClusterPlan, prediction: Prediction) -> Iterator[DeliveredObject]:
+    """What charts bring besides; hooks are never compared."""
+    names = {f"{unit.chart.name} {unit.chart.version}": unit.name for unit in plan.units if unit.chart is not None}
+    for item in prediction.installation.made:
+        if item.maker is Maker.CHART:
+            operator = plan.chart is not None and item.through not in names
+            unit = plan.chart.name if operator and plan.chart is not None else names.get(item.through, item.through)
+            yield DeliveredObject(body=item.body, unit=unit, of_operator=operator)

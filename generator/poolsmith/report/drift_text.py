@@ -1,0 +1,38 @@
+"""Drift forecasts as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics.printable import printable
+from poolsmith.drift.words import cure_words, drift_words, engine_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from poolsmith.drift.forecast import Forecast
+    from poolsmith.plan.origin import FromProfile
+
+
+def drift_text(forecasts: Sequence[Forecast], lines: Mapping[FromProfile, int]) -> str:
+    """One block for each cluster; one line where nothing is told, cured or conditional."""
+    return "".join(f"{printable(line)}\n" for item in forecasts for line in _cluster(item, lines))
+
+
+def _cluster(found: Forecast, lines: Mapping[FromProfile, int]) -> Iterator[str]:
+    told = found.uncured()
+    count = f"{len(told)} {'fields' if len(told) > 1 else 'field'} will differ for ever" if told else "in sync"
+    yield f"{found.cluster}: {count} ({found.release}, Kubernetes {found.kubernetes}, {engine_words(found.compared)})"
+    for item in told:
+        yield f"  {item.what}: {drift_words(item)}"
+        if item.place is not None:
+            line = lines.get(item.place)
+            yield f"    from {item.place.path}{f':{line}' if line else ''}"
+    for item in found.drifts:
+        if item.cure is not None and item.is_told_by(found.compared):
+            yield f"  {item.what}: {drift_words(item)}; {cure_words(item.cure)}"
+    for item in found.drifts:
+        if item.when and item.is_told_by(found.compared):
+            yield f"  only if {item.when}: {item.what}: {item.means}; {item.advice}"
+    for text in found.unknown:
+        yield f"  not known: {text}"
