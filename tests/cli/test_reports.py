@@ -97,7 +97,7 @@ def test_github_shows_at_most_ten_of_each_severity_and_then_the_whole_report(syn
     root = synthetic_fleet(3, 5)
     for path in (root / "profiles").glob("*/pool-*.yaml"):
         path.write_text(path.read_text() + "  diver: {}\n")
-    github, text = (run_cli(["generate", "--root", root, "--format", form]).out for form in ("github", "text"))
+    github, text = (run_cli(["generate", "-v", "--root", root, "--format", form]).out for form in ("github", "text"))
     lines = github.splitlines()
 
     assert [line.partition(" ")[0] for line in lines[:10]] == ["::error"] * 10

@@ -15,9 +15,8 @@ from poolsmith.diagnostics import Position, diagnose
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.masking import MASK, is_secret_name, masked, masked_line, masked_tree, shape_of
 from poolsmith.diagnostics.outcome import Outcome
-from poolsmith.report.github import format_github
-from poolsmith.report.json_v1 import format_json
-from poolsmith.report.text import format_text
+from poolsmith.report.formats import CHECK, format_check, names_for
+from poolsmith.report.layout import GROUPS, Layout, ReportContext
 from poolsmith.sources.input_tree import yaml_diagnostic
 from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
@@ -63,7 +62,10 @@ def every_report(text: str, message: str) -> str:
         assert places.secrets.shown(number, line) is not None
     outcome = Outcome(diagnostics=tuple(shown))
     lines = [places.secrets.shown(number, line) for number, line in enumerate(places.lines, 1)]
-    reports = (format_text(outcome), format_json(outcome, tool="x"), format_github(outcome, stop_token="t"))
+    contexts = [
+        ReportContext(tool="x", stop_token="t", layout=Layout(group_by=group, verbose=True)) for group in GROUPS
+    ]
+    reports = [format_check(name, outcome, context) for name in names_for(CHECK) for context in contexts]
     return "\n".join((*reports, *(lines if documents else ())))
 
 

@@ -29,6 +29,7 @@ class FleetJudgement:
 
     diagnostics: tuple[Diagnostic, ...] = ()
     facts: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     not_evaluated: int = 0
     unevaluated: tuple[Unevaluated, ...] = ()
@@ -50,7 +51,8 @@ def judge_fleet(
         complete=complete,
         expiring_days=policies.settings[0].parameter(expiring_grant.RULE, expiring_grant.DAYS),
     )
-    facts = []
+    facts: list[str] = []
+    details: tuple[str, ...] = ()
     if policies.files.has_privileges:
         facts.append(
             f"{grants.granted:,} of {grants.lines:,} lines of the ledgers are granted, by {grants.grants} grants"
@@ -60,11 +62,12 @@ def judge_fleet(
         from poolsmith.policies.admission_check import saw_nothing, sight_facts  # on demand
 
         sights = [item.sights for item in judgements.values()]
-        facts.extend(sight_facts(sights))
+        details = sight_facts(sights)
         diagnostics.extend(saw_nothing(policies.admission[0], sights) if complete else ())
     judgement = FleetJudgement(
         diagnostics=tuple(diagnostics),
         facts=tuple(facts),
+        details=details,
         skipped=grants.skipped,
         unevaluated=tuple(of_grants(grants)),
         checked={"grants": grants.grants} if grants.grants else {},

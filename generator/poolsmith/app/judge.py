@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.policies.apply import JudgingOptions
 
+_NO_OBJECTS = "Helm values and label lists hold no Kubernetes objects"
 _FEW_CLUSTERS = 2
 """Judging a cluster takes long enough to be shared by processes from here on."""
 
@@ -86,15 +87,15 @@ def _with_judgements(outcome: Outcome, totals: Totals, fleet: FleetJudgement | N
         checked["objects"] = sum(item.objects for item in totals.findings)
         checked["rules"] = len(RULES) + len(PRIVILEGE_RULES) + len(SETUP_RULES)
         if others := sum(item.others for item in totals.findings):
-            skipped.append(Skipped(f"{others} documents", "Helm values and label lists hold no Kubernetes objects"))
+            skipped.append(Skipped(f"{others} documents", _NO_OBJECTS, by_design=True))
         skipped.extend(totals.without_list())
         judgements = totals.judgements
         checked |= counted(judgements.values())
         skipped.extend(not_expanded({name: item.unknown for name, item in judgements.items()}))
         skipped.extend(skip for name in sorted(judgements) for skip in judgements[name].skipped)
-    facts = outcome.facts
+    facts, details = outcome.facts, outcome.details
     if fleet is not None:
-        facts = (*facts, *fleet.facts)
+        facts, details = (*facts, *fleet.facts), (*details, *fleet.details)
         checked |= fleet.checked
         skipped.extend(fleet.skipped)
         not_evaluated += fleet.not_evaluated
@@ -105,7 +106,8 @@ def _with_judgements(outcome: Outcome, totals: Totals, fleet: FleetJudgement | N
         not_evaluated=not_evaluated,
         accepted_unknown=unevaluated.accepted,
         facts=facts,
+        details=details,
     )
     if not totals.findings:
         return outcome
-    return with_schema_results(outcome, (item.schemas for item in totals.findings))
+    return with_schema_results(outcome, (item.schemas for item in totals.findings), as_details=True)

@@ -11,8 +11,9 @@ import click
 
 from poolsmith.cli import options
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import exit_code, print_outcome, progress_bar
+from poolsmith.cli.terminal import exit_code, print_outcome, progress_bar, write_report_files
 from poolsmith.diagnostics import UsageError
+from poolsmith.report.formats import CHECK, format_check
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
 )
 @options.cache
 @options.rehash
+@options.outputs
 @options.report_flags
 def command(
     paths: tuple[Path, ...],
@@ -82,6 +84,9 @@ def command(
     jobs: int | None,
     color: bool | None,
     output_format: str | None,
+    outputs: tuple[str, ...],
+    verbose: bool,
+    group_by: str,
     fail_on: str,
     kubernetes: str | None,
     release: str | None,
@@ -98,6 +103,7 @@ def command(
     """Check the project and its output, or the manifests in PATHS."""
     if accepted and policies_from is None:
         raise UsageError("--accept is about a change: it needs --policies-from")
+    files = options.report_files(outputs, root, CHECK)
     if paths:
         from poolsmith.app.check import check_paths
 
@@ -139,7 +145,11 @@ def command(
                 store=options.result_store(cache),
                 rehash=rehash,
             )
-    print_outcome(outcome, output_format=output_format, color=color, tool=TOOL)
+    layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
+    write_report_files(
+        root, files, lambda name, context: format_check(name, outcome, context), tool=TOOL, layout=layout
+    )
+    print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout)
     return exit_code(outcome, fail_on)
 
 

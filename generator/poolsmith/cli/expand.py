@@ -9,12 +9,13 @@ import click
 
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
-from poolsmith.cli.terminal import tell, tell_text, write
+from poolsmith.cli.terminal import tell, tell_outcome, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.app.expand import ExpandResult
+    from poolsmith.report.layout import Layout
 
 _FILE = click.Path(path_type=Path)
 
@@ -47,6 +48,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--service-monitor-crd", is_flag=True, help="The cluster has the ServiceMonitor definition.")
 @click.option("--strict", is_flag=True, help="Report as an error what is unknown.")
 @options.object_format
+@options.verbose
 def command(
     release: str,
     values: tuple[Path, ...],
@@ -60,6 +62,7 @@ def command(
     service_monitor_crd: bool,
     strict: bool,
     output_format: str,
+    verbose: bool,
 ) -> int:
     """Print what the operator creates at run time, without a cluster.
 
@@ -86,18 +89,26 @@ def command(
         write(expand_json(result))
     else:
         write(expand_yaml(result))
-        _tell_result(result)
-    tell(f"note: {note}" for note in (*result.notes, *result.expansion.notes))
+        _tell_result(result, options.layout(verbose=verbose))
+    tell(f"note: {note}" for note in result.notes)
+    _tell_otherwise(result.expansion.notes, verbose=verbose)
     failed = result.failed or (strict and result.expansion.unknown)
     return Exit.FINDINGS if failed else Exit.CLEAN
 
 
-def _tell_result(result: ExpandResult) -> None:
+def _tell_otherwise(notes: tuple[str, ...], *, verbose: bool) -> None:
+    """Where a live operator may come out otherwise."""
+    if verbose or len(notes) <= 1:
+        tell(f"note: {note}" for note in notes)
+    else:
+        tell([f"notes: in {len(notes)} things a live operator may come out otherwise; `-v` shows them"])
+
+
+def _tell_result(result: ExpandResult, layout: Layout) -> None:
     from poolsmith.diagnostics.outcome import Outcome
-    from poolsmith.report.text import format_text
 
     if result.diagnostics:
-        tell_text(format_text(Outcome(diagnostics=result.diagnostics, checked=result.checked)))
+        tell_outcome(Outcome(diagnostics=result.diagnostics, checked=result.checked), layout)
     for item in result.expansion.conditions:
         words = [f"{item.kind}/{item.name}: {item.state or 'no state'}"]
         words += [f"{held['type']}: {held['message']}" for held in item.conditions if _matters(held)]

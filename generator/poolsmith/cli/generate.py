@@ -26,6 +26,8 @@ def command(
     jobs: int | None,
     color: bool | None,
     output_format: str | None,
+    verbose: bool,
+    group_by: str,
     fail_on: str,
     check: bool,
     cache: bool | None,
@@ -46,7 +48,8 @@ def command(
             from poolsmith.app.generate import generate  # the whole generator
 
             result = generate(root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash)
-    print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL)
+    layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
+    print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL, layout=layout)
     if check and not result.is_current:
         return Exit.FINDINGS
     return exit_code(result.outcome, fail_on)

@@ -97,7 +97,7 @@ def _call(arguments: list[str]) -> int:
     from poolsmith.diagnostics.errors import NoInputError, PoolsmithError, UsageError
 
     try:
-        result = cli.main(arguments, prog_name="poolsmith", standalone_mode=False)
+        result = cli.main(arguments, prog_name="poolsmith", standalone_mode=False, obj=tuple(arguments))
     except click.exceptions.Abort:
         return _interrupted()
     except click.ClickException as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from poolsmith.diagnostics.severity import Severity
+from poolsmith.report.formats import CHECK, names_for
+from poolsmith.report.layout import GROUPS, RULE, Layout
+
 if TYPE_CHECKING:
+    from poolsmith.app.report_files import ReportFile
     from poolsmith.output.result_store import ResultStore
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FORMATS = ("text", "json", "github")
+_LONGEST_COMMAND = 120
+_ABOUT_REPORTS = ("--format", "--output", "--group-by")
 root = click.option(
     "--root",
     type=click.Path(path_type=Path),
@@ -29,7 +36,7 @@ color = click.option("--no-color", "color", flag_value=False, default=None, type
 output_format = click.option(
     "--format",
     "output_format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(names_for(CHECK)),
     default=None,
     help="Report format. Default: github inside GitHub Actions, else text.",
 )
@@ -48,6 +55,21 @@ fail_on = click.option(
     default="error",
     show_default=True,
     help="Exit with 1 if a finding is at least this severe.",
+)
+verbose = click.option("-v", "--verbose", is_flag=True, help="Show every finding and each note, in full.")
+group_by = click.option(
+    "--group-by",
+    type=click.Choice(GROUPS),
+    default=RULE,
+    show_default=True,
+    help="What findings stand together by in the text report.",
+)
+outputs = click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="[FORMAT=]PATH",
+    help="Also write the report of this run to a file; repeatable. Without FORMAT the file's ending says it.",
 )
 api_versions = click.option(
     "--api-versions",
@@ -94,9 +116,39 @@ def _cache_folder() -> str:
 
 def report_flags(command: Command) -> Command:
     """Everything that a verb with a report takes."""
-    for option in (fail_on, output_format, color, jobs, clusters, root):
+    for option in (fail_on, output_format, verbose, group_by, color, jobs, clusters, root):
         command = option(command)
     return command
+
+
+def report_files(wanted: tuple[str, ...], root: Path, kind: str) -> tuple[ReportFile, ...]:
+    """What --output asks for, of a check or of a diff. Raises UsageError."""
+    if not wanted:
+        return ()
+    from poolsmith.app.report_files import report_files as checked
+
+    return checked(root, wanted, kind)
+
+
+def layout(*, verbose: bool, group_by: str = RULE, fail_on: str = Severity.ERROR) -> Layout:
+    """What flags say of the report; `rest` is the command as it was given, and `-v`."""
+    return Layout(group_by=group_by, verbose=verbose, fail_on=Severity(fail_on), rest=_with_verbose())
+
+
+def _with_verbose() -> str:
+    """Without flags that say where a report goes, and how: what is folded is folded in text."""
+    context = click.get_current_context()
+    verb = len(context.command_path.split()) - 1
+    given = iter((context.find_root().obj or ())[verb:])
+    words = [context.command_path, "-v"]
+    kept = []
+    for word in given:
+        if word in _ABOUT_REPORTS:
+            next(given, None)
+        elif not word.startswith(tuple(f"{flag}=" for flag in _ABOUT_REPORTS)):
+            kept.append(shlex.quote(word))
+    whole = " ".join([*words, *kept])
+    return whole if len(whole) <= _LONGEST_COMMAND and whole.isprintable() else " ".join([*words, "…"])
 
 
 class SeveralFiles(click.Command):

@@ -52,6 +52,7 @@ def command() -> None:
     show_default=True,
     help="Output format.",
 )
+@options.verbose
 def evaluate(
     policies: tuple[Path, ...],
     objects: tuple[Path, ...],
@@ -67,6 +68,7 @@ def evaluate(
     subresource: str,
     plural: str,
     output_format: str,
+    verbose: bool,
 ) -> int:
     """Evaluate policies on objects, each object as one request to the API server.
 
@@ -75,7 +77,6 @@ def evaluate(
     from poolsmith.app.policy_eval import DEFAULT_KUBERNETES, EvalFlags, policy_eval
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.report.policy_eval_text import eval_json, eval_text
-    from poolsmith.report.text import format_text
 
     result = policy_eval(
         EvalFlags(
@@ -100,7 +101,7 @@ def evaluate(
         write(eval_text(result))
         checked = {"policy files": len(policies), "objects": len(result.decisions)}
         outcome = Outcome(diagnostics=result.diagnostics, checked=checked, not_evaluated=result.not_evaluated)
-        write(format_text(outcome))
+        print_outcome(outcome, output_format="text", color=None, tool=TOOL, layout=options.layout(verbose=verbose))
     return Exit.FINDINGS if result.failed else Exit.CLEAN
 
 
@@ -116,8 +117,11 @@ def evaluate(
     help="Output format.",
 )
 @options.fail_on
+@options.verbose
 @options.root
-def test(paths: tuple[Path, ...], kubernetes: str | None, output_format: str, fail_on: str, root: Path) -> int:
+def test(
+    paths: tuple[Path, ...], kubernetes: str | None, output_format: str, fail_on: str, verbose: bool, root: Path
+) -> int:
     """Run the test files beside policies (*.test.yaml). Default for PATHS: policies/."""
     from poolsmith.app.policy_test import policy_test
     from poolsmith.report.policy_test_text import tests_json, tests_junit, tests_text
@@ -130,5 +134,6 @@ def test(paths: tuple[Path, ...], kubernetes: str | None, output_format: str, fa
         write(tests_junit(result.cases, result.diagnostics))
     else:
         write(tests_text(result.cases) if output_format == "text" else "")
-        print_outcome(outcome, output_format=output_format, color=None, tool=TOOL)
+        layout = options.layout(verbose=verbose, fail_on=fail_on)
+        print_outcome(outcome, output_format=output_format, color=None, tool=TOOL, layout=layout)
     return exit_code(outcome, fail_on)

@@ -8,7 +8,7 @@ import click
 
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
-from poolsmith.cli.terminal import tell, tell_text, write
+from poolsmith.cli.terminal import tell, tell_outcome, write
 
 
 @click.command("template")
@@ -35,6 +35,7 @@ from poolsmith.cli.terminal import tell, tell_text, write
 @options.chart_set
 @options.api_versions
 @options.object_format
+@options.verbose
 def command(
     release: str,
     namespace: str,
@@ -44,6 +45,7 @@ def command(
     settings: tuple[str, ...],
     api_versions: frozenset[str],
     output_format: str,
+    verbose: bool,
 ) -> int:
     """Print the custom resources that the chart renders from Helm values, without Helm.
 
@@ -53,7 +55,6 @@ def command(
     from poolsmith.app.template import template, template_json, template_yaml
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.operands.chart.project import HelmRelease
-    from poolsmith.report.text import format_text
 
     helm = HelmRelease(release_name, api_versions)
     result = template(release, files, settings=settings, helm=helm, namespace=namespace if everything else None)
@@ -63,7 +64,8 @@ def command(
         write(template_yaml(result))
         if result.diagnostics:
             checked = {"values files": len(files)}
-            tell_text(format_text(Outcome(diagnostics=result.diagnostics, checked=checked)))
+            layout = options.layout(verbose=verbose)
+            tell_outcome(Outcome(diagnostics=result.diagnostics, checked=checked), layout)
         tell(f"the chart renders nothing: {text}" for text in result.errors)
     notes = result.notes or (() if result.failed or result.objects else ("these values render no custom resource",))
     tell(f"note: {note}" for note in notes)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.masking import masked
 from poolsmith.diagnostics.printable import harmless, printable
-from poolsmith.report.json_v1 import format_json
-from poolsmith.report.text import format_text, styled
+from poolsmith.report.formats import FORMATS, format_check
+from poolsmith.report.layout import FULL, Layout, ReportContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
     from typing import TextIO
 
+    from poolsmith.app.report_files import ReportFile
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Outcome
 
@@ -31,23 +34,58 @@ _STYLES = {
     "good": "green",
 }
 _BAR_FROM = 40
+_NARROWEST = 40
+"""Columns of a terminal below which it breaks lines itself."""
 
 
-def print_outcome(outcome: Outcome, *, output_format: str | None, color: bool | None, tool: str) -> None:
+def print_outcome(
+    outcome: Outcome, *, output_format: str | None, color: bool | None, tool: str, layout: Layout = FULL
+) -> None:
     """Write the report to standard output, and nothing else."""
-    chosen = output_format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
-    if chosen == "json":
-        write(format_json(outcome, tool=tool))
-    elif chosen == "github":
-        import secrets
+    chosen = chosen_format(output_format)
+    layout = replace(layout, width=_width(sys.stdout))
+    if chosen == "text" and color is not False and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        _print_styled(outcome, layout)
+        return
+    context = report_context(chosen, tool=tool, layout=layout)
+    write(format_check(chosen, outcome, context), with_commands=FORMATS[chosen].has_commands)
 
-        from poolsmith.report.github import format_github
 
-        write(format_github(outcome, stop_token=secrets.token_hex(16)), with_commands=True)
-    elif color is not False and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        _print_styled(outcome)
-    else:
-        write(format_text(outcome))
+def write_report_files(
+    root: Path, files: Sequence[ReportFile], text_of: Callable[[str, ReportContext], str], *, tool: str, layout: Layout
+) -> None:
+    """The reports that --output asks for; `text_of` takes the name of a format. Lines have any length in a file."""
+    if not files:
+        return
+    from poolsmith.app.report_files import write_reports
+
+    wide = replace(layout, width=None)
+    write_reports(root, files, lambda name: text_of(name, report_context(name, tool=tool, layout=wide)))
+
+
+def chosen_format(asked: str | None) -> str:
+    """The format for standard output."""
+    return asked or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
+
+
+def report_context(chosen: str, *, tool: str, layout: Layout) -> ReportContext:
+    """What the format is told; one that speaks to a build server gets a word that no file can hold."""
+    if not FORMATS[chosen].has_commands:
+        return ReportContext(tool=tool, layout=layout)
+    import secrets
+
+    return ReportContext(tool=tool, layout=layout, stop_token=secrets.token_hex(16))
+
+
+def _width(stream: TextIO) -> int | None:
+    """Columns of the terminal that a stream leads to; None where it leads to none, or that does not say."""
+    if not stream.isatty():
+        return None
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return None
+    return columns if columns >= _NARROWEST else None
 
 
 def print_problems(diagnostics: tuple[Diagnostic, ...], *, output_format: str, tool: str) -> None:
@@ -79,17 +117,26 @@ def tell_text(text: str) -> None:
     sys.stderr.write(_sayable(harmless(text), sys.stderr))
 
 
+def tell_outcome(outcome: Outcome, layout: Layout) -> None:
+    """The text report to standard error."""
+    from poolsmith.report.text import format_text
+
+    tell_text(format_text(outcome, replace(layout, width=_width(sys.stderr))))
+
+
 def _sayable(text: str, stream: TextIO) -> str:
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def _print_styled(outcome: Outcome) -> None:
+def _print_styled(outcome: Outcome, layout: Layout) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from poolsmith.report.text import styled
+
     text = Text()
-    for piece, style in styled(outcome):
+    for piece, style in styled(outcome, layout):
         text.append(harmless(piece, with_commands=True), style=_STYLES.get(style))
     Console(highlight=False, soft_wrap=True).print(text, end="")
 

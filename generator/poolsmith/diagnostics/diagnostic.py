@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.masking import NO_SECRETS, masked, masked_line
+from poolsmith.diagnostics.severity import Severity
 from poolsmith.diagnostics.span import Location, Position, Span
 from poolsmith.record import record
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from poolsmith.diagnostics.masking import KnownSecrets
     from poolsmith.diagnostics.rule_info import RuleInfo
-    from poolsmith.diagnostics.severity import Severity
 
 
 OPEN = "open"
@@ -28,7 +28,8 @@ _START = Position(0, 0)
 class Diagnostic:
     """One finding about one place in a file that the user edits.
 
-    `message` names the object and the field first; `help` names the key or value to use instead.
+    `message` names the object and the field first; `help` names the key or value to use instead. `to_do`: whether its
+    rule asks for something.
     """
 
     code: str
@@ -40,10 +41,16 @@ class Diagnostic:
     related: tuple[Location, ...] = ()
     help: str | None = None
     status: str = OPEN
+    to_do: bool = True
 
     @property
     def is_waived(self) -> bool:
         return self.status == WAIVED
+
+    @property
+    def asks_nothing(self) -> bool:
+        """A note that nobody has to act on. A setting that makes an error or a warning of it asks for something."""
+        return not self.to_do and self.severity is Severity.NOTE
 
     @property
     def fingerprint(self) -> str:
@@ -79,6 +86,7 @@ def diagnose(
         help=_without(known, help) if help else rule.fix or None,
         subject=subject,
         related=tuple(_place_without(known, place) for place in related),
+        to_do=rule.to_do,
     )
 
 

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 @record(kw_only=False)
 class Skipped:
-    """Something that a run did not look at, and why."""
+    """Something that a run did not look at, and why. `by_design`: nobody would expect it to."""
 
     what: str
     reason: str
+    by_design: bool = False
 
 
 @record
@@ -41,7 +42,8 @@ class Unevaluated:
 class Outcome:
     """Diagnostics, sorted, and counts. A green run over nothing shows as zero checked.
 
-    `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done.
+    `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done, `details` further
+    ones for who asks for all.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -50,6 +52,7 @@ class Outcome:
     not_evaluated: int = 0
     accepted_unknown: int = 0
     facts: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
     @property
     def open(self) -> tuple[Diagnostic, ...]:

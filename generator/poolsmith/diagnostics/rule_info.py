@@ -13,11 +13,14 @@ class RuleInfo:
     `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest, policy or output. `parameters`
     are numbers that a repository may set, with their defaults. `releases` says for which releases of the gpu-operator
     it holds, where not for all; `symptom` what people see who have the mistake in a cluster: a line of a log, an event.
+    Without `to_do` its findings tell something about which nothing has to be done; only who asks for all of them reads
+    those that are notes.
     """
 
     code: str
     name: str
     severity: Severity = Severity.ERROR
+    to_do: bool = True
     applies_to: str = "profile"
     what: str
     why: str

@@ -11,23 +11,23 @@ from poolsmith.report.text import format_text
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.report.layout import ReportContext
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _SHOWN_PER_COMMAND = 10  # GitHub shows ten of each per step
 
 
-def format_github(outcome: Outcome, *, stop_token: str) -> str:
-    """Annotations, worst first, then the whole text report.
+def check_report(outcome: Outcome, context: ReportContext) -> str:
+    """Annotations, worst first, then the text report. What asks for nothing is no annotation.
 
-    User text in the report could start a workflow command, so commands are stopped around it; `stop_token` is
-    what nobody can guess.
+    User text in the report could start a workflow command, so commands are stopped around it.
     """
     lines: list[str] = []
     for severity in Severity:
-        found = [item for item in outcome.open if item.severity is severity]
+        found = [item for item in outcome.open if item.severity is severity and not item.asks_nothing]
         lines.extend(_command(item) for item in found[:_SHOWN_PER_COMMAND])
-    report = format_text(outcome)
-    return "".join(lines) + f"::stop-commands::{stop_token}\n{report}::{stop_token}::\n"
+    report = format_text(outcome, context.layout)
+    return "".join(lines) + f"::stop-commands::{context.stop_token}\n{report}::{context.stop_token}::\n"
 
 
 def _command(item: Diagnostic) -> str:

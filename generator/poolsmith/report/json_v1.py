@@ -11,6 +11,11 @@ from poolsmith.diagnostics.masking import masked
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Location
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.report.layout import ReportContext
+
+
+def check_report(outcome: Outcome, context: ReportContext) -> str:
+    return format_json(outcome, tool=context.tool)
 
 
 def format_json(outcome: Outcome, *, tool: str) -> str:

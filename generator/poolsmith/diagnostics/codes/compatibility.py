@@ -86,6 +86,7 @@ NO_SUPPORT_ROW = RuleInfo(
     code="PSM208",
     name="no-support-row",
     severity=Severity.NOTE,
+    to_do=False,
     what="No support matrix has a row for this combination.",
     why="It may well work, but no document says so.",
     fix="nothing to do, if it works for you; else use a combination that the matrix of the release lists",

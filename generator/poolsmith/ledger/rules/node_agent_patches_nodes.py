@@ -20,6 +20,7 @@ RULE = RuleInfo(
     code="PSM404",
     name="node-agent-patches-nodes",
     severity=Severity.NOTE,
+    to_do=False,
     what="The service account of pods that run on pool nodes may change every node object of the cluster. The "
     "finding names the account, or the workloads if several share one.",
     why="Root on one node can read the account's token there, and use it to add and remove labels and taints on all "

@@ -21,6 +21,7 @@ RULE = RuleInfo(
     code="PSM402",
     name="privileged-child-pod",
     severity=Severity.NOTE,
+    to_do=False,
     what="An operand itself starts privileged pods through the API server: the validator starts its CUDA pod on each "
     "node, the device plugin of Kata one for GPU feature discovery.",
     why="No chart and no manifest of the operator contains them, so nobody has reviewed them. An admission policy "

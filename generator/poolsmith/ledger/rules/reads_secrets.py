@@ -22,6 +22,7 @@ RULE = RuleInfo(
     code="PSM405",
     name="reads-secrets",
     severity=Severity.NOTE,
+    to_do=False,
     what="The service account of a workload may read secrets, in the whole cluster or in a namespace.",
     why="These secrets are only as safe as the workload's pods: pull secrets, licence tokens, and everything else "
     "in the namespace.",

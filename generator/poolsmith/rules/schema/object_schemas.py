@@ -93,9 +93,11 @@ def minor_of(version: str) -> str:
     return match[1] if match else version
 
 
-def with_schema_results(outcome: Outcome, results: Iterable[SchemaResult]) -> Outcome:
-    """The counts, and the versions that stand behind them. Diagnostics are the caller's."""
+def with_schema_results(outcome: Outcome, results: Iterable[SchemaResult], *, as_details: bool = False) -> Outcome:
+    """The counts, and the versions that stand behind them: a detail where the user chose them. Diagnostics are the
+    caller's."""
     held = list(results)
+    versions = _versions(held)
     skipped: Counter[tuple[str, str]] = Counter()
     for result in held:
         for what, reason, count in result.skipped:
@@ -108,7 +110,8 @@ def with_schema_results(outcome: Outcome, results: Iterable[SchemaResult]) -> Ou
             *(Skipped(f"{count} x {what}", reason) for (what, reason), count in sorted(skipped.items())),
         ),
         not_evaluated=outcome.not_evaluated + sum(result.not_evaluated for result in held),
-        facts=(*outcome.facts, *_versions(held)),
+        facts=outcome.facts if as_details else (*outcome.facts, *versions),
+        details=(*outcome.details, *versions) if as_details else outcome.details,
     )
 
 
