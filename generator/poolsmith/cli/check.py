@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,9 +147,7 @@ def command(
                 rehash=rehash,
             )
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-    write_report_files(
-        root, files, lambda name, context: format_check(name, outcome, context), tool=TOOL, layout=layout
-    )
+    write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)
     print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout)
     return exit_code(outcome, fail_on)
 

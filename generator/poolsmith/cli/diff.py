@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -10,8 +11,9 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import progress_bar, write
+from poolsmith.cli.terminal import print_change, progress_bar, write_report_files
 from poolsmith.diagnostics import Severity
+from poolsmith.report.formats import DIFF, format_diff, names_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,11 +45,12 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Report format.",
+    type=click.Choice(names_for(DIFF)),
+    default=None,
+    help="Report format. Default: github inside GitHub Actions, else text.",
 )
+@options.outputs
+@options.verbose
 @options.fail_on
 @options.jobs
 @options.clusters
@@ -60,7 +63,9 @@ def command(
     head: str | None,
     accepted: tuple[str, ...],
     today: dt.datetime | None,
-    output_format: str,
+    output_format: str | None,
+    outputs: tuple[str, ...],
+    verbose: bool,
     fail_on: str,
 ) -> int:
     """Print what a change does to the fleet, held against the revision that it is to be merged into.
@@ -70,6 +75,7 @@ def command(
     from poolsmith.app.diff import DiffOptions, diff
     from poolsmith.output.batches import default_jobs
 
+    files = options.report_files(outputs, root, DIFF)
     chosen = DiffOptions(
         today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
         base=base,
@@ -80,14 +86,9 @@ def command(
     )
     with progress_bar("comparing") as progress:
         report = diff(root, chosen, progress)
-    if output_format == "json":
-        from poolsmith.report.diff_json import format_diff_json
-
-        write(format_diff_json(report, tool=TOOL))
-    else:
-        from poolsmith.report.diff_text import format_diff_text
-
-        write(format_diff_text(report))
+    layout = options.layout(verbose=verbose, fail_on=fail_on)
+    write_report_files(root, files, partial(format_diff, change=report), tool=TOOL, layout=layout)
+    print_change(report, output_format=output_format, tool=TOOL, layout=layout)
     return Exit.FINDINGS if _fails(report, Severity(fail_on)) else Exit.CLEAN
 
 

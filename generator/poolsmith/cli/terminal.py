@@ -6,13 +6,13 @@ import os
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.masking import masked
 from poolsmith.diagnostics.printable import harmless, printable
-from poolsmith.report.formats import FORMATS, format_check
+from poolsmith.report.formats import FORMATS, format_check, format_diff
 from poolsmith.report.layout import FULL, Layout, ReportContext
 
 if TYPE_CHECKING:
@@ -21,8 +21,16 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from poolsmith.app.report_files import ReportFile
+    from poolsmith.changes.change_report import ChangeReport
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Outcome
+
+
+class TextOf(Protocol):
+    """Makes the text of the format of a name."""
+
+    def __call__(self, name: str, *, context: ReportContext) -> str: ...
+
 
 _STYLES = {
     "error": "bold red",
@@ -48,19 +56,17 @@ def print_outcome(
         _print_styled(outcome, layout)
         return
     context = report_context(chosen, tool=tool, layout=layout)
-    write(format_check(chosen, outcome, context), with_commands=FORMATS[chosen].has_commands)
+    write(format_check(chosen, outcome=outcome, context=context), with_commands=FORMATS[chosen].has_commands)
 
 
-def write_report_files(
-    root: Path, files: Sequence[ReportFile], text_of: Callable[[str, ReportContext], str], *, tool: str, layout: Layout
-) -> None:
+def write_report_files(root: Path, files: Sequence[ReportFile], text_of: TextOf, *, tool: str, layout: Layout) -> None:
     """The reports that --output asks for; `text_of` takes the name of a format. Lines have any length in a file."""
     if not files:
         return
     from poolsmith.app.report_files import write_reports
 
     wide = replace(layout, width=None)
-    write_reports(root, files, lambda name: text_of(name, report_context(name, tool=tool, layout=wide)))
+    write_reports(root, files, lambda name: text_of(name, context=report_context(name, tool=tool, layout=wide)))
 
 
 def chosen_format(asked: str | None) -> str:
@@ -86,6 +92,13 @@ def _width(stream: TextIO) -> int | None:
     except (OSError, ValueError):
         return None
     return columns if columns >= _NARROWEST else None
+
+
+def print_change(change: ChangeReport, *, output_format: str | None, tool: str, layout: Layout) -> None:
+    """The report of a diff, in the same way."""
+    chosen = chosen_format(output_format)
+    context = report_context(chosen, tool=tool, layout=replace(layout, width=_width(sys.stdout)))
+    write(format_diff(chosen, change=change, context=context), with_commands=FORMATS[chosen].has_commands)
 
 
 def print_problems(diagnostics: tuple[Diagnostic, ...], *, output_format: str, tool: str) -> None:

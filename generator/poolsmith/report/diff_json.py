@@ -13,11 +13,12 @@ from poolsmith.report.json_v1 import diagnostic_body, location_body
 
 if TYPE_CHECKING:
     from poolsmith.changes.change_report import ChangeReport
+    from poolsmith.report.layout import ReportContext
 
 
-def format_diff_json(report: ChangeReport, *, tool: str) -> str:
-    """`tool` is name and version. ASCII; the text ends in a newline."""
-    return json.dumps({"version": 1, "tool": tool, **_body(report)}, indent=2, default=str) + "\n"
+def diff_report(change: ChangeReport, context: ReportContext) -> str:
+    """ASCII; the text ends in a newline."""
+    return json.dumps({"version": 1, "tool": context.tool, **_body(change)}, indent=2, default=str) + "\n"
 
 
 def _body(value: Any) -> Any:

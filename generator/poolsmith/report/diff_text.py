@@ -12,13 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.changes.change_report import ChangeReport, ClusterDiff, FieldChange, Standing
+    from poolsmith.report.layout import ReportContext
 
 _FEW = 8
 
 
-def format_diff_text(report: ChangeReport) -> str:
+def diff_report(change: ChangeReport, context: ReportContext) -> str:
     """In the order in which a reviewer reads it; the text ends in a newline."""
-    return "".join(f"{printable(masked(line))}\n" for line in _lines(report))
+    del context
+    return "".join(f"{printable(masked(line))}\n" for line in _lines(change))
 
 
 def _lines(report: ChangeReport) -> Iterator[str]:

@@ -30,8 +30,8 @@ class Format:
 
 
 FORMATS = {
-    "text": Format(".txt", check="text"),
-    "json": Format(".json", check="json_v1"),
+    "text": Format(".txt", check="text", diff="diff_text"),
+    "json": Format(".json", check="json_v1", diff="diff_json"),
     "github": Format("", check="github", has_commands=True),
 }
 """By the name that `--format` takes; one without an ending is for standard output only."""
