@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import plan_cluster
-from poolsmith.app.driver_changes import changed_drivers
 from poolsmith.app.ledger import LedgerResult, LedgerView, check_names, kept
 from poolsmith.app.project import open_project
+from poolsmith.changes.driver_pods import changed_drivers
 from poolsmith.diagnostics import NoInputError, Severity, UsageError, sorted_unique
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.ledger.ledger import Ledger

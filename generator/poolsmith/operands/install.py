@@ -121,6 +121,7 @@ class _Building:
         self.notes: list[str] = []
         self.node_labels: dict[str, Any] = {node.name: node.labels for node in given.nodes}
         self.overlays: dict[str, tuple[KubernetesObject, ...]] = {}
+        self.resources: tuple[KubernetesObject, ...] = ()
 
     def add_operator(self, chart: Chart, charts: ChartParts) -> None:
         given = self.given
@@ -131,7 +132,8 @@ class _Building:
         if part.resources:
             drivers, refused = stored(given.release, given.resources)
             self.errors.extend(refused)
-            self._add_expansion((*part.existing, *given.committed), (*part.resources, *drivers))
+            self.resources = (*part.resources, *drivers)
+            self._add_expansion((*part.existing, *given.committed), self.resources)
             for overlay in given.overlays:
                 self._add_overlay(overlay, part.resources)
 
@@ -202,6 +204,7 @@ class _Building:
             unknown=tuple(dict.fromkeys(self.unknown)),
             notes=tuple(dict.fromkeys(self.notes)),
             toolkit_overlays=tuple(sorted(self.overlays.items())),
+            resources=self.resources,
         )
 
 

@@ -63,6 +63,8 @@ class Installation:
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     toolkit_overlays: tuple[tuple[str, tuple[KubernetesObject, ...]], ...] = ()
+    resources: tuple[KubernetesObject, ...] = ()
+    """The operator's custom resources, as the API server stores them."""
 
     @property
     def objects(self) -> tuple[KubernetesObject, ...]:

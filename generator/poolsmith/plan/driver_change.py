@@ -21,12 +21,13 @@ POLICY = "ClusterPolicy"
 class PoolDriver:
     """The driver pods of a pool. `owner` is the object that describes them, `ClusterPolicy` or `NVIDIADriver/<name>`.
 
-    `template` stands for all that the pods are made of.
+    `template` stands for all that the pods are made of; `key` is the DaemonSet's, by namespace, kind and name.
     """
 
     owner: str
     image: str
     template: str
+    key: str = ""
 
 
 class DriverChangeKind(StrEnum):
@@ -86,4 +87,6 @@ def _kind(before: PoolDriver | None, after: PoolDriver | None, *, hands_over: bo
     if before.owner != after.owner:
         keeps = hands_over and before.owner == POLICY
         return DriverChangeKind.HANDED_OVER if keeps else DriverChangeKind.DELETED
+    if before.key != after.key:
+        return DriverChangeKind.DELETED
     return None if before == after else DriverChangeKind.UPDATED

@@ -1,0 +1,82 @@
+"""What a change of the sample fleet disturbs, in the words that reviewers read."""
+
+from __future__ import annotations
+
+from changes.two_sides import both_sides, replaced
+from poolsmith.changes.change_report import DisruptionKind
+from poolsmith.changes.disruption import disruptions
+
+
+def _edge(*pairs, file="edge/cluster.yaml"):
+    return lambda folder: replaced(folder, file, *pairs)
+
+
+_VALUES = ("    release: v26.7.0\n", "    release: v26.7.0\n    values:\n")
+
+
+def _told(tmp_path, *edits, cluster="edge"):
+    project, before, after = both_sides(tmp_path, cluster, *edits)
+    return disruptions(before, after, project.catalog)
+
+
+def test_what_changes_nothing_disturbs_nothing(tmp_path):
+    assert _told(tmp_path, _edge(("kind: Cluster", "# a comment\nkind: Cluster"))) == ()
+
+
+def test_a_variable_of_an_operand_restarts_that_operand_alone(tmp_path):
+    value = "      devicePlugin:\n        env:\n          - {name: SHOWN, value: b}\n"
+
+    (found,) = _told(tmp_path, _edge((_VALUES[0], _VALUES[1] + value)))
+
+    assert (found.kind, found.what, found.pools) == (
+        DisruptionKind.RESTART,
+        "DaemonSet/nvidia-device-plugin-daemonset",
+        ("l4",),
+    )
+    assert found.words == (
+        "`nvidia-device-plugin-daemonset` restarts on pool `l4`, 1 at a time: `env.SHOWN` of container "
+        "`nvidia-device-plugin`"
+    )
+    assert [item.pointer for item in found.why] == ["/spec/template/spec/containers/nvidia-device-plugin/env/SHOWN"]
+    assert found.waves is not None
+    assert (found.waves.nodes, found.waves.at_once, found.waves.waves) == (30, "1", 30)
+    assert found.place is not None
+    assert found.place.span.path == "profiles/edge/cluster.yaml"
+
+
+def test_an_update_strategy_alone_restarts_nothing(tmp_path):
+    value = "      daemonsets:\n        updateStrategy: OnDelete\n"
+
+    assert _told(tmp_path, _edge((_VALUES[0], _VALUES[1] + value))) == ()
+
+
+def test_pods_stay_where_they_are_replaced_on_deletion(tmp_path):
+    value = "      daemonsets:\n        updateStrategy: OnDelete\n      dcgmExporter:\n        hostNetwork: true\n"
+
+    (found,) = _told(tmp_path, _edge((_VALUES[0], _VALUES[1] + value)))
+
+    assert "keeps its old pods on pool `l4` until somebody deletes them" in found.words
+    assert found.waves is not None
+    assert not found.waves.automatic
+
+
+def test_another_driver_version_is_replaced_at_the_pace_of_the_upgrade_policy(tmp_path):
+    found = _told(tmp_path, _edge(("version: 595.91.07", "version: 580.105.08"), file="edge/l4.yaml"))
+
+    driver = found[0]
+    assert (driver.kind, driver.what) == (DisruptionKind.DRIVER, "DaemonSet/nvidia-driver-daemonset")
+    assert driver.waves is not None
+    assert (driver.waves.nodes, driver.waves.at_once, driver.waves.waves) == (30, "1", 30)
+    assert driver.waves.automatic
+    assert driver.place is not None
+    assert driver.place.span.path == "profiles/edge/l4.yaml"
+
+
+def test_a_cluster_that_comes_starts_each_workload_once(tmp_path):
+    project, _, after = both_sides(tmp_path, "edge")
+
+    found = disruptions(None, after, project.catalog)
+
+    assert {item.kind for item in found} == {DisruptionKind.STARTED}
+    assert len({(item.namespace, item.what) for item in found}) == len(found)
+    assert not {item.what for item in disruptions(after, None, project.catalog)} ^ {item.what for item in found}
