@@ -39,10 +39,6 @@ class Pair:
     def names(self) -> set[str]:
         return {files.name for files in (self.before, self.after) if files is not None}
 
-    @property
-    def is_there(self) -> bool:
-        return self.after is not None
-
 
 @record
 class PairContext:
@@ -56,9 +52,10 @@ class PairContext:
 
 @record
 class PairResult:
-    """`diff` is None where the change does nothing to the cluster."""
+    """`diff` is None where the change does nothing to the cluster; `is_there`: it is, after the change."""
 
     name: str
+    is_there: bool
     diff: ClusterDiff | None
     pools: int
     new: tuple[Diagnostic, ...]
@@ -82,6 +79,7 @@ def _compared(context: PairContext, pair: Pair) -> PairResult:
     diff = _diff(pair, before, after)
     return PairResult(
         name=pair.name,
+        is_there=pair.after is not None,
         diff=None if does_nothing(diff) else diff,
         pools=len(after.run.loaded.pools) if after is not None else 0,
         new=new,

@@ -9,23 +9,24 @@ from poolsmith.app.fleet_folder import orphan_finding, stray_findings
 from poolsmith.app.fleet_judgement import policy_texts
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT
 from poolsmith.app.repository_review import Reviewed, review_repository
+from poolsmith.changes.touched_clusters import cluster_names
 from poolsmith.diagnostics.codes.change import JUDGE_CHANGE
 from poolsmith.output.lock_file import LOCK
 from poolsmith.policies.revision import policy_changes
+from poolsmith.profiles.load_cluster import cluster_alone
 from poolsmith.record import record
 from poolsmith.review.head_tree import HeadTree
 from poolsmith.rules.committed_secrets import committed_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
+    from poolsmith.app.diff_pairs import Pair
     from poolsmith.app.diff_side import Side
-    from poolsmith.app.project import Project
+    from poolsmith.app.diff_sides import BothSides
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.policies.apply import JudgingOptions
-    from poolsmith.policies.base_revision import BaseRevision
-    from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.profiles.cluster import Cluster
 
 
 @record
@@ -37,30 +38,38 @@ class SharedFindings:
     judge_changes: tuple[Diagnostic, ...]
 
 
-@record
-class ChangedRepository:
-    """`touched` are the clusters that the change can do something to; `head` is None where it is checked out."""
-
-    root: Path
-    base: BaseRevision
-    head: BaseRevision | None
-    touched: tuple[ClusterFiles, ...]
-    before: Project | None
-
-
-def shared_findings(before: Side, after: Side, judging: JudgingOptions, change: ChangedRepository) -> SharedFindings:
+def shared_findings(sides: BothSides, judging: JudgingOptions, pairs: Iterable[Pair]) -> SharedFindings:
     """What a profile, a base or a policy file says wrong by itself, what stands in the output without a profile, and
-    what the change does beside them."""
-    project = after.project
-    head = None if change.head is None else HeadTree(change.head.files, frozenset(), is_checked_out=False)
-    reviewed = Reviewed(clusters=change.touched, head=head, repository=change.root)
-    repository = list(review_repository(project, judging, change.base, change.before, reviewed=reviewed))
-    found = [*_of_files(after), *policy_changes(project.policies, project.judging_policies), *repository]
-    earlier = list(_of_files(before)) if change.before is not None else []
+    what the change does beside them. `pairs` are those that differ."""
+    project = sides.after.project
+    repository = list(review_repository(project, judging, sides.base, _reviewed(sides, tuple(pairs))))
+    found = [*_of_files(sides.after), *policy_changes(project.policies, project.judging_policies), *repository]
+    earlier = list(_of_files(sides.before)) if sides.had_profiles else []
     return SharedFindings(
-        before=as_judged(before.project, earlier, judging.today),
+        before=as_judged(sides.before.project, earlier, judging.today),
         after=as_judged(project, found, judging.today),
         judge_changes=tuple(item for item in repository if item.code == JUDGE_CHANGE.code),
+    )
+
+
+def _reviewed(sides: BothSides, pairs: tuple[Pair, ...]) -> Reviewed:
+    """Profiles that do not differ say the same on both sides: they are read where that matters, and once."""
+    head = None if sides.head is None else HeadTree(sides.head.files, frozenset(), is_checked_out=False)
+    before, after = sides.before.project, sides.after.project
+    changed = {pair.after.name for pair in pairs if pair.after is not None}
+    same = [files for files in after.fleet.clusters if files.name not in changed]
+
+    def known() -> Iterator[Cluster | None]:
+        yield from (cluster_alone(before.tree, pair.before) for pair in pairs if pair.before is not None)
+        yield from (cluster_alone(after.tree, files) for files in same)
+
+    return Reviewed(
+        clusters=tuple(pair.after for pair in pairs if pair.after is not None),
+        unchanged=tuple(same),
+        known_clusters=frozenset(cluster_names(sides.before.files)),
+        known=known,
+        head=head,
+        repository=sides.repository,
     )
 
 
@@ -76,7 +85,7 @@ def _of_files(side: Side) -> Iterator[Diagnostic]:
 
 def _leftovers(side: Side) -> Iterator[Diagnostic]:
     """Folders of clusters that have no profile any more, and files that no lock owns."""
-    described = {files.name for files in side.project.fleet.clusters}
+    described = cluster_names(side.files)
     described |= {problem.primary.span.path.rpartition("/")[2] for problem in side.project.fleet.problems}
     output = [path for path in side.files if path.startswith(f"{OUTPUT}/")]
     locked = {path.split("/")[2] for path in output if path.startswith(f"{CLUSTERS}/") and path.endswith(f"/{LOCK}")}

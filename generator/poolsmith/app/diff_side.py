@@ -74,7 +74,7 @@ def judged_cluster(side: Side, files: ClusterFiles, today: dt.date) -> JudgedClu
             if side.repository is None
             else compared(path, run.files, _present(side, path, run.files), files.name)
         )
-        result = judge_compared(folder, comparison, against_cluster(run.loaded.cluster, project.catalog))
+        result = judge_compared(folder, comparison, against_cluster(run.loaded.cluster, project.catalog), together=True)
         unevaluated = sorted_out(
             judgement.unevaluated,
             project.judging_supply,

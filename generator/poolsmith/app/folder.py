@@ -80,14 +80,16 @@ def compare_folder(folder: GeneratedFolder) -> FolderResult:
     return result_of(folder, against_disk(folder.root, folder.path, folder.files, folder.subject))
 
 
-def result_of(folder: GeneratedFolder, comparison: Comparison | Diagnostic) -> FolderResult:
-    """Of a run that writes nothing."""
+def result_of(folder: GeneratedFolder, comparison: Comparison | Diagnostic, *, together: bool = False) -> FolderResult:
+    """Of a run that writes nothing; `together`: one finding on all files that are merely out of date."""
     if isinstance(comparison, Diagnostic):
         return FolderResult(diagnostics=(comparison,), files=len(folder.files))
     if comparison.is_current:
         diagnostics = foreign_diagnostics(comparison, folder.subject)
     else:
-        diagnostics = _occupied(comparison, folder.subject) + drift_diagnostics(comparison, folder.subject)
+        diagnostics = _occupied(comparison, folder.subject) + drift_diagnostics(
+            comparison, folder.subject, together=together
+        )
     return FolderResult(diagnostics=tuple(diagnostics), files=len(folder.files), changed=not comparison.is_current)
 
 

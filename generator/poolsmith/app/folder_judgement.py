@@ -22,9 +22,11 @@ def judge_folder(folder: GeneratedFolder, against: Against) -> FolderResult:
     return judge_compared(folder, against_disk(folder.root, folder.path, folder.files, folder.subject), against)
 
 
-def judge_compared(folder: GeneratedFolder, comparison: Comparison | Diagnostic, against: Against) -> FolderResult:
-    """The same of what was compared already."""
-    result = result_of(folder, comparison)
+def judge_compared(
+    folder: GeneratedFolder, comparison: Comparison | Diagnostic, against: Against, *, together: bool = False
+) -> FolderResult:
+    """The same of what was compared already; `together`: one finding on all files that are merely out of date."""
+    result = result_of(folder, comparison, together=together)
     if isinstance(comparison, Diagnostic):
         return result
     return replace(result, findings=_findings(comparison, folder.tree, against))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.project import OUTPUT
 from poolsmith.policies.apply import JUDGE_CHANGE, POLICY_WIDENING
+from poolsmith.policies.files import POLICIES
+from poolsmith.profiles.fleet import PROFILES
 from poolsmith.profiles.load_cluster import cluster_alone
 from poolsmith.record import record
 from poolsmith.review.beside_output import Delivered, beside_output, delivered_path
@@ -14,14 +16,16 @@ from poolsmith.review.judge_files import judge_files
 from poolsmith.review.policy_widening import policy_widening
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from poolsmith.app.project import Project
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.policies.apply import JudgingOptions
     from poolsmith.policies.base_revision import BaseRevision
+    from poolsmith.profiles.cluster import Cluster
     from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.review.beside_output import DeliveredPath
     from poolsmith.review.head_tree import HeadTree
 
 WATCHED = (":/.github", ":/.gitattributes", ":/.gitmodules", ":/CODEOWNERS")
@@ -30,40 +34,48 @@ WATCHED = (":/.github", ":/.gitattributes", ":/.gitmodules", ":/CODEOWNERS")
 
 @record
 class Reviewed:
-    """What of a change is looked at: `head` is the tree that it would merge, of the `repository`; None: what is checked
-    out at the project's root. `clusters` are those whose way of delivery counts."""
+    """What of a change is looked at.
+
+    `clusters` are those of the change, `unchanged` further ones whose profiles are as in the base; `known` makes the
+    profiles of the base's clusters. `head` is the tree that the change would merge into the `repository`; None: what is
+    checked out at the project's root.
+    """
 
     clusters: tuple[ClusterFiles, ...]
+    known_clusters: frozenset[str]
+    known: Callable[[], Iterable[Cluster | None]]
+    unchanged: tuple[ClusterFiles, ...] = ()
     head: HeadTree | None = None
     repository: Path | None = None
 
 
 def review_repository(
-    project: Project,
-    judging: JudgingOptions,
-    base: BaseRevision,
-    before: Project | None,
-    *,
-    reviewed: Reviewed,
+    project: Project, judging: JudgingOptions, base: BaseRevision, reviewed: Reviewed
 ) -> Iterator[Diagnostic]:
-    """`before` is the project of the base, None where it has no profiles."""
+    """What the change does to policies, to the files that judge it, and beside the output."""
     accepted = judging.accepted
     yield from policy_widening(project.judging_policies, project.policies, is_accepted=POLICY_WIDENING in accepted)
     head = reviewed.head or head_tree(project.root, (OUTPUT, *WATCHED))
     root = reviewed.repository or project.root
     yield from judge_files(root, head, base, is_accepted=JUDGE_CHANGE in accepted)
-    yield from beside_output(head, base, _delivered(project, before, reviewed.clusters))
+    yield from beside_output(head, base, _delivered(project, base, head, reviewed))
 
 
-def _delivered(project: Project, before: Project | None, clusters: Iterable[ClusterFiles]) -> Delivered:
-    """Where the clusters of a run are delivered from; of those of the base only where that is."""
-    found = (cluster_alone(project.tree, files) for files in clusters)
-    known = before.fleet.clusters if before is not None else ()
-    loaded = (cluster_alone(before.tree, files) for files in known) if before is not None else ()
+def _delivered(project: Project, base: BaseRevision, head: HeadTree, reviewed: Reviewed) -> Delivered:
+    """Where the clusters are delivered from. Those that are as in the base count where a file was added elsewhere."""
+    own = tuple(f"{base.prefix}{name}/" for name in (OUTPUT, PROFILES, POLICIES))
+    is_elsewhere = any(not path.startswith(own) for path in head.added(base))
+    files = (*reviewed.clusters, *(reviewed.unchanged if is_elsewhere else ()))
+    paths = tuple(_paths(cluster_alone(project.tree, item) for item in files))
+    is_usual = all(item.path == f"{base.prefix}{OUTPUT}" for item in paths)
     return Delivered(
         root=project.root,
-        clusters=frozenset(files.name for files in project.fleet.clusters),
-        known_clusters=frozenset(files.name for files in known),
-        paths=tuple(delivered_path(cluster) for cluster in found if cluster is not None),
-        known_paths=frozenset(delivered_path(cluster).path for cluster in loaded if cluster is not None),
+        clusters=frozenset(item.name for item in project.fleet.clusters),
+        known_clusters=reviewed.known_clusters,
+        paths=paths,
+        known_paths=frozenset(() if is_usual else (item.path for item in _paths(reviewed.known()))),
     )
+
+
+def _paths(clusters: Iterable[Cluster | None]) -> Iterator[DeliveredPath]:
+    return (delivered_path(cluster) for cluster in clusters if cluster is not None)

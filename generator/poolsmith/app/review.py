@@ -15,7 +15,7 @@ from poolsmith.diagnostics.codes.outside import NO_SUPPLY_POLICY
 from poolsmith.output.tree import render_cluster
 from poolsmith.plan.pipeline import resolve_cluster
 from poolsmith.policies.files import SUPPLY
-from poolsmith.profiles.load_cluster import LoadedCluster, load_cluster
+from poolsmith.profiles.load_cluster import LoadedCluster, cluster_alone, load_cluster
 from poolsmith.review.change import ClusterChange, SeenCluster
 from poolsmith.review.gained import Elsewhere, gained_settings
 from poolsmith.review.switched_off import Shipped, switched_off
@@ -36,9 +36,18 @@ def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Di
     before = base_project(base)
     if not run.project.judging_supply.is_kept:
         yield diagnose(NO_SUPPLY_POLICY, "the base has no sound policies/supply.yaml", whole_file(SUPPLY))
-    yield from review_repository(run.project, judging, base, before, reviewed=Reviewed(clusters=run.selected))
+    yield from review_repository(run.project, judging, base, _reviewed(run, before))
     for change in cluster_changes(run, before):
         yield from review_cluster(run.project, before, change, judging)
+
+
+def _reviewed(run: Run, before: Project | None) -> Reviewed:
+    known = before.fleet.clusters if before is not None else ()
+    return Reviewed(
+        clusters=run.selected,
+        known_clusters=frozenset(files.name for files in known),
+        known=lambda: (cluster_alone(before.tree, files) for files in known if before is not None),
+    )
 
 
 def review_cluster(

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from poolsmith.sources.git_index import IndexEntry
+
 _SHA1 = 40
 _REGULAR, _EXECUTABLE, _OTHER = "100644", "100755", "000000"
 _UNLIKE_ANY = GitFile(_OTHER, "")
@@ -25,8 +27,11 @@ def below(files: Mapping[str, GitFile], prefix: str, folders: Iterable[str]) -> 
     return {path.removeprefix(prefix): file for path, file in files.items() if path.startswith(starts)}
 
 
-def on_disk(root: Path, folders: Iterable[str], known: Mapping[str, GitFile]) -> dict[str, GitFile]:
-    """The same of what is checked out. `known` are those of a revision: they tell what sort of ids there are.
+def on_disk(
+    root: Path, folders: Iterable[str], known: Mapping[str, GitFile], settled: Mapping[str, IndexEntry]
+) -> dict[str, GitFile]:
+    """The same of what is checked out. `known` are those of a revision: they tell what sort of ids there are. What
+    is as `settled` entries of the index say is not read.
 
     A link, a special file or one too large to be ours is like nothing that a revision has. Raises OSError where a
     folder can't be listed.
@@ -41,6 +46,10 @@ def on_disk(root: Path, folders: Iterable[str], known: Mapping[str, GitFile]) ->
                 path = f"{folder}/{entry.name}"
                 if entry.is_dir(follow_symlinks=False) and path.count("/") < _DEEPEST:
                     pending.append(path)
+                    continue
+                entry_of = settled.get(path)
+                if entry_of is not None and entry_of.is_as(entry.stat(follow_symlinks=False)):
+                    found[path] = GitFile(entry_of.mode, entry_of.blob)
                 else:
                     found[path] = _file(entry.path, length)
     return found

@@ -57,6 +57,18 @@ def touched(before: Mapping[str, GitFile], after: Mapping[str, GitFile]) -> Touc
     return Touched(paths=paths, why_all=why)
 
 
+def of_clusters(path: str) -> str:
+    """The name of the cluster whose profile it is; empty for what clusters share."""
+    folder, _, below = path.partition("/")
+    name, is_within, _ = below.partition("/")
+    return name if folder == PROFILES and is_within and not name.startswith(("_", ".")) else ""
+
+
+def cluster_names(files: Iterable[str]) -> set[str]:
+    """Of the clusters that have a profile among some paths."""
+    return {name for name in map(of_clusters, files) if name}
+
+
 def _id(file: GitFile | None) -> str | None:
     """Of a regular file; links and submodules are like none."""
     return None if file is None else f"{file.mode[:3]} {file.blob}"

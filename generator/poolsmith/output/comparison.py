@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, Location, Severity, diagnose, point_in, whole_file
 from poolsmith.diagnostics.codes import hygiene as codes
+from poolsmith.diagnostics.listing import listed
 from poolsmith.output.lock_file import LOCK, Lock
 from poolsmith.record import record
 from poolsmith.sources.digest import digest
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MAX_REPORTED = 20
+_FEW = 3
 
 
 @record
@@ -82,11 +84,18 @@ def _folders_of(path: str) -> list[str]:
     return ["/".join(parts[:length]) for length in range(1, len(parts))]
 
 
-def drift_diagnostics(comparison: Comparison, subject: str) -> list[Diagnostic]:
-    """Findings of a run that writes nothing."""
+def drift_diagnostics(comparison: Comparison, subject: str, *, together: bool = False) -> list[Diagnostic]:
+    """Findings of a run that writes nothing; `together`: one on all files that are merely out of date."""
     edited = set(comparison.hand_edited())
     found: list[Diagnostic] = []
     changes = list(comparison.out_of_date())
+    if together:
+        stale = [path for path, _ in changes if path not in edited]
+        if stale:
+            how = "is not what the profiles generate" if len(stale) == 1 else "are not what the profiles generate"
+            message = f"{listed(stale, _FEW)} {how}"
+            found.append(diagnose(codes.OUT_OF_DATE, message, whole_file(comparison.folder), subject=subject))
+        changes = [(path, how) for path, how in changes if path in edited]
     for path, how in changes[:MAX_REPORTED]:
         if path in edited:
             found.append(hand_edit(comparison, path, subject))

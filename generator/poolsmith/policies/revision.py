@@ -19,93 +19,94 @@ from poolsmith.diagnostics.printable import printable, shorten
 from poolsmith.policies.base_revision import BaseRevision, GitFile
 from poolsmith.policies.files import POLICIES
 from poolsmith.profiles.fleet import PROFILES
+from poolsmith.record import record
 from poolsmith.sources.git import Git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.policies.policies import Policies
 
-_REGULAR = frozenset((b"100644", b"100755"))
+_REGULAR = frozenset(("100644", "100755"))
 _MAX_FILES = 100_000
 _MAX_BYTES = 256 << 20
 
 
+@record(kw_only=False)
+class RevisionTree:
+    """A commit. `files` are all of its files, by path from the top of the repository; `prefix` leads from there to the
+    folder that git was asked about: empty, or with a slash at its end."""
+
+    commit: str
+    prefix: str
+    files: Mapping[str, GitFile]
+
+    def below(self, *folders: str) -> dict[str, GitFile]:
+        """The files of some folders, by path from the folder that git was asked about."""
+        starts = tuple(f"{self.prefix}{folder}/" for folder in folders)
+        return {path.removeprefix(self.prefix): file for path, file in self.files.items() if path.startswith(starts)}
+
+
 @contextmanager
-def base_at(root: Path, revision: str, flag: str = "--policies-from", *, named: str = "") -> Iterator[BaseRevision]:
-    """The base that a change is judged against. Raises UsageError as `folder_at`.
-
-    Beside profiles and policies the folder holds all files that are `named` so, wherever in the output.
-    """
+def base_at(root: Path, revision: str, flag: str = "--policies-from") -> Iterator[BaseRevision]:
+    """The base that a change is judged against. Raises UsageError as `folder_at`."""
     git = Git(root, flag)
-    commit = git.commit(revision)
-    prefix = os.fsdecode(git.run("rev-parse", "--show-prefix").stdout).rstrip("\n")
-    files = _tree(git.run("ls-tree", "-r", "-z", "--full-tree", commit).stdout)
-    with _folders_of(git, commit, (PROFILES, POLICIES)) as folder:
-        if named:
-            ours = {
-                path.removeprefix(prefix): file for path, file in files.items() if path.startswith(f"{prefix}output/")
-            }
-            _write(git, folder, {path: file.blob for path, file in ours.items() if path.endswith(f"/{named}")})
-        yield BaseRevision(folder=folder, prefix=prefix, files=files)
+    tree = tree_at(git, git.commit(revision))
+    with folder_with(git, tree.below(PROFILES, POLICIES)) as folder:
+        yield BaseRevision(folder=folder, prefix=tree.prefix, files=tree.files)
 
 
-def folder_at(root: Path, revision: str, name: str, flag: str) -> AbstractContextManager[Path]:
+@contextmanager
+def folder_at(root: Path, revision: str, name: str, flag: str) -> Iterator[Path]:
     """A folder with the folder `name` that `root` has at `revision`; without any when it has none there.
 
     Raises UsageError when there is no git, no repository or no such revision, or the folder holds what can't be taken;
     the message begins with the flag that asked for it.
     """
     git = Git(root, flag)
-    return _folders_of(git, git.commit(revision), (name,))
+    with folder_with(git, tree_at(git, git.commit(revision)).below(name)) as folder:
+        yield folder
 
 
-@contextmanager
-def _folders_of(git: Git, commit: str, names: Iterable[str]) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="poolsmith-") as folder:
-        for name in names:
-            listing = git.run("ls-tree", "-r", "-z", "-l", commit, "--", f"{name}/").stdout
-            _write(git, Path(folder), dict(_regular_files(listing, name, git.flag)))
-        yield Path(folder)
-
-
-def _write(git: Git, folder: Path, blobs: Mapping[str, str]) -> None:
-    """Contents by path; each is in the folder afterwards."""
-    made: set[str] = set()
-    for path, content in zip(blobs, git.contents(list(blobs.values())), strict=True):
-        above = path.rpartition("/")[0]
-        if above not in made:
-            (folder / above).mkdir(parents=True, exist_ok=True)
-            made.add(above)
-        (folder / path).write_bytes(content)
-
-
-def _tree(listing: bytes) -> dict[str, GitFile]:
+def tree_at(git: Git, commit: str) -> RevisionTree:
+    """All files of a commit. Raises UsageError."""
+    prefix = os.fsdecode(git.run("rev-parse", "--show-prefix").stdout).rstrip("\n")
     files = {}
-    for entry in filter(None, listing.split(b"\0")):
+    for entry in filter(None, git.run("ls-tree", "-r", "-z", "--full-tree", commit).stdout.split(b"\0")):
         about, _, path = entry.partition(b"\t")
         mode, _, blob = about.decode("ascii").split()
         files[os.fsdecode(path)] = GitFile(mode, blob)
-    return files
+    return RevisionTree(commit, prefix, files)
 
 
-def _regular_files(listing: bytes, name: str, flag: str) -> list[tuple[str, str]]:
-    files = []
+@contextmanager
+def folder_with(git: Git, files: Mapping[str, GitFile]) -> Iterator[Path]:
+    """A folder of our own that holds these files. Raises UsageError for what is no regular file, or is too much."""
+    _refuse_odd(git, files)
+    with tempfile.TemporaryDirectory(prefix="poolsmith-") as name:
+        folder = Path(name)
+        made: set[str] = set()
+        for path, content in zip(files, git.contents([file.blob for file in files.values()]), strict=True):
+            above = path.rpartition("/")[0]
+            if above not in made:
+                (folder / above).mkdir(parents=True, exist_ok=True)
+                made.add(above)
+            (folder / path).write_bytes(content)
+        yield folder
+
+
+def _refuse_odd(git: Git, files: Mapping[str, GitFile]) -> None:
+    for path, file in files.items():
+        if file.mode not in _REGULAR or ".." in PurePosixPath(path).parts or path.startswith("/"):
+            raise UsageError(f"{git.flag}: `{printable(path)}` is not a regular file in that revision")
     total = 0
-    for entry in filter(None, listing.split(b"\0")):
-        about, _, raw = entry.partition(b"\t")
-        mode, _, blob, size = about.split()
-        path = os.fsdecode(raw)
-        if mode not in _REGULAR or ".." in PurePosixPath(path).parts or path.startswith("/"):
-            raise UsageError(f"{flag}: `{printable(path)}` is not a regular file in that revision")
-        if not size.isdigit():  # git says BAD where the object is missing
-            raise UsageError(f"{flag}: the repository lacks `{printable(path)}` of that revision")
-        total += int(size)
-        files.append((path, blob.decode()))
+    for path, size in zip(files, git.sizes([file.blob for file in files.values()]), strict=True):
+        if size is None:
+            raise UsageError(f"{git.flag}: the repository lacks `{printable(path)}` of that revision")
+        total += size
     if len(files) > _MAX_FILES or total > _MAX_BYTES:
-        raise UsageError(f"{flag}: `{name}/` has {len(files):,} files of {total:,} bytes in that revision")
-    return files
+        shown = printable(next(iter(files)).partition("/")[0])
+        raise UsageError(f"{git.flag}: `{shown}/` has {len(files):,} files of {total:,} bytes in that revision")
 
 
 _FEW = 8

@@ -38,18 +38,12 @@ class GitTexts:
         unread = sorted(blobs - self._texts.keys())
         if not unread:
             return
-        asked = "".join(f"{blob}\n" for blob in unread).encode()
-        answers = self._git.run("cat-file", "--batch-check", given=asked).stdout.decode("ascii", "replace").splitlines()
-        small = [blob for blob, answer in zip(unread, answers, strict=True) if not _is_too_large(answer)]
+        sizes = self._git.sizes(unread)
+        # of a missing object there is no size: reading it will say so
+        small = [blob for blob, size in zip(unread, sizes, strict=True) if size is None or size <= _MOST_BYTES]
         self._texts.update(dict.fromkeys(unread))
         for blob, content in zip(small, self._git.contents(small), strict=True):
             self._texts[blob] = _decoded(content)
-
-
-def _is_too_large(answer: str) -> bool:
-    """An answer is id, type and size; of a missing object, less: reading it will say so."""
-    size = answer.rpartition(" ")[2]
-    return size.isdecimal() and int(size) > _MOST_BYTES
 
 
 def _decoded(content: bytes) -> str | None:

@@ -51,6 +51,15 @@ class Git:
             )
         return found.stdout.decode().strip()
 
+    def sizes(self, blobs: list[str]) -> list[int | None]:
+        """Bytes of each blob; None of what the repository lacks."""
+        if not blobs:
+            return []
+        asked = "".join(f"{blob}\n" for blob in blobs).encode()
+        answers = self.run("cat-file", "--batch-check", given=asked).stdout.decode("ascii", "replace").splitlines()
+        sizes = (answer.rpartition(" ")[2] for answer in answers)
+        return [int(size) if size.isdecimal() else None for size in sizes]
+
     def contents(self, blobs: list[str]) -> Iterator[bytes]:
         """Of each blob, all from one process."""
         if not blobs:
