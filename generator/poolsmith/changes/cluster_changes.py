@@ -38,6 +38,7 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None) -> Clu
     renamed = renamed_pools(old.loaded, new.loaded)
     is_renamed = old.plan.name != new.plan.name
     known = set(old.prediction.unknown)
+    alike = old.prediction.shared is new.prediction.shared
     return ClusterDiff(
         name=new.plan.name,
         standing=Standing.RENAMED if is_renamed else Standing.CHANGED,
@@ -48,7 +49,7 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None) -> Clu
         pools=pool_changes(old.loaded, new.loaded, renamed),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
-        objects=object_changes(_objects(before), _objects(after)),
+        objects=object_changes(*(_objects(side, with_made=not alike) for side in (before, after))),
         unknown=tuple(item for item in new.prediction.unknown if item not in known),
     )
 
@@ -70,8 +71,8 @@ def _whole(built: BuiltCluster, standing: Standing) -> ClusterDiff:
     )
 
 
-def _objects(built: BuiltCluster) -> dict[Key, StandingObject]:
-    return standing_objects(built.tree, built.seen.prediction.installation)
+def _objects(built: BuiltCluster, *, with_made: bool = True) -> dict[Key, StandingObject]:
+    return standing_objects(built.tree, built.seen.prediction.installation if with_made else None)
 
 
 def untold(name: str, *, was_there: bool, is_there: bool, was_sound: bool, is_sound: bool) -> ClusterDiff:

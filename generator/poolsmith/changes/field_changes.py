@@ -64,9 +64,8 @@ def field_changes(
 
     `place` tells the line of a profile that a pointer goes back to.
     """
-    if old == new and _same_kinds(old, new):
+    if old == new and repr(old) == repr(new):  # to Python True is 1; to YAML it is not
         return ()
-    masked_old, masked_new = masked_tree(old), masked_tree(new)
     found = []
     for path, standing in sorted(_differences((), old, new)):
         pointer = join(within, *path)
@@ -74,17 +73,12 @@ def field_changes(
             FieldChange(
                 pointer=pointer,
                 standing=standing,
-                old=None if standing is Standing.ADDED else _at(masked_old, path),
-                new=None if standing is Standing.REMOVED else _at(masked_new, path),
+                old=None if standing is Standing.ADDED else _masked_at(old, path),
+                new=None if standing is Standing.REMOVED else _masked_at(new, path),
                 place=place(pointer) if place is not None else None,
             )
         )
     return tuple(found)
-
-
-def _same_kinds(old: Any, new: Any) -> bool:
-    """Python takes True for 1; YAML does not. Only asked of scalars that are equal."""
-    return isinstance(old, (dict, list)) or type(old) is type(new)
 
 
 def _differences(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Standing]]:
@@ -144,14 +138,25 @@ def named_items(path: Path, items: list[Any]) -> dict[str, Any] | None:
     return found
 
 
-def _at(document: Any, path: Path) -> Any:
-    """What stands at the end of a path of `_differences`."""
-    node = document
+def _masked_at(document: Any, path: Path) -> Any:
+    """What stands at the end of a path of `_differences`. What it is called and what stands beside it tell whether it
+    is a secret; in a Secret all of its data are."""
+    if isinstance(document, dict) and document.get("kind") == "Secret":
+        document = masked_tree(document)
+    node, name = document, ""
     above: Path = ()
-    for step in path:
-        if isinstance(node, list):
-            node = (named_items(above, node) or {})[step]
-        else:
-            node = node[step] if step in node else next(value for key, value in node.items() if str(key) == step)
+    for step in path[:-1]:
+        node = _below(node, above, step)
+        name = step if isinstance(node, dict) else name
         above = (*above, step)
-    return node
+    if not path:
+        return masked_tree(node)
+    if isinstance(node, list):
+        return masked_tree(_below(node, above, path[-1]))
+    return _below(masked_tree(node, name), above, path[-1])
+
+
+def _below(node: Any, above: Path, step: str) -> Any:
+    if isinstance(node, list):
+        return (named_items(above, node) or {})[step]
+    return node[step] if step in node else next(value for key, value in node.items() if str(key) == step)

@@ -31,13 +31,13 @@ class StandingObject:
     made: bool = False
 
 
-def standing_objects(tree: ManifestTree, installation: Installation) -> dict[Key, StandingObject]:
-    """All objects of a cluster; what stands in a generated file is told as that."""
+def standing_objects(tree: ManifestTree, installation: Installation | None) -> dict[Key, StandingObject]:
+    """All objects of a cluster; what stands in a generated file is told as that. Without an installation only those."""
     found: dict[Key, StandingObject] = {}
     for file, body in tree.objects():
         if (key := _key(body)) is not None:
             found.setdefault(key, StandingObject(body, file))
-    for item in installation.made:
+    for item in installation.made if installation is not None else ():
         if item.maker is not Maker.POOLSMITH and (key := _key(item.body)) is not None:
             found.setdefault(key, StandingObject(item.body, made=item.maker in _MADE))
     return found

@@ -40,6 +40,7 @@ _KEYS = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
 _NAMED = frozenset((*_CONTAINERS, "env", "volumes", "volumeMounts", "ports"))
 """Lists whose items say what they are besides their names."""
 _META = ("metadata",)
+_PLACES = ("nodeSelector", "tolerations")
 _LABELS = frozenset(("labels", "annotations"))
 
 
@@ -81,7 +82,8 @@ def protections_of(item: KubernetesObject) -> Iterator[str]:
 def ways_to_control_plane(item: KubernetesObject) -> Iterator[str]:
     """What leads pods to the nodes of the control plane: tolerations of their taints, or a choice of their labels."""
     template = pod_template_of(item)
-    for path, value in _leaves((), {"spec": mapping(mapping(template).get("spec"))}):
+    spec = mapping(mapping(template).get("spec"))
+    for path, value in _leaves((), {"spec": {key: spec[key] for key in _PLACES if key in spec}}):
         chosen = path[:2] == ("spec", "nodeSelector") and is_of_control_plane(path[2])
         if chosen or (_is_toleration(path) and reaches_control_plane(value)):
             yield _said(path, value)

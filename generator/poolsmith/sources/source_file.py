@@ -40,6 +40,7 @@ class SourceFile:
         self.problems = problems
         self._document = document
         self._stream = stream
+        self._places: dict[str, Location] = {}
 
     @cached_property
     def digest(self) -> str:
@@ -61,6 +62,14 @@ class SourceFile:
 
     def locate(self, pointer: str, note: str | None = None) -> Location:
         """Where `pointer` stands: its key, or the nearest ancestor that the file has."""
+        if note is None:
+            known = self._places.get(pointer)
+            if known is None:
+                known = self._places[pointer] = self._located(pointer, None)
+            return known
+        return self._located(pointer, note)
+
+    def _located(self, pointer: str, note: str | None) -> Location:
         extent = self._marks.key(pointer)
         if extent is None:
             return Location(span=Span(path=self.path), pointer=pointer, note=note, secrets=self._secrets.known)
