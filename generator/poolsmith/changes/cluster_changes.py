@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.change_report import ClusterDiff, Standing
+from poolsmith.changes.drift import drift_changes
 from poolsmith.changes.image_changes import image_changes
 from poolsmith.changes.likeness import renamed_pools
 from poolsmith.changes.object_changes import object_changes, standing_objects
@@ -50,7 +51,17 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None) -> Clu
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
         objects=object_changes(*(_objects(side, with_made=not alike) for side in (before, after))),
+        drift=() if alike and _is_delivered_alike(old, new) else drift_changes(old, new),
         unknown=tuple(item for item in new.prediction.unknown if item not in known),
+    )
+
+
+def _is_delivered_alike(old: SeenCluster, new: SeenCluster) -> bool:
+    """Whether an engine compares the same with the same cures: drift follows from that and from what is installed."""
+    return (
+        old.plan.cluster.spec == new.plan.cluster.spec
+        and old.plan.ignore_differences == new.plan.ignore_differences
+        and old.plan.provisioners == new.plan.provisioners
     )
 
 
@@ -67,6 +78,7 @@ def _whole(built: BuiltCluster, standing: Standing) -> ClusterDiff:
         pools=whole_pools(seen.loaded, standing),
         images=image_changes((), images, {}) if is_new else image_changes(images, (), {}),
         objects=object_changes({}, objects) if is_new else object_changes(objects, {}),
+        drift=drift_changes(None, seen) if is_new else drift_changes(seen, None),
         unknown=seen.prediction.unknown if is_new else (),
     )
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import sorted_unique
+from poolsmith.diagnostics.codes.hygiene import OUT_OF_DATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -35,7 +36,8 @@ def finding_changes(
 
 def _placed(item: Diagnostic, names: Mapping[str, str]) -> Hashable:
     span = item.primary.span
-    told = (item.message, span.path, item.primary.pointer, item.subject)
+    message = "" if item.code == OUT_OF_DATE.code else item.message  # other files of a folder that was not current
+    told = (message, span.path, item.primary.pointer, item.subject)
     return item.code, item.severity, item.status, *(_renamed(text, names) for text in told)
 
 
