@@ -52,6 +52,7 @@ def fields(body, release="v26.7.0"):
             driver(tolerations=[{"key": "a", "operator": None}]),
             [("/spec/tolerations/0/operator", "null-refused", None)],
         ),
+        (driver(env=[{"name": None}]), [("/spec/env/0/name", "null-of-required", None)]),
         (driver(foo=1), [("/spec/foo", "undeclared", None)]),
         (driver(resources={"limits": {"cpu": "1000m"}}), []),
         (policy(cdi={"enabled": True}), []),
@@ -60,7 +61,7 @@ def fields(body, release="v26.7.0"):
         (relabelings({"targetLabel": "b", "action": "replace"}), []),
         (
             relabelings({"targetLabel": "b", "action": None}),
-            [(f"{RELABELING}/0/action", "null-for-default", "replace")],
+            [(f"{RELABELING}/0/action", "null-in-list", "replace")],
         ),
     ],
 )

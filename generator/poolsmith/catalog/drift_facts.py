@@ -14,10 +14,12 @@ class Effect(StrEnum):
     """What comes of a field that is applied."""
 
     NULL_FOR_DEFAULT = "null-for-default"
+    NULL_IN_LIST = "null-in-list"
     DEFAULT_IN_LIST = "default-in-list"
     EMPTY_METADATA = "empty-metadata"
     NULL_METADATA = "null-metadata"
     NULL_REFUSED = "null-refused"
+    NULL_OF_REQUIRED = "null-of-required"
     UNDECLARED = "undeclared"
     ADDED = "added"
     OTHERS = "written-by-others"

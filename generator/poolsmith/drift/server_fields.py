@@ -77,10 +77,15 @@ class _Walk:
     ) -> Iterator[ServerField]:
         properties: dict[str, Schema] = schema.get("properties", {})
         further = schema.get("additionalProperties")
+        required = schema.get("required", ())
         for key, item in value.items():
             below = properties.get(key, further)
             if isinstance(below, dict):
-                yield from self.value(item, self.resolve(below), (*path, key), whole=whole)
+                below = self.resolve(below)
+                if item is None:
+                    yield from _null(below, (*path, key), whole=whole, required=key in required)
+                else:
+                    yield from self.value(item, below, (*path, key), whole=whole)
             elif not schema.get("preserve") and below is not True:
                 yield ServerField(pointer=join("", *path, key), effect=Effect.UNDECLARED, given=item)
         for key, child in properties.items():
@@ -91,9 +96,7 @@ class _Walk:
 
     def value(self, value: Any, schema: Schema, path: tuple[str | int, ...], *, whole: bool) -> Iterator[ServerField]:
         if value is None:
-            if not schema.get("nullable"):
-                effect = Effect.NULL_FOR_DEFAULT if "default" in schema else Effect.NULL_REFUSED
-                yield ServerField(pointer=join("", *path), effect=effect, stored=schema.get("default"))
+            yield from _null(schema, path, whole=whole, required=True)
         elif isinstance(value, dict):
             yield from self.mapping(value, schema, path, whole=whole)
         elif isinstance(value, list):
@@ -101,3 +104,13 @@ class _Walk:
             replaced = whole or schema.get("listType", _WHOLE) == _WHOLE
             for index, item in enumerate(value):
                 yield from self.value(item, items, (*path, index), whole=replaced)
+
+
+def _null(schema: Schema, path: tuple[str | int, ...], *, whole: bool, required: bool) -> Iterator[ServerField]:
+    if schema.get("nullable"):
+        return
+    if "default" in schema:
+        effect = Effect.NULL_IN_LIST if whole else Effect.NULL_FOR_DEFAULT
+    else:
+        effect = Effect.NULL_OF_REQUIRED if required else Effect.NULL_REFUSED
+    yield ServerField(pointer=join("", *path), effect=effect, stored=schema.get("default"))

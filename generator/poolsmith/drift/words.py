@@ -22,7 +22,7 @@ _DIFFS = {
     DiffMode.STRUCTURED_MERGE: "structured merge diff",
 }
 _LONGEST_VALUE = 60
-_STORED = frozenset((Effect.NULL_FOR_DEFAULT, Effect.DEFAULT_IN_LIST))
+_STORED = frozenset((Effect.NULL_FOR_DEFAULT, Effect.NULL_IN_LIST, Effect.DEFAULT_IN_LIST))
 
 
 def engine_words(compared: EngineDiff) -> str:

@@ -1,0 +1,87 @@
+"""What is forecast of fields is what a real API server makes of them, and a second apply changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from control_plane.delivered import ENGINES, MONITORING, coco_of, definitions, release_of
+from poolsmith.catalog.drift_facts import effects
+from poolsmith.catalog.projections import projected_releases
+from poolsmith.drift.server_fields import server_fields
+from poolsmith.schema.schemas import CORE, Versions, read_cached, schemas_for
+from support.delivered_clusters import delivered
+from support.drift_probes import changes, defined_kinds, of_metadata, probes
+
+ROOT = Path(__file__).resolve().parents[2]
+CLUSTERS = sorted(path.name for path in (ROOT / "output/clusters").iterdir())
+ARGO_CD = "argocd-controller"
+"""The field manager of Argo CD's server-side apply."""
+
+
+@pytest.mark.parametrize("release", projected_releases())
+def test_the_server_does_to_each_field_what_is_forecast(control_plane, release):
+    schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
+    server = control_plane.scenario()
+    client, wrong, kinds = server.client(), [], set()
+    try:
+        for item in definitions(release, "").objects:
+            client.apply(item)
+        for kind in defined_kinds(release):
+            for name, body in probes(release, kind):
+                found = list(server_fields(body, schemas.find(body["apiVersion"], kind)))
+                refused = {item.effect for item in found if effects()[item.effect].refused}
+                answer = client.apply(body, manager=ARGO_CD, force=True)
+                if answer.taken == bool(refused):
+                    wrong.append(f"{kind}, {name}: {answer.message or 'taken'}")
+                elif answer.taken:
+                    theirs = {pointer for _, pointer in changes(body, of_metadata(answer.body))}
+                    if theirs != {item.pointer for item in found}:
+                        wrong.append(f"{kind}, {name}: {theirs} and not {[item.pointer for item in found]}")
+                    again = client.apply(body, manager=ARGO_CD, force=True, dry_run=True)
+                    if of_metadata(again.body) != of_metadata(answer.body):
+                        wrong.append(f"{kind}, {name}: a dry run finds a difference")
+                    client.delete(body["apiVersion"], kind, body["metadata"]["name"])
+                kinds |= {item.effect for item in found}
+    finally:
+        server.end()
+
+    assert wrong == []
+    assert len(kinds) == len(effects())
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_a_dry_run_finds_in_a_sample_cluster_what_is_forecast(control_plane, cluster):
+    objects, found = delivered(ROOT, cluster)
+    folder = ROOT / "output/clusters" / cluster
+    server = control_plane.scenario()
+    client, altered, differing, refused = server.client(), set(), [], []
+    try:
+        for item in (*definitions(release_of(folder), coco_of(folder)).objects, *MONITORING.objects):
+            client.apply(item)
+        for name in ENGINES:
+            client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        for item in in_order(objects):
+            answer = client.apply(item.body, manager=ARGO_CD, force=True)
+            name = f"{item.body['kind']}/{item.name}"
+            if not answer.taken:
+                refused.append(f"{name}: {answer.message}")
+                continue
+            again = client.apply(item.body, manager=ARGO_CD, force=True, dry_run=True)
+            if of_metadata(again.body) != of_metadata(answer.body):
+                differing.append(name)
+            if item.body["apiVersion"].rpartition("/")[0] not in read_cached(CORE).groups:
+                altered |= {f"{name} {pointer}" for _, pointer in changes(item.body, of_metadata(answer.body))}
+    finally:
+        server.end()
+
+    assert (refused, differing) == ([], [])
+    told = {item.what for item in found.drifts if item.cure is None and not item.when}
+    assert told <= altered
+    assert len(altered - told) == found.added
+
+
+def in_order(objects):
+    """Namespaces come first; what the engines sort in between makes no difference here."""
+    return sorted(objects, key=lambda item: item.body["kind"] != "Namespace")
