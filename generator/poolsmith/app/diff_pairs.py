@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.diff_side import JudgedCluster, Side, judged_cluster
 from poolsmith.app.review import review_cluster
-from poolsmith.changes.cluster_changes import BuiltCluster, cluster_diff, does_nothing, untold
+from poolsmith.changes.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, untold
 from poolsmith.changes.finding_changes import finding_changes
 from poolsmith.changes.likeness import renamed_pools
 from poolsmith.output.collector import rarely_collecting
@@ -76,7 +76,11 @@ def _compared(context: PairContext, pair: Pair) -> PairResult:
     after = judged_cluster(context.after, pair.after, today) if pair.after is not None else None
     found = [*(after.findings if after is not None else ()), *_reviewed(context, pair, before, after)]
     new, fixed = finding_changes(before.findings if before is not None else (), found, _new_names(before, after))
-    diff = _diff(pair, before, after)
+    policies = context.after.project.judging_policies
+    judges = Judges(
+        catalog=context.after.project.catalog, grants=policies.book if policies.files.has_privileges else None
+    )
+    diff = _diff(pair, before, after, judges)
     return PairResult(
         name=pair.name,
         is_there=pair.after is not None,
@@ -87,10 +91,10 @@ def _compared(context: PairContext, pair: Pair) -> PairResult:
     )
 
 
-def _diff(pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None) -> ClusterDiff:
+def _diff(pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None, judges: Judges) -> ClusterDiff:
     older, newer = _built(before), _built(after)
     if (before is None or older is not None) and (after is None or newer is not None):
-        return cluster_diff(older, newer)
+        return cluster_diff(older, newer, judges)
     return untold(
         pair.name,
         was_there=before is not None,

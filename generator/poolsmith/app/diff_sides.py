@@ -67,6 +67,8 @@ def both_sides(root: Path, base: str | None, head: str | None, accepted: frozens
         files = now.below(*_OWN) if now is not None else on_disk(root, _OWN, was, settled_entries(git, _OWN))
         found = touched(was, files)
         folder = stack.enter_context(folder_with(git, _needed(was, files, found)))
+        if cluster_names(was):
+            (folder / PROFILES).mkdir(exist_ok=True)  # as it is in the base, also where no cluster of it can differ
         before = Side(project=Project(folder), files=was, repository=root, flag=BASE)
         place = root if now is None else stack.enter_context(folder_with(Git(root, HEAD), _whole(files)))
         project = open_project(place, folder, first_supply=POLICY_WIDENING in accepted)

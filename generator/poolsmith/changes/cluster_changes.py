@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.change_report import ClusterDiff, Standing
+from poolsmith.changes.disruption import disruptions
 from poolsmith.changes.drift import drift_changes
 from poolsmith.changes.image_changes import image_changes
 from poolsmith.changes.likeness import renamed_pools
 from poolsmith.changes.object_changes import object_changes, standing_objects
+from poolsmith.changes.privileges import privilege_changes
 from poolsmith.changes.profile_changes import cluster_fields, pool_changes, whole_pools
 from poolsmith.changes.value_changes import value_changes
 from poolsmith.record import record
 
 if TYPE_CHECKING:
+    from poolsmith.catalog import Catalog
     from poolsmith.changes.object_changes import Key, StandingObject
+    from poolsmith.ledger.grants.matching import GrantBook
     from poolsmith.operands.manifest import ManifestTree
     from poolsmith.review.change import SeenCluster
 
@@ -27,18 +31,27 @@ class BuiltCluster:
     tree: ManifestTree
 
 
-def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None) -> ClusterDiff:
+@record
+class Judges:
+    """What a change is judged by: the catalog, and the grants of the base (None: it keeps none)."""
+
+    catalog: Catalog
+    grants: GrantBook | None
+
+
+def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges: Judges) -> ClusterDiff:
     """Of a cluster that both sides have, maybe under two names, or one of them does. Raises ValueError for none."""
     if after is None:
         if before is None:
             raise ValueError("there is no cluster")
-        return _whole(before, Standing.REMOVED)
+        return _whole(before, Standing.REMOVED, judges)
     if before is None:
-        return _whole(after, Standing.ADDED)
+        return _whole(after, Standing.ADDED, judges)
     old, new = before.seen, after.seen
     renamed = renamed_pools(old.loaded, new.loaded)
     is_renamed = old.plan.name != new.plan.name
     known = set(old.prediction.unknown)
+    new_names = {was: now for now, was in renamed.items()}
     alike = old.prediction.shared is new.prediction.shared
     return ClusterDiff(
         name=new.plan.name,
@@ -48,6 +61,8 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None) -> Clu
         new_release=new.prediction.installation.release,
         fields=cluster_fields(old.loaded, new.loaded),
         pools=pool_changes(old.loaded, new.loaded, renamed),
+        privileges=privilege_changes(old, new, judges.grants, new_names),
+        disruptions=disruptions(old, new, judges.catalog, new_names),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
         objects=object_changes(*(_objects(side, with_made=not alike) for side in (before, after))),
@@ -65,20 +80,23 @@ def _is_delivered_alike(old: SeenCluster, new: SeenCluster) -> bool:
     )
 
 
-def _whole(built: BuiltCluster, standing: Standing) -> ClusterDiff:
+def _whole(built: BuiltCluster, standing: Standing, judges: Judges) -> ClusterDiff:
     """Of a cluster that comes or goes."""
     seen, is_new = built.seen, standing is Standing.ADDED
     release, objects = seen.prediction.installation.release, _objects(built)
     images = seen.prediction.images()
+    old, new = (None, seen) if is_new else (seen, None)
     return ClusterDiff(
         name=seen.plan.name,
         standing=standing,
         old_release="" if is_new else release,
         new_release=release if is_new else "",
         pools=whole_pools(seen.loaded, standing),
+        privileges=privilege_changes(old, new, judges.grants),
+        disruptions=disruptions(old, new, judges.catalog),
         images=image_changes((), images, {}) if is_new else image_changes(images, (), {}),
         objects=object_changes({}, objects) if is_new else object_changes(objects, {}),
-        drift=drift_changes(None, seen) if is_new else drift_changes(seen, None),
+        drift=drift_changes(old, new),
         unknown=seen.prediction.unknown if is_new else (),
     )
 

@@ -58,16 +58,22 @@ _SETS = frozenset(
 
 
 def field_changes(
-    old: Any, new: Any, *, within: str = "", place: Callable[[str], Location | None] | None = None
+    old: Any,
+    new: Any,
+    *,
+    within: str = "",
+    place: Callable[[str], Location | None] | None = None,
+    leaves: bool = False,
 ) -> tuple[FieldChange, ...]:
     """In the order of their pointers, which begin with `within`; secrets are masked.
 
-    `place` tells the line of a profile that a pointer goes back to.
+    `place` tells the line of a profile that a pointer goes back to. A mapping that comes or goes is one change; with
+    `leaves` each of its fields is.
     """
     if old == new and repr(old) == repr(new):  # to Python True is 1; to YAML it is not
         return ()
     found = []
-    for path, standing in sorted(_differences((), old, new)):
+    for path, standing in sorted(_differences((), old, new, leaves=leaves)):
         pointer = join(within, *path)
         found.append(
             FieldChange(
@@ -81,22 +87,31 @@ def field_changes(
     return tuple(found)
 
 
-def _differences(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Standing]]:
+def _differences(path: Path, old: Any, new: Any, *, leaves: bool) -> Iterator[tuple[Path, Standing]]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({*old, *new}, key=str):
+            below = (*path, str(key))
             if key not in new:
-                yield (*path, str(key)), Standing.REMOVED
+                yield from _whole(below, old[key], Standing.REMOVED, leaves=leaves)
             elif key not in old:
-                yield (*path, str(key)), Standing.ADDED
+                yield from _whole(below, new[key], Standing.ADDED, leaves=leaves)
             else:
-                yield from _differences((*path, str(key)), old[key], new[key])
+                yield from _differences(below, old[key], new[key], leaves=leaves)
     elif isinstance(old, list) and isinstance(new, list):
-        yield from _of_lists(path, old, new)
+        yield from _of_lists(path, old, new, leaves=leaves)
     elif old != new or type(old) is not type(new):
         yield path, Standing.CHANGED
 
 
-def _of_lists(path: Path, old: list[Any], new: list[Any]) -> Iterator[tuple[Path, Standing]]:
+def _whole(path: Path, value: Any, standing: Standing, *, leaves: bool) -> Iterator[tuple[Path, Standing]]:
+    if leaves and isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _whole((*path, str(key)), item, standing, leaves=leaves)
+    else:
+        yield path, standing
+
+
+def _of_lists(path: Path, old: list[Any], new: list[Any], *, leaves: bool) -> Iterator[tuple[Path, Standing]]:
     before, after = named_items(path, old), named_items(path, new)
     if before is not None and after is not None:
         for name in sorted({*before, *after}):
@@ -105,7 +120,7 @@ def _of_lists(path: Path, old: list[Any], new: list[Any]) -> Iterator[tuple[Path
             elif name not in before:
                 yield (*path, name), Standing.ADDED
             else:
-                yield from _differences((*path, name), before[name], after[name])
+                yield from _differences((*path, name), before[name], after[name], leaves=leaves)
     elif not _same_list(path, old, new):
         yield path, Standing.CHANGED
 

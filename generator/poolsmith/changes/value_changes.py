@@ -25,7 +25,7 @@ def value_changes(before: SeenCluster, after: SeenCluster) -> tuple[FieldChange,
         release, *path = split(pointer)
         return _line(after, release, tuple(path))
 
-    return field_changes(_values(before.plan), _values(after.plan), place=place)
+    return field_changes(_values(before.plan), _values(after.plan), place=place, leaves=True)
 
 
 def _values(plan: ClusterPlan) -> dict[str, Any]:
