@@ -17,7 +17,9 @@ def _told(tmp_path, *edits, cluster="edge", renamed=None):
 def test_the_network_of_the_node_is_told_at_the_line_that_asks_for_it(tmp_path):
     value = f"{_RELEASE}    values:\n      devicePlugin:\n        hostNetwork: true\n"
 
-    (found,) = _told(tmp_path, lambda folder: replaced(folder, "edge/cluster.yaml", (_RELEASE, value)))
+    found, other = _told(tmp_path, lambda folder: replaced(folder, "edge/cluster.yaml", (_RELEASE, value)))
+
+    assert other.change.workload == "DaemonSet/nvidia-device-plugin-mps-control-daemon", "the value is for both"
 
     assert (
         found.words
