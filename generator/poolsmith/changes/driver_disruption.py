@@ -108,8 +108,8 @@ def _words(
     if kind is DriverChangeKind.REMOVED:
         return f"the driver pods of {name} {where} are deleted, and none follow"
     if kind is DriverChangeKind.DELETED:
-        owner = _owners(change)
-        return f"the driver pods {where} are deleted at once, and those of {name} start{owner}: pods that use GPUs go"
+        was = _was(change, name)
+        return f"the driver pods {where} are deleted at once, and those of {name} start{was}: pods that use GPUs go"
     assert pace is not None, "what is rolled has a pace"
     first = (
         f"the driver pods of {name} {where} are replaced"
@@ -120,10 +120,10 @@ def _words(
     return f"{first}, {_paced(pace, waves)}" + (f": {told}" if told else "")
 
 
-def _owners(change: DriverChange) -> str:
-    if change.old is None or change.new is None or change.old.owner == change.new.owner:
-        return ""
-    return f" ({shorten(change.old.owner)} to {shorten(change.new.owner)})"
+def _was(change: DriverChange, name: str) -> str:
+    """The DaemonSet that is gone, where it had another name."""
+    was = f"`{shorten(change.old.key.rpartition('/')[2])}`" if change.old is not None else name
+    return f" in the place of those of {was}" if was != name else ""
 
 
 def _paced(pace: UpgradePace, waves: Waves) -> str:
