@@ -113,15 +113,18 @@ def test_flux_orders_units_and_waits_for_the_release_before_the_pools(render):
     assert [check["name"] for check in platform["healthChecks"]] == ["prod-gpu-operator"]
 
 
-def condition(kind, status, reason):
-    return {"type": kind, "status": status, "reason": reason, "message": ""}
+def condition(kind, status, reason, message=""):
+    return {"type": kind, "status": status, "reason": reason, "message": message}
 
 
 READY = [condition("Ready", "True", "Reconciled"), condition("Error", "False", "Ready")]
 
 
-def not_ready(reason):
-    return [condition("Ready", "False", "Error"), condition("Error", "True", reason)]
+NO_NODES = "Error syncing state state-driver: failed to create k8s objects from manifests: no nodes matching the given node selector for a-gpu-compiled"
+
+
+def not_ready(reason, message=""):
+    return [condition("Ready", "False", "Error"), condition("Error", "True", reason, message)]
 
 
 @pytest.mark.skipif(engine_problem() is not None, reason=str(engine_problem()))
@@ -134,6 +137,7 @@ def not_ready(reason):
         ({"state": "notReady", "conditions": []}, None),
         ({"state": "notReady", "conditions": not_ready("DriverNotReady")}, "inProgress"),
         ({"state": "notReady", "conditions": not_ready("ReconcileFailed")}, "failed"),
+        ({"state": "notReady", "conditions": not_ready("ReconcileFailed", NO_NODES)}, "current"),
         ({"state": "notReady", "conditions": not_ready("ConflictingNodeSelector")}, "failed"),
         ({"state": "disabled", "conditions": not_ready("Reconciled")}, "failed"),
         ({"state": "ready", "conditions": READY}, "current"),

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest, ManifestTree
+from poolsmith.output.argocd_health import health_patch
 from poolsmith.output.delivery import FOLDER as DELIVERY
 from poolsmith.output.kustomization import kustomization
 from poolsmith.output.platform_unit import delivery_namespace
@@ -104,7 +105,8 @@ def _namespaces_of(manifests: Iterable[Manifest]) -> Iterator[str]:
 def render_fleet(entries: Iterable[FleetEntry]) -> ManifestTree:
     """Empty without Argo CD clusters."""
     manifests: list[Manifest] = []
-    for (project, namespace), group in groupby(sorted(entries), key=lambda entry: (entry.project, entry.namespace)):
+    known = sorted(entries)
+    for (project, namespace), group in groupby(known, key=lambda entry: (entry.project, entry.namespace)):
         members = list(group)
         suffix = project if namespace == "argocd" else f"{project}-{namespace}"
         if project != DEFAULT_PROJECT:
@@ -114,6 +116,8 @@ def render_fleet(entries: Iterable[FleetEntry]) -> ManifestTree:
     if manifests:
         resources = [manifest.path.removeprefix(f"{FOLDER}/") for manifest in manifests]
         manifests.append(kustomization(FOLDER, resources, _HEADER))
+        namespaces = sorted({entry.namespace for entry in known})
+        manifests.append(health_patch(FOLDER, namespaces, _HEADER))
     return ManifestTree(tuple(sorted(manifests, key=lambda manifest: manifest.path)))
 
 

@@ -16,18 +16,21 @@ _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _HELM = "helm.toolkit.fluxcd.io/v2"
 _SAID = "has(status.conditions) && status.conditions.exists(e, "
-_WAITING = "e.type == 'Error' && e.status == 'True' && e.reason == 'DriverNotReady'"
+_ERROR = "e.type == 'Error' && e.status == 'True'"
+_WAITING = f"{_ERROR} && e.reason == 'DriverNotReady'"
+_NO_NODES = "e.message.contains('no nodes matching the given node selector')"
 _DRIVER_HEALTH = {
     "apiVersion": "nvidia.com/v1alpha1",
     "kind": "NVIDIADriver",
     "inProgress": f"!has(status.conditions) || status.conditions.exists(e, {_WAITING})",
-    "failed": f"{_SAID}e.type == 'Error' && e.status == 'True' && e.reason != 'DriverNotReady')",
-    "current": f"{_SAID}e.type == 'Ready' && e.status == 'True')",
+    "failed": f"{_SAID}{_ERROR} && e.reason != 'DriverNotReady' && !{_NO_NODES})",
+    "current": f"{_SAID}e.type == 'Ready' && e.status == 'True' || {_ERROR} && {_NO_NODES})",
 }
 """Without it, a driver object counts as healthy before the operator has seen it. While driver pods start, the operator
-says Error, too, for a reason of its own. Flux takes the first of the three that holds.
+says Error, too, for a reason of its own; and before v26.3 of a pool that has no nodes now, where it says Ready since.
+Flux takes the first of the three that holds.
 
-Source: NVIDIA/gpu-operator, from v24.6.0 on: internal/conditions/nvidiadriver.go,
+Source: NVIDIA/gpu-operator, from v24.6.0 on: internal/conditions/nvidiadriver.go, internal/state/driver.go,
 controllers/nvidiadriver_controller.go; fluxcd/pkg:runtime/cel/status_evaluator.go
 """
 
