@@ -8,6 +8,7 @@ from poolsmith.app.diff_side import JudgedCluster, Side, judged_cluster
 from poolsmith.app.review import review_cluster
 from poolsmith.changes.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, untold
 from poolsmith.changes.finding_changes import finding_changes
+from poolsmith.changes.installation_pairs import InstallationPairs
 from poolsmith.changes.likeness import renamed_pools
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.record import record
@@ -64,22 +65,21 @@ class PairResult:
 
 def diff_pairs(context: PairContext, batch: tuple[Pair, ...]) -> Iterator[PairResult]:
     """Each pair, in order."""
-    context.after.project.beside(context.before.project)
+    project = context.after.project.beside(context.before.project)
+    policies = project.judging_policies
+    grants = policies.book if policies.files.has_privileges else None
+    judges = Judges(catalog=project.catalog, grants=grants, pairs=InstallationPairs())
     with rarely_collecting():
         for pair in batch:
-            yield _compared(context, pair)
+            yield _compared(context, pair, judges)
 
 
-def _compared(context: PairContext, pair: Pair) -> PairResult:
+def _compared(context: PairContext, pair: Pair, judges: Judges) -> PairResult:
     today = context.judging.today
     before = judged_cluster(context.before, pair.before, today) if pair.before is not None else None
     after = judged_cluster(context.after, pair.after, today) if pair.after is not None else None
     found = [*(after.findings if after is not None else ()), *_reviewed(context, pair, before, after)]
     new, fixed = finding_changes(before.findings if before is not None else (), found, _new_names(before, after))
-    policies = context.after.project.judging_policies
-    judges = Judges(
-        catalog=context.after.project.catalog, grants=policies.book if policies.files.has_privileges else None
-    )
     diff = _diff(pair, before, after, judges)
     return PairResult(
         name=pair.name,

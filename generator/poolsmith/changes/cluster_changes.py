@@ -9,7 +9,7 @@ from poolsmith.changes.disruption import disruptions
 from poolsmith.changes.drift import drift_changes
 from poolsmith.changes.image_changes import image_changes
 from poolsmith.changes.likeness import renamed_pools
-from poolsmith.changes.object_changes import object_changes, standing_objects
+from poolsmith.changes.object_changes import applied_objects, in_order, made_objects, object_changes
 from poolsmith.changes.privileges import privilege_changes
 from poolsmith.changes.profile_changes import cluster_fields, pool_changes, whole_pools
 from poolsmith.changes.value_changes import value_changes
@@ -17,6 +17,7 @@ from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.catalog import Catalog
+    from poolsmith.changes.installation_pairs import InstallationPairs
     from poolsmith.changes.object_changes import Key, StandingObject
     from poolsmith.ledger.grants.matching import GrantBook
     from poolsmith.operands.manifest import ManifestTree
@@ -33,10 +34,12 @@ class BuiltCluster:
 
 @record
 class Judges:
-    """What a change is judged by: the catalog, and the grants of the base (None: it keeps none)."""
+    """What a change is judged by: the catalog, and the grants of the base (None: it keeps none). Clusters that are
+    installed alike share `pairs`."""
 
     catalog: Catalog
     grants: GrantBook | None
+    pairs: InstallationPairs
 
 
 def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges: Judges) -> ClusterDiff:
@@ -48,11 +51,12 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges
     if before is None:
         return _whole(after, Standing.ADDED, judges)
     old, new = before.seen, after.seen
+    pair = judges.pairs.of(old.prediction.shared, new.prediction.shared)
     renamed = renamed_pools(old.loaded, new.loaded)
+    new_names = {was: now for now, was in renamed.items()}
     is_renamed = old.plan.name != new.plan.name
     known = set(old.prediction.unknown)
-    new_names = {was: now for now, was in renamed.items()}
-    alike = old.prediction.shared is new.prediction.shared
+    applied = object_changes(applied_objects(before.tree), applied_objects(after.tree))
     return ClusterDiff(
         name=new.plan.name,
         standing=Standing.RENAMED if is_renamed else Standing.CHANGED,
@@ -61,18 +65,18 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges
         new_release=new.prediction.installation.release,
         fields=cluster_fields(old.loaded, new.loaded),
         pools=pool_changes(old.loaded, new.loaded, renamed),
-        privileges=privilege_changes(old, new, judges.grants, new_names),
-        disruptions=disruptions(old, new, judges.catalog, new_names),
+        privileges=privilege_changes(old, new, judges.grants, new_names) if pair.has_ledger_changes else (),
+        disruptions=() if pair.is_same else disruptions(old, new, judges.catalog, new_names),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
-        objects=object_changes(*(_objects(side, with_made=not alike) for side in (before, after))),
-        drift=() if alike and _is_delivered_alike(old, new) else drift_changes(old, new),
+        objects=in_order((*applied, *pair.made)),
+        drift=() if pair.is_delivered_alike and _is_compared_alike(old, new) else drift_changes(old, new),
         unknown=tuple(item for item in new.prediction.unknown if item not in known),
     )
 
 
-def _is_delivered_alike(old: SeenCluster, new: SeenCluster) -> bool:
-    """Whether an engine compares the same with the same cures: drift follows from that and from what is installed."""
+def _is_compared_alike(old: SeenCluster, new: SeenCluster) -> bool:
+    """Whether an engine compares the same with the same cures: drift follows from that and from what is delivered."""
     return (
         old.plan.cluster.spec == new.plan.cluster.spec
         and old.plan.ignore_differences == new.plan.ignore_differences
@@ -101,8 +105,8 @@ def _whole(built: BuiltCluster, standing: Standing, judges: Judges) -> ClusterDi
     )
 
 
-def _objects(built: BuiltCluster, *, with_made: bool = True) -> dict[Key, StandingObject]:
-    return standing_objects(built.tree, built.seen.prediction.installation if with_made else None)
+def _objects(built: BuiltCluster) -> dict[Key, StandingObject]:
+    return made_objects(built.seen.prediction.installation) | applied_objects(built.tree)
 
 
 def untold(name: str, *, was_there: bool, is_there: bool, was_sound: bool, is_sound: bool) -> ClusterDiff:

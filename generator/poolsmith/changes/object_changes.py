@@ -31,21 +31,31 @@ class StandingObject:
     made: bool = False
 
 
-def standing_objects(tree: ManifestTree, installation: Installation | None) -> dict[Key, StandingObject]:
-    """All objects of a cluster; what stands in a generated file is told as that. Without an installation only those."""
+def applied_objects(tree: ManifestTree) -> dict[Key, StandingObject]:
+    """The objects of the generated files."""
     found: dict[Key, StandingObject] = {}
     for file, body in tree.objects():
         if (key := _key(body)) is not None:
             found.setdefault(key, StandingObject(body, file))
-    for item in installation.made if installation is not None else ():
+    return found
+
+
+def made_objects(installation: Installation) -> dict[Key, StandingObject]:
+    """What charts and the operator make of these."""
+    found: dict[Key, StandingObject] = {}
+    for item in installation.made:
         if item.maker is not Maker.POOLSMITH and (key := _key(item.body)) is not None:
             found.setdefault(key, StandingObject(item.body, made=item.maker in _MADE))
     return found
 
 
 def object_changes(before: dict[Key, StandingObject], after: dict[Key, StandingObject]) -> tuple[ObjectChange, ...]:
-    """Applied ones first, then by kind, namespace and name. What comes or goes as a whole has no fields."""
-    return tuple(sorted(_changes(before, after), key=_order))
+    """What is applied first, then by kind, namespace and name. What comes or goes as a whole has no fields."""
+    return in_order(_changes(before, after))
+
+
+def in_order(changes: Iterable[ObjectChange]) -> tuple[ObjectChange, ...]:
+    return tuple(sorted(changes, key=_order))
 
 
 def _changes(before: dict[Key, StandingObject], after: dict[Key, StandingObject]) -> Iterator[ObjectChange]:

@@ -45,7 +45,7 @@ def changed_templates(
     found = []
     for key in sorted(before.keys() & after.keys()):
         old, new = before[key], after[key]
-        if old.body is not new.body and (why := template_changes(old.body, new.body, kubernetes)):
+        if old.body != new.body and (why := template_changes(old.body, new.body, kubernetes)):
             found.append(Restart(old=old, new=new, why=why))
     return tuple(found)
 
