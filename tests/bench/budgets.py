@@ -47,6 +47,8 @@ BUDGETS = {
     "1,000 pools: generate + check, nothing cached": Budget(seconds=2.5, mebibytes=45),
     "1,000 pools: generate --check, unchanged": Budget(seconds=0.20, ratio=35),
     "1,000 pools: generate --check, one profile changed": Budget(seconds=0.28, ratio=50),
+    "1,000 pools: diff, one profile changed": Budget(seconds=1, mebibytes=64),
+    "1,000 pools: diff, a base of all pools changed": Budget(seconds=3, mebibytes=64),
     "ledger of 1,000 unlike pools": Budget(seconds=2.6, mebibytes=88),
     "1,000 DaemonSets: check (ratio to kubeconform)": Budget(ratio=1.2, mebibytes=200),
     "10,000 pools: generate + check, nothing cached": Budget(mebibytes=62),

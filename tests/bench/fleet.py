@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 POOLS_PER_CLUSTER = 10
 _KERNEL = re.compile(r"5\.15\.0-(\d+)-generic")
+_RUNTIME = re.compile(r"1\.7\.(\d+)")
 _BASE = """\
 apiVersion: poolsmith/v1
 kind: NodePoolBase
@@ -72,6 +73,12 @@ def write_fleet(root: Path, pools: int, *, unlike: bool = False) -> int:
             kernel = f"5.15.0-{number + 1000}-generic" if unlike else "5.15.0-105-generic"
             (folder / f"{pool}.yaml").write_text(text.replace("5.15.0-105-generic", kernel))
     return clusters
+
+
+def change_base(root: Path) -> None:
+    """The base of all pools, to a version of the runtime that it has not had before."""
+    path = root / "profiles" / "_bases" / "ubuntu.yaml"
+    path.write_text(_RUNTIME.sub(lambda found: f"1.7.{int(found[1]) + 1}", path.read_text()))
 
 
 def change_one_profile(root: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from budgets import BUDGETS, last_release, write_last_release
 from daemon_sets import write_daemon_sets, write_schemas
-from fleet import change_one_profile, write_fleet
+from fleet import change_base, change_one_profile, write_fleet
 from measuring import NOTHING, POOLSMITH, Measured, measure
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ DOCUMENTS = 1_000
 SAMPLE = Path(__file__).parents[2]
 GENERATE, CHECK = (*POOLSMITH, "generate", "--no-cache"), (*POOLSMITH, "check", "--no-cache")
 COMPARE = (*POOLSMITH, "generate", "--check", "--cache")
+DIFF = (*POOLSMITH, "diff", "--base", "HEAD")
+IDENTITY = ("-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "commit.gpgsign=false")
 FINDINGS = 1
 """The exit code of `generate --check` where something would change."""
 
@@ -75,6 +77,19 @@ class Bench:
             environment=self._store,
             ends=(FINDINGS,),
         )
+
+    def changes(self, pools: int) -> None:
+        """A repository whose base has the output of all, and a change that was generated too."""
+        folder = self.folder(f"changes-{pools}")
+        write_fleet(folder, pools)
+        subprocess.run(GENERATE, cwd=folder, check=True, capture_output=True)
+        for command in (("init", "-q"), ("add", "-A"), (*IDENTITY, "commit", "-q", "-m", "base"), ("gc", "-q")):
+            subprocess.run(("git", *command), cwd=folder, check=True, capture_output=True)
+        for name, change in (("one profile", change_one_profile), ("a base of all pools", change_base)):
+            change(folder)
+            subprocess.run(GENERATE, cwd=folder, check=True, capture_output=True)
+            self.rows[f"{pools:,} pools: diff, {name} changed"] = measure((DIFF,), folder, self._runs * 2)
+            subprocess.run(("git", "checkout", "-q", "."), cwd=folder, check=True)
 
     def growth(self, small: int, large: int) -> None:
         """What more pools cost more: ten times as many should take ten times the seconds, and hardly more memory."""
@@ -171,6 +186,7 @@ def main() -> None:
         bench.sample()
         bench.large(1_000, options.runs)
         bench.unchanged(1_000)
+        bench.changes(1_000)
         bench.ledger()
         bench.schemas()
         if options.largest > 1_000:

@@ -19,6 +19,7 @@ _GUESSES = ("refs/remotes/origin/main", "refs/remotes/origin/master", "refs/head
 
 def default_base(git: Git, head: str = "HEAD") -> Revision:
     """The merge base of `head` with the remote's default branch. Raises UsageError that says what to do."""
+    git.run("rev-parse", "--git-dir")  # outside of a repository git says so
     tip = _resolved(git, head)
     if tip is None:
         raise UsageError(f"{git.flag}: there is no commit yet to compare with; commit the base first")
