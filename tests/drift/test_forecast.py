@@ -6,16 +6,19 @@ import pytest
 
 from poolsmith.catalog import Catalog
 from poolsmith.catalog.chart_nulls import nulls_of
-from poolsmith.catalog.drift_facts import list_defaults
+from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.drift_facts import Effect, list_defaults, null_defaults
 from poolsmith.catalog.projections import projected_releases, read_projection
 from poolsmith.drift.diffs import ALL, DiffMode, EngineDiff, compared_by
 from poolsmith.drift.forecast import forecast
 from poolsmith.drift.server_fields import server_fields
 from poolsmith.ledger.prediction import Predictions
+from poolsmith.operands.chart.project import project
 from poolsmith.profiles.cluster import Engine
 from poolsmith.schema.schemas import NoSchema, Versions, schemas_for
 
 RELABELINGS = "{release: v26.7.0, values: {dcgmExporter: {serviceMonitor: {relabelings: [{targetLabel: b}]}}}}"
+NULL = Effect.NULL_FOR_DEFAULT
 FLUX = "{engine: flux, repoURL: https://git.example.com/gpu.git}"
 
 
@@ -53,15 +56,40 @@ def test_the_items_of_a_list_are_completed(forecast_of):
     assert cured.place.path == "profiles/prod/cluster.yaml"
 
 
-def test_a_null_that_somebody_writes_is_told_by_the_structured_merge_alone(forecast_of):
-    stack = "{release: v26.3.3, values: {migManager: {config: {name: null}}}}"
-    told = {}
-    for compared in ALL:
-        found, _ = forecast_of({"stack": stack}, compared)
-        told[str(compared)] = [item.field for item in found.uncured()]
+@pytest.mark.parametrize("release", projected_releases())
+def test_the_table_of_nulls_has_each_value_that_renders_as_a_null_with_a_default(release):
+    """By construction: null at each value that the chart writes into a custom resource."""
+    schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
+    projection, defaults = read_projection(release), read_chart("gpu-operator", release).defaults
 
-    assert told["argocd/structured-merge"] in ([], ["/spec/migManager/config/name"])
-    assert [told[str(compared)] for compared in ALL if compared.diff is not DiffMode.STRUCTURED_MERGE] == [[], [], []]
+    def nulls(values):
+        for body in project(projection, defaults, values).objects:
+            schema = schemas.find(body["apiVersion"], body["kind"])
+            yield from ((item.pointer, item.stored) for item in server_fields(body, schema) if item.effect == NULL)
+
+    own, found = set(nulls({})), set()
+    for path in {field.source for rule in projection.objects for field in rule.fields if field.source}:
+        found |= {(path, *item) for item in set(nulls(nested(path, None))) - own}
+
+    assert found == {(item.path, "/".join(("/spec", *item.field)), item.value) for item in null_defaults(release)}
+    assert found
+
+
+def nested(path, value):
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def test_a_null_that_somebody_sets_becomes_the_default_that_the_server_would_store(forecast_of):
+    values = "{driver: {upgradePolicy: {gpuPodDeletion: {timeoutSeconds: null}}}}"
+    found, plan = forecast_of({"stack": f"{{release: v26.3.3, values: {values}}}"})
+
+    assert plan.setting("driver", "upgradePolicy", "gpuPodDeletion", "timeoutSeconds").value == 300
+    assert found.uncured() == ()
+    (cured,) = [item for item in found.drifts if item.cure is not None]
+    assert cured.field == "/spec/driver/upgradePolicy/podDeletion/timeoutSeconds"
+    assert cured.cure.text == "driver.upgradePolicy.gpuPodDeletion.timeoutSeconds: 300"
 
 
 def test_flux_asks_the_server_whatever_is_said(forecast_of):

@@ -51,6 +51,21 @@ class ListDefault:
 
 
 @record
+class NullDefault:
+    """A value that the chart renders as null where it is null, and what the server stores at `field` of the spec."""
+
+    path: tuple[str, ...]
+    field: tuple[str, ...]
+    value: Any
+    releases: frozenset[str]
+    source: str
+
+    @property
+    def dotted(self) -> str:
+        return ".".join(self.path)
+
+
+@record
 class OtherWriter:
     """A field that somebody else writes, in an object of a release's chart, if `when` holds."""
 
@@ -66,7 +81,7 @@ class OtherWriter:
 
 
 _NAME = "drift/effects.yaml"
-_LISTS = "list_defaults.yaml"
+_DEFAULTS = "server_defaults.yaml"
 
 
 @cache
@@ -94,7 +109,23 @@ def list_defaults(release: str) -> tuple[ListDefault, ...]:
             releases=frozenset(item["releases"]),
             source=item["source"],
         )
-        for item in store.read_yaml(_LISTS)["list_defaults"]
+        for item in store.read_yaml(_DEFAULTS)["lists"]
+        if release in item["releases"]
+    )
+
+
+@cache
+def null_defaults(release: str) -> tuple[NullDefault, ...]:
+    """Those of one release of the operator's chart."""
+    return tuple(
+        NullDefault(
+            path=tuple(item["path"].split(".")),
+            field=tuple(item["field"].split(".")),
+            value=item["value"],
+            releases=frozenset(item["releases"]),
+            source=item["source"],
+        )
+        for item in store.read_yaml(_DEFAULTS)["nulls"]
         if release in item["releases"]
     )
 

@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_nulls import REFUSED, nulls_of
-from poolsmith.catalog.drift_facts import Effect, list_defaults
+from poolsmith.catalog.drift_facts import Effect, list_defaults, null_defaults
 from poolsmith.drift.server_fields import ServerField
 from poolsmith.plan.chart_nulls import DERIVATION as NULLS
-from poolsmith.plan.list_defaults import DERIVATION as LISTS
 from poolsmith.plan.origin import Derived
+from poolsmith.plan.server_defaults import DERIVATION as DEFAULTS
 from poolsmith.profiles.cluster import Engine
 from poolsmith.record import record
 from poolsmith.sources.nested import value_at
@@ -51,12 +51,21 @@ def cured_by_values(plan: ClusterPlan) -> Iterator[tuple[ServerField, Cure]]:
                 Cure(kind=CureKind.VALUE, text=f"{null.dotted}: {_shown(null.value)}"),
             )
     yield from _completed_lists(plan, release)
+    for default in null_defaults(release):
+        held = plan.setting(*default.path)
+        if held is not None and isinstance(held.origin, Derived) and held.origin.derivation == DEFAULTS:
+            yield (
+                ServerField(
+                    pointer=join("/spec", *default.field), effect=Effect.NULL_FOR_DEFAULT, stored=default.value
+                ),
+                Cure(kind=CureKind.VALUE, text=f"{default.dotted}: {_shown(default.value)}"),
+            )
 
 
 def _completed_lists(plan: ClusterPlan, release: str) -> Iterator[tuple[ServerField, Cure]]:
     for default in list_defaults(release):
         for setting in plan.values:
-            if isinstance(setting.origin, Derived) and setting.origin.derivation == LISTS:
+            if isinstance(setting.origin, Derived) and setting.origin.derivation == DEFAULTS:
                 for index in _completed(setting, default.path, default.field, default.value):
                     pointer = join("/spec", *default.path, str(index), default.field)
                     yield (

@@ -23,7 +23,6 @@ from poolsmith.plan.facts import Facts
 from poolsmith.plan.gpu_cluster import check_gpu_cluster
 from poolsmith.plan.identity import identify_pools
 from poolsmith.plan.kubelet_root import find_kubelet
-from poolsmith.plan.list_defaults import complete_lists
 from poolsmith.plan.lookups import look_up
 from poolsmith.plan.mig import partition_gpus
 from poolsmith.plan.mig_reboot import reboot_nodes
@@ -35,6 +34,7 @@ from poolsmith.plan.priority_quota import allow_critical_pods
 from poolsmith.plan.registry import mirror_images
 from poolsmith.plan.sandbox import plan_sandboxes
 from poolsmith.plan.scheduling import tolerate_taints
+from poolsmith.plan.server_defaults import write_defaults
 from poolsmith.plan.sharing import share_gpus
 from poolsmith.plan.smoke import plan_smoke_tests
 from poolsmith.plan.support import note_support
@@ -78,7 +78,7 @@ OPERATOR: tuple[Pass, ...] = (
     plan_smoke_tests,
     add_user_values,
     cure_nulls,
-    complete_lists,
+    write_defaults,
 )
 
 DEVICE_PLUGIN: tuple[Pass, ...] = (
