@@ -35,11 +35,16 @@ class Causes:
     renamed: Mapping[str, str]
 
     def of_lines(self, lines: Iterable[FromProfile]) -> Location | None:
-        """The first of the lines that the change touches; where it touches none, the release if that changes, else
-        the first that is still there."""
-        known = [line for line in dict.fromkeys(lines) if self._stands(line)]
-        touched = next((line for line in known if self._is_touched(line)), None)
-        return self._located(touched or self._release() or (known[0] if known else None))
+        """The first of the lines that the change touches; where it touches none of them, the release if that changes.
+
+        None where neither does: a line that is as it was causes nothing.
+        """
+        touched = next((line for line in dict.fromkeys(lines) if self._stands(line) and self._is_touched(line)), None)
+        return self._located(touched or self._release())
+
+    def standing(self, lines: Iterable[FromProfile]) -> Location | None:
+        """The first of the lines that is there after the change, touched or not."""
+        return self._located(next((line for line in lines if self._stands(line)), None))
 
     def of_workload(self, made: Made, pools: Iterable[str] = ()) -> Location | None:
         """Of the pods of a workload on `pools`: its own values, then those of all workloads, then lines of pools."""
@@ -48,6 +53,10 @@ class Causes:
     def of_pools(self, pools: Iterable[str], *pointers: str) -> Location | None:
         """The first line at one of the pointers into the pools' profiles that the change touches."""
         return self.of_lines(line for pool in pools for pointer in pointers for line in self._at_pool(pool, pointer))
+
+    def of_values(self, *paths: ValuePath) -> Location | None:
+        """The first line behind a value at or below one of the paths that differs."""
+        return self.of_lines(self._changed_values(paths))
 
     def _lines_of(self, made: Made, pools: tuple[str, ...]) -> Iterator[FromProfile]:
         if self.after is None:

@@ -8,6 +8,8 @@ from poolsmith.changes.causes import Causes
 from poolsmith.changes.change_report import Disruption, DisruptionKind
 from poolsmith.changes.driver_disruption import driver_disruptions
 from poolsmith.changes.driver_pods import is_driver
+from poolsmith.changes.lost_offers import lost_offers
+from poolsmith.changes.mig_changes import mig_changes
 from poolsmith.changes.restarts import changed_templates, restart_of, started_and_stopped
 from poolsmith.changes.rolled_workload import rolled_workloads
 
@@ -35,6 +37,8 @@ def disruptions(
     found: list[Disruption] = []
     if before is not None and after is not None:
         found.extend(driver_disruptions(before, after, changed, {**old, **new}, causes, catalog))
+        found.extend(lost_offers(before, after, causes))
+        found.extend(mig_changes(before, after, causes))
     told = {(item.namespace, item.what) for item in found}
     found.extend(
         restart_of(item, after, causes)

@@ -85,7 +85,7 @@ def _moved(change: Change) -> str:
     if not change.pools_before:
         return f"may {what}{_where(change.pools_after)} as well"
     if not change.pools_after:
-        return f"may {what} no longer{_where(change.pools_before)}, elsewhere it still may"
+        return f"may no longer {what}{_where(change.pools_before)}; elsewhere it still may"
     return f"may {what}{_where(change.pools_after)} now, and no longer{_where(change.pools_before)}"
 
 
@@ -181,8 +181,9 @@ def _place(change: Change, before: SeenCluster | None, after: SeenCluster | None
         return causes.of_lines(())
     first = pools[0] if gained else causes.old_name(pools[0])
     line = LedgerLine(first, change.workload, change.container, privilege, change.reach, namespace=change.namespace)
-    found = causes.of_lines(_profile_lines(seen.prediction.origins_of(line)))
-    return found or causes.of_workload(seen.prediction.shared.made[key], pools)
+    lines = tuple(_profile_lines(seen.prediction.origins_of(line)))
+    made = seen.prediction.shared.made[key]
+    return causes.of_lines(lines) or causes.of_workload(made, pools) or causes.standing(lines)
 
 
 def _profile_lines(origins: Iterable[LineOrigin]) -> Iterator[FromProfile]:

@@ -1,0 +1,53 @@
+"""What the nodes of each pool offer to workloads by name: resources of device plugins.
+
+Source: NVIDIA/k8s-device-plugin:README.md (resource names of MIG strategies, time slicing and MPS).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.ledger.ledger import ANY_NODE
+from poolsmith.plan.mig import WHOLE_GPU
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.plan.plan import PoolPlan
+    from poolsmith.review.change import SeenCluster
+
+_PLUGIN = "nvidia-device-plugin-daemonset"
+_SANDBOX_PLUGINS = frozenset(("nvidia-sandbox-device-plugin-daemonset", "nvidia-kata-sandbox-device-plugin-daemonset"))
+_STRATEGY = ("mig", "strategy")
+_NO_STRATEGY = "none"
+_SHARED = ".shared"
+
+
+def offered_resources(seen: SeenCluster) -> dict[str, frozenset[str]]:
+    """By pool: names that pods may ask for. Nothing of vGPU hosts: their names are those of their vGPU types."""
+    whole = seen.prediction.origins.value(_STRATEGY) == _NO_STRATEGY
+    plugins = {pool.name: frozenset(_plugins(seen, pool.name)) for pool in seen.plan.pools}
+    return {pool.name: frozenset(_names(pool, plugins[pool.name], whole=whole)) for pool in seen.plan.pools}
+
+
+def _plugins(seen: SeenCluster, pool: str) -> Iterator[str]:
+    """The names of the DaemonSets that run on a pool."""
+    for key, pools in seen.prediction.ledger.landing.items():
+        if pool in pools or ANY_NODE in pools:
+            yield key.rpartition("/")[2]
+
+
+def _names(pool: PoolPlan, running: frozenset[str], *, whole: bool) -> Iterator[str]:
+    if _PLUGIN in running:
+        for name in (WHOLE_GPU,) if whole else pool.resources:
+            yield f"{name}{_SHARED}" if _is_renamed(pool, name) else name
+    if pool.passthrough_resource is not None and not running.isdisjoint(_SANDBOX_PLUGINS):
+        yield pool.passthrough_resource
+
+
+def _is_renamed(pool: PoolPlan, resource: str) -> bool:
+    """Whether what is shared has a name of its own."""
+    slicing, mps = pool.profile.spec.sharing.time_slicing, pool.profile.spec.sharing.mps
+    if slicing is not None:
+        return slicing.rename_by_default and slicing.resource == resource
+    return mps is not None and mps.rename_by_default and resource == WHOLE_GPU
