@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.rule_book import rule_book
 from poolsmith.app.schemas import policy_schema_files, schema_files
 from poolsmith.diagnostics import codes
 from poolsmith.diagnostics.codes.admission import ADMISSION
@@ -34,6 +33,7 @@ from poolsmith.diagnostics.codes.shape import SHAPE
 from poolsmith.diagnostics.codes.supply import SUPPLY
 from poolsmith.report.rule_page import format_rule_book
 from poolsmith.rules.registry import RULES
+from poolsmith.rules.rule_book import rule_book
 from poolsmith.values.registry import VALUE_RULES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -217,6 +217,7 @@ HOSTS = frozenset(
         "git.example.com",
         "github.com",
         "helm.ngc.nvidia.com",
+        "docs.oasis-open.org",
         "json-schema.org",
         "kubernetes.default.svc",
         "kubernetes.io",

@@ -104,7 +104,8 @@ def test_github_shows_at_most_ten_of_each_severity_and_then_the_whole_report(syn
     token = lines[10].removeprefix("::stop-commands::")
     assert re.fullmatch("[0-9a-f]{32}", token)
     assert lines[-1] == f"::{token}::"
-    assert lines[11:-1] == text.splitlines()
+    assert lines[11:-2] == text.splitlines()
+    assert lines[-2].startswith("5 more findings: ")
     assert text.count("error PSM101") == 15
 
 

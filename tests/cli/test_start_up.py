@@ -27,7 +27,7 @@ LOADS = {
     "rules": (227, 74, NEVER | {"poolsmith.plan.pipeline", "poolsmith.output"}),
     "images": (333, 202, READS),
     "ledger": (341, 210, READS),
-    "explain prod-eu": (355, 216, READS | {"poolsmith.app.rule_book"}),
+    "explain prod-eu": (355, 216, READS | {"poolsmith.rules.rule_book"}),
     "grants": (377, 236, READS),
     "generate --no-cache": (378, 234, NEVER | {"subprocess", "poolsmith.rules.registry", "poolsmith.schema"}),
     "generate --check --no-cache": (378, 234, READS),

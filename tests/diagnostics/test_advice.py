@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from poolsmith.app.rule_book import rule_book
 from poolsmith.catalog.releases import advisable
 from poolsmith.catalog.value_paths import value_paths
+from poolsmith.rules.rule_book import rule_book
 from poolsmith.values.judge import judge_stack_values
 
 TAG = re.compile(r"\bv\d\d\.\d{1,2}\.\d\b")

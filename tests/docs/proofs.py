@@ -40,6 +40,7 @@ KUBECONFORM = f"kubeconform {pinned('.ci/go/kubeconform', 'github.com/yannh/kube
 EVALUATOR = f"k8s.io/apiserver {pinned('tests/oracle/admission', 'k8s.io/apiserver')}"
 API_SERVER = f"kube-apiserver {KUBERNETES}"
 OPERATOR = "the operator's own code"
+SARIF = f"OASIS' schema of SARIF 2.1.0, as go-sarif {pinned('.ci/go/schemas', 'github.com/owenrumney/go-sarif/v3')} carries it"
 CHARTS, TOOLS = "`POOLSMITH_CHARTS`", "`make tools`"
 BINARIES = "`POOLSMITH_OPERATOR_BINARIES`"
 
@@ -143,6 +144,13 @@ PROOFS = (
         "Pod Security, each check and version",
         "kubernetes/pod-security-admission's own cases",
         ("tests/rules/pod_security/test_upstream.py",),
+    ),
+    Proof("SARIF of the sample fleet, and of every kind of finding", SARIF, ("tests/report/test_sarif.py",), TOOLS),
+    Proof(
+        "JUnit of the sample fleet, and of every kind of finding",
+        f"Jenkins' schema of JUnit, as {KUBECONFORM} carries it",
+        ("tests/report/test_junit.py",),
+        TOOLS,
     ),
 )
 

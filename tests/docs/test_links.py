@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.rule_book import rule_book
 from poolsmith.cli.verbs import VERBS, cli
+from poolsmith.rules.rule_book import rule_book
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

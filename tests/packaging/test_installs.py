@@ -191,7 +191,7 @@ def test_the_real_tools_are_built_from_sums_that_nothing_switches_off():
     assert "GOFLAGS=-mod=readonly" in script
     assert re.search(r"^unset .*\bGONOSUMDB\b", script, re.MULTILINE)
     assert not re.search(r"GONOSUM\w*=|GOSUMDB=|GOINSECURE=|GOFLAGS=\S*insecure", script)
-    folders = set(re.findall(r"^\s*build (\S+) ", script, re.MULTILINE))
+    folders = set(re.findall(r"^\s*(?:build|schemas_of) (\S+)", script, re.MULTILINE))
     assert folders == {f".ci/go/{path.name}" for path in (ROOT / ".ci/go").iterdir()} | {"tests/oracle/admission"}
     for folder in folders:
         module = (ROOT / folder / "go.mod").read_text("utf-8")

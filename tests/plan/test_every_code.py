@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from poolsmith.app.rule_book import rule_book
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import REFUSED_BY_DEFINITION, SCHEMA
+from poolsmith.rules.rule_book import rule_book
 from poolsmith.values.registry import VALUE_RULES
 from support.clusters import placed
 

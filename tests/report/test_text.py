@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.app.rule_book import rule_book
 from poolsmith.diagnostics import Location, Position, RuleInfo, Severity, Span, diagnose
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.report.layout import FILE, GROUPS, Layout
 from poolsmith.report.text import format_text
 from poolsmith.report.wrapping import wrapped
+from poolsmith.rules.rule_book import rule_book
 
 GREPPABLE = re.compile(
     r"^(?P<path>[^\s:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|note) (?P<code>PSM\d{3}) "

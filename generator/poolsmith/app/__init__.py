@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from poolsmith.app.explain import explain as explain
     from poolsmith.app.generate import generate as generate
     from poolsmith.app.initialize import initialize as initialize
-    from poolsmith.app.rule_book import rule_book as rule_book
     from poolsmith.app.schemas import schema_text as schema_text
+    from poolsmith.rules.rule_book import rule_book as rule_book
 
 _HOMES = {
     "check_paths": "check",

@@ -73,7 +73,7 @@ def explain(root: Path, what: str) -> Explanation:
     """
     rules = known_rules()
     if what.upper() in rules or what.lower() in rules:
-        from poolsmith.app.rule_book import find_rule  # all rules, which a pool or a value can do without
+        from poolsmith.rules.rule_book import find_rule  # all rules, which a pool or a value can do without
 
         if (rule := find_rule(what)) is not None:
             return Explanation(text=format_rule(rule))

@@ -12,7 +12,8 @@ import click
 
 from poolsmith.cli import options
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import exit_code, print_outcome, progress_bar, write_report_files
+from poolsmith.cli.reports import print_outcome, write_report_files
+from poolsmith.cli.terminal import exit_code, progress_bar
 from poolsmith.diagnostics import UsageError
 from poolsmith.report.formats import CHECK, format_check
 
@@ -148,7 +149,7 @@ def command(
             )
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)
-    print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout)
+    print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
     return exit_code(outcome, fail_on)
 
 

@@ -11,7 +11,8 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import print_change, progress_bar, write_report_files
+from poolsmith.cli.reports import print_change, write_report_files
+from poolsmith.cli.terminal import progress_bar
 from poolsmith.diagnostics import Severity
 from poolsmith.report.formats import DIFF, format_diff, names_for
 
@@ -88,7 +89,7 @@ def command(
         report = diff(root, chosen, progress)
     layout = options.layout(verbose=verbose, fail_on=fail_on)
     write_report_files(root, files, partial(format_diff, change=report), tool=TOOL, layout=layout)
-    print_change(report, output_format=output_format, tool=TOOL, layout=layout)
+    print_change(report, output_format=output_format, tool=TOOL, layout=layout, root=root)
     return Exit.FINDINGS if _fails(report, Severity(fail_on)) else Exit.CLEAN
 
 

@@ -10,7 +10,8 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import print_outcome, write
+from poolsmith.cli.reports import print_outcome
+from poolsmith.cli.terminal import write
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import exit_code, print_outcome, progress_bar
+from poolsmith.cli.reports import print_outcome
+from poolsmith.cli.terminal import exit_code, progress_bar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ def command(
 
             result = generate(root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash)
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-    print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL, layout=layout)
+    print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
     if check and not result.is_current:
         return Exit.FINDINGS
     return exit_code(result.outcome, fail_on)

@@ -9,7 +9,8 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import print_problems, tell, write
+from poolsmith.cli.reports import print_problems
+from poolsmith.cli.terminal import tell, write
 
 if TYPE_CHECKING:
     from pathlib import Path

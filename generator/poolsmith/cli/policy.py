@@ -9,7 +9,8 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.terminal import exit_code, print_outcome, write
+from poolsmith.cli.reports import print_outcome
+from poolsmith.cli.terminal import exit_code, write
 
 _FILE = click.Path(path_type=Path)
 
@@ -135,5 +136,5 @@ def test(
     else:
         write(tests_text(result.cases) if output_format == "text" else "")
         layout = options.layout(verbose=verbose, fail_on=fail_on)
-        print_outcome(outcome, output_format=output_format, color=None, tool=TOOL, layout=layout)
+        print_outcome(outcome, output_format=output_format, color=None, tool=TOOL, layout=layout, root=root)
     return exit_code(outcome, fail_on)

@@ -14,8 +14,8 @@ from poolsmith.cli.terminal import write
 @click.option("--format", "output_format", type=click.Choice(("text", "json", "markdown")), default="text")
 def command(output_format: str) -> int:
     """List every rule: code, name, default severity."""
-    from poolsmith.app.rule_book import rule_book
     from poolsmith.report.rule_page import format_rule_book
+    from poolsmith.rules.rule_book import rule_book
 
     book = rule_book()
     if output_format == "markdown":

@@ -29,7 +29,7 @@ class Diagnostic:
     """One finding about one place in a file that the user edits.
 
     `message` names the object and the field first; `help` names the key or value to use instead. `to_do`: whether its
-    rule asks for something.
+    rule asks for something. `waived_because` is what somebody gave as the reason, where it is waived.
     """
 
     code: str
@@ -42,6 +42,7 @@ class Diagnostic:
     help: str | None = None
     status: str = OPEN
     to_do: bool = True
+    waived_because: str = ""
 
     @property
     def is_waived(self) -> bool:

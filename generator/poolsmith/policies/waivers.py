@@ -10,6 +10,7 @@ from poolsmith.diagnostics.codes import policy
 from poolsmith.diagnostics.codes import shape as shape_codes
 from poolsmith.diagnostics.codes.admission import UNDECIDED_BY_POLICY
 from poolsmith.diagnostics.diagnostic import WAIVED
+from poolsmith.diagnostics.masking import masked
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.policies.rule_settings import RULE_WORD, find_in, is_fixed, unknown_rule
@@ -133,13 +134,18 @@ def apply_waivers(
             found.append(item)
             continue
         used.add(key)
-        found.append(replace(item, status=WAIVED) if today is None or today <= waiver.last_day else item)
+        holds = today is None or today <= waiver.last_day
+        found.append(replace(item, status=WAIVED, waived_because=_because(waiver)) if holds else item)
     for key, waiver in by_key.items():
         if today is not None and today > waiver.last_day:
             found.append(_expired(waiver))
         elif complete and key not in used and not _may_be_undecided(key[0], subjects):
             found.append(_unused(waiver, subjects.get(key[0], set())))
     return tuple(found)
+
+
+def _because(item: LoadedWaiver) -> str:
+    return masked(f"{item.waiver.reason} (waived by {item.waiver.owner} until {item.last_day})")
 
 
 def _may_be_undecided(code: str, subjects: Mapping[str, set[str]]) -> bool:

@@ -32,7 +32,9 @@ class Format:
 FORMATS = {
     "text": Format(".txt", check="text", diff="diff_text"),
     "json": Format(".json", check="json_v1", diff="diff_json"),
-    "github": Format("", check="github", has_commands=True),
+    "github": Format("", check="github", diff="github", has_commands=True),
+    "sarif": Format(".sarif", check="sarif", diff="sarif"),
+    "junit": Format(".xml", check="junit", diff="junit"),
 }
 """By the name that `--format` takes; one without an ending is for standard output only."""
 

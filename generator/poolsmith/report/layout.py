@@ -39,8 +39,14 @@ FULL = Layout(verbose=True)
 
 @record
 class ReportContext:
-    """What a format is told beside the findings. `tool` is name and version; `stop_token` is what nobody can guess."""
+    """What a format is told beside the findings. `tool` is name and version; `stop_token` is what nobody can guess.
+
+    `below` is where the project stands in its repository: empty, or a path that ends in a slash. `docs` is the address
+    of the folder with the documentation, as far as somebody has said it.
+    """
 
     tool: str
     layout: Layout = SHORT
     stop_token: str = ""
+    below: str = ""
+    docs: str = ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.printable import printable, printable_line
 from poolsmith.report.json_v1 import diagnostic_body
+from poolsmith.report.xml_text import attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,14 +69,14 @@ def tests_junit(cases: Sequence[CaseResult], diagnostics: Sequence[Diagnostic]) 
 
 def _suite(name: str, cases: Sequence[CaseResult]) -> str:
     failures = sum(not case.passed for case in cases)
-    lines = [f'  <testsuite name={_quoted(name)} tests="{len(cases)}" failures="{failures}" errors="0" skipped="0">']
+    lines = [f'  <testsuite name={attribute(name)} tests="{len(cases)}" failures="{failures}" errors="0" skipped="0">']
     for case in cases:
-        head = f"    <testcase name={_quoted(case.name)} classname={_quoted(case.policy)}"
+        head = f"    <testcase name={attribute(case.name)} classname={attribute(case.policy)}"
         if case.passed:
             lines.append(f"{head}/>")
         else:
             lines.append(f"{head}>")
-            lines.append(f"      <failure message={_quoted(case.why)} type={_quoted(case.expected)}/>")
+            lines.append(f"      <failure message={attribute(case.why)} type={attribute(case.expected)}/>")
             lines.append("    </testcase>")
     return "\n".join((*lines, "  </testsuite>"))
 
@@ -84,21 +85,7 @@ def _findings(items: Sequence[Diagnostic]) -> str:
     lines = [f'  <testsuite name="findings" tests="{len(items)}" failures="{len(items)}" errors="0" skipped="0">']
     for item in items:
         name, kind = f"{item.primary.span}: {item.code} {item.name}", item.name
-        lines.append(f"    <testcase name={_quoted(name)} classname={_quoted(item.primary.span.path)}>")
-        lines.append(f"      <failure message={_quoted(item.message)} type={_quoted(kind)}/>")
+        lines.append(f"    <testcase name={attribute(name)} classname={attribute(item.primary.span.path)}>")
+        lines.append(f"      <failure message={attribute(item.message)} type={attribute(kind)}/>")
         lines.append("    </testcase>")
     return "\n".join((*lines, "  </testsuite>"))
-
-
-def _quoted(text: str) -> str:
-    """An attribute's value: no control characters, and nothing that ends it."""
-    shown = "".join(map(_escaped, printable(text)))
-    return f'"{shown}"'
-
-
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-_LAST_ASCII = 0x7F
-
-
-def _escaped(char: str) -> str:
-    return _ESCAPES.get(char) or (char if ord(char) <= _LAST_ASCII else f"&#{ord(char)};")

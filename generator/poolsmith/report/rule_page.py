@@ -22,6 +22,10 @@ _FAMILIES = (
 )
 
 
+def family_of(rule: RuleInfo) -> str:
+    return next((title for prefix, title in _FAMILIES if rule.code.startswith(prefix)), "")
+
+
 def format_rule(rule: RuleInfo) -> str:
     """One rule as Markdown, as `explain` prints it and the docs show it."""
     parts = [
