@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from poolsmith.app.diff_pairs import Pair, PairContext, diff_pairs
 from poolsmith.app.diff_shared import shared_findings
+from poolsmith.app.diff_side import Pair
 from poolsmith.app.diff_sides import both_sides
 from poolsmith.app.progress import Progress, silent
 from poolsmith.changes.change_report import ChangeReport
@@ -81,6 +81,10 @@ def _report(sides: BothSides, options: DiffOptions, progress: Progress) -> Chang
 def _compared(
     sides: BothSides, work: Sequence[Pair], judging: JudgingOptions, jobs: int, progress: Progress
 ) -> list[PairResult]:
+    if not work:
+        return []
+    from poolsmith.app.diff_pairs import PairContext, diff_pairs  # on demand: all rules
+
     context = PairContext(before=sides.before, after=sides.after, had_profiles=sides.had_profiles, judging=judging)
     progress(0, len(work))
     results: list[PairResult] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.app.diff_side import JudgedCluster, Side, judged_cluster
+from poolsmith.app.judged_cluster import judged_cluster
 from poolsmith.app.review import review_cluster
 from poolsmith.changes.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, untold
 from poolsmith.changes.finding_changes import finding_changes
@@ -17,28 +17,11 @@ from poolsmith.review.change import ClusterChange
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.app.diff_side import Pair, Side
+    from poolsmith.app.judged_cluster import JudgedCluster
     from poolsmith.changes.change_report import ClusterDiff
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.policies.apply import JudgingOptions
-    from poolsmith.profiles.fleet import ClusterFiles
-
-
-@record
-class Pair:
-    """A cluster before and after the change; None where it is not there. Files may have two names."""
-
-    before: ClusterFiles | None
-    after: ClusterFiles | None
-    is_touched: bool = True
-
-    @property
-    def name(self) -> str:
-        files = self.after or self.before
-        return files.name if files is not None else ""
-
-    @property
-    def names(self) -> set[str]:
-        return {files.name for files in (self.before, self.after) if files is not None}
 
 
 @record
@@ -125,11 +108,14 @@ def _built(judged: JudgedCluster | None) -> BuiltCluster | None:
 
 
 def _new_names(before: JudgedCluster | None, after: JudgedCluster | None) -> dict[str, str]:
-    """Of pools and of the cluster, by old ones."""
+    """Of pools, of the cluster and of the release, by old ones."""
     if before is None or after is None:
         return {}
     pools = renamed_pools(before.run.loaded, after.run.loaded)
     names = {old: new for new, old in pools.items()}
     if before.run.loaded.name != after.run.loaded.name:
         names[before.run.loaded.name] = after.run.loaded.name
+    if before.seen is not None and after.seen is not None:
+        old, new = (side.prediction.installation.release for side in (before.seen, after.seen))
+        names |= {old: new} if old != new else {}
     return names

@@ -21,8 +21,7 @@ from poolsmith.rules.committed_secrets import committed_secrets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.app.diff_pairs import Pair
-    from poolsmith.app.diff_side import Side
+    from poolsmith.app.diff_side import Pair, Side
     from poolsmith.app.diff_sides import BothSides
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.policies.apply import JudgingOptions

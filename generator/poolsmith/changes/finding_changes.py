@@ -26,7 +26,8 @@ _WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?")
 def finding_changes(
     before: Iterable[Diagnostic], after: Iterable[Diagnostic], renamed: Mapping[str, str]
 ) -> tuple[Findings, Findings]:
-    """What is new, and what is fixed. `renamed` are the new names of pools and clusters, by old ones."""
+    """What is new, and what is fixed. `renamed` are the new names of pools and clusters by old
+    ones, and the new release by the old one."""
     old, new = list(sorted_unique(before)), list(sorted_unique(after))
     for telling in (_placed, _told):
         for names in ({}, renamed) if renamed else ({},):
@@ -48,8 +49,13 @@ def _told(item: Diagnostic, names: Mapping[str, str]) -> Hashable:
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """The words of a text that are old names, as the new ones."""
-    return _WORD.sub(lambda word: names.get(word[0], word[0]), text) if names else text
+    """The words of a text that are old names, as the new ones; releases have dots in theirs."""
+    if not names:
+        return text
+    for old, new in names.items():
+        if "." in old:
+            text = text.replace(old, new)
+    return _WORD.sub(lambda word: names.get(word[0], word[0]), text)
 
 
 def _without_pairs(

@@ -1,0 +1,92 @@
+"""All that `check` would say of one cluster of one side of a change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.app.cluster_judgement import judge_cluster
+from poolsmith.app.cluster_run import ClusterRun, run_cluster
+from poolsmith.app.diff_side import as_judged
+from poolsmith.app.folder import GeneratedFolder, against_disk, compared
+from poolsmith.app.folder_judgement import judge_compared
+from poolsmith.app.project import CLUSTERS
+from poolsmith.app.unevaluated import sorted_out
+from poolsmith.changes.folder_ids import blob_id
+from poolsmith.policies.base_revision import LINK, SUBMODULE
+from poolsmith.record import record
+from poolsmith.review.change import SeenCluster
+from poolsmith.rules.schema.object_schemas import against_cluster
+from poolsmith.sources.git import Git
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Mapping
+
+    from poolsmith.app.diff_side import Side
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.profiles.fleet import ClusterFiles
+
+_NO_FILE = (LINK, SUBMODULE)
+
+
+@record
+class JudgedCluster:
+    """A cluster of one side, and all findings on it as the policies that judge want them."""
+
+    run: ClusterRun
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def seen(self) -> SeenCluster | None:
+        """None where the profiles have errors."""
+        run = self.run
+        if run.plan is None or run.prediction is None:
+            return None
+        return SeenCluster(loaded=run.loaded, plan=run.plan, prediction=run.prediction)
+
+
+def judged_cluster(side: Side, files: ClusterFiles, today: dt.date) -> JudgedCluster:
+    """All that `check` would say of one cluster and of its output."""
+    project = side.project
+    run = run_cluster(project, files)
+    found = list(run.diagnostics)
+    if run.files is not None and run.tree is not None and run.loaded.cluster is not None:
+        judgement = judge_cluster(project, run)
+        path = f"{CLUSTERS}/{files.name}"
+        folder = GeneratedFolder(root=project.root, path=path, subject=files.name, tree=run.tree, files=run.files)
+        comparison = (
+            against_disk(project.root, path, run.files, files.name)
+            if side.repository is None
+            else compared(path, run.files, _present(side, path, run.files), files.name)
+        )
+        result = judge_compared(folder, comparison, against_cluster(run.loaded.cluster, project.catalog), together=True)
+        unevaluated = sorted_out(
+            judgement.unevaluated,
+            project.judging_supply,
+            today,
+            complete=False,
+            needs_answer=project.judging_supply.is_kept,
+        )
+        found += [*result.diagnostics, *(result.findings.diagnostics if result.findings is not None else ())]
+        found += [*judgement.diagnostics, *unevaluated.diagnostics]
+    return JudgedCluster(run=run, findings=as_judged(project, found, today))
+
+
+def _present(side: Side, folder: str, generated: Mapping[str, bytes]) -> dict[str, bytes | None]:
+    """What a revision has in a folder. Only what is not as generated is read."""
+    start = f"{folder}/"
+    there = {path.removeprefix(start): file for path, file in side.files.items() if path.startswith(start)}
+    present: dict[str, bytes | None] = {}
+    unread: dict[str, str] = {}
+    for path, file in there.items():
+        content = generated.get(path)
+        if file.mode in _NO_FILE:
+            present[path] = None
+        elif content is not None and blob_id(content, len(file.blob)) == file.blob:
+            present[path] = content
+        else:
+            unread[path] = file.blob
+    if unread and side.repository is not None:
+        contents = Git(side.repository, side.flag).contents(list(unread.values()))
+        present |= dict(zip(unread, contents, strict=True))
+    return present
