@@ -30,6 +30,8 @@ LOADS = {
     "explain prod-eu": (355, 216, READS | {"poolsmith.rules.rule_book"}),
     "grants": (377, 236, READS),
     "generate --no-cache": (378, 234, NEVER | {"subprocess", "poolsmith.rules.registry", "poolsmith.schema"}),
+    "diff --base HEAD": (405, 280, NEVER | {"poolsmith.rules.registry", "poolsmith.app.judged_cluster"}),
+    "diff --base HEAD --cluster edge": (550, 350, NEVER),
     "generate --check --no-cache": (378, 234, READS),
     "check --no-cache": (530, 336, NEVER),
 }
@@ -72,9 +74,22 @@ def loaded(repository):
     return run
 
 
+def committed(root):
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-q", "-m", "base")):
+        subprocess.run(["git", *command], cwd=root, check=True, capture_output=True)
+
+
 @pytest.mark.parametrize("line", LOADS)
 def test_a_verb_loads_no_more_than_it_needs(loaded, sample_project, run_cli, line):
     if "check" in line:
+        assert run_cli(["generate", "--root", sample_project]).code == 0
+    if line.startswith("diff"):
+        committed(sample_project)
+    if "--cluster edge" in line:
+        assert run_cli(["generate", "--root", sample_project]).code == 0
+        profile = sample_project / "profiles/edge/cluster.yaml"
+        profile.write_text(profile.read_text() + "# changed\n")
         assert run_cli(["generate", "--root", sample_project]).code == 0
     most_modules, most_records, forbidden = LOADS[line]
     found = loaded(line.split(), sample_project)
