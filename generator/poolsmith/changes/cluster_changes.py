@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.change_report import ClusterDiff, Standing
-from poolsmith.changes.disruption import disruptions
+from poolsmith.changes.disruption import disruptions, worst_first
 from poolsmith.changes.drift import drift_changes
 from poolsmith.changes.image_changes import image_changes
 from poolsmith.changes.likeness import renamed_pools
-from poolsmith.changes.object_changes import applied_objects, in_order, made_objects, object_changes
+from poolsmith.changes.object_changes import applied_objects, differing, in_order, made_objects, object_changes
 from poolsmith.changes.privileges import privilege_changes
 from poolsmith.changes.profile_changes import cluster_fields, pool_changes, whole_pools
+from poolsmith.changes.recreated import recreated
 from poolsmith.changes.value_changes import value_changes
 from poolsmith.record import record
 
@@ -56,7 +57,8 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges
     new_names = {was: now for now, was in renamed.items()}
     is_renamed = old.plan.name != new.plan.name
     known = set(old.prediction.unknown)
-    applied = object_changes(applied_objects(before.tree), applied_objects(after.tree))
+    then, now = applied_objects(before.tree), applied_objects(after.tree)
+    told = () if pair.is_same else disruptions(old, new, judges.catalog, new_names)
     return ClusterDiff(
         name=new.plan.name,
         standing=Standing.RENAMED if is_renamed else Standing.CHANGED,
@@ -66,10 +68,10 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges
         fields=cluster_fields(old.loaded, new.loaded),
         pools=pool_changes(old.loaded, new.loaded, renamed),
         privileges=privilege_changes(old, new, judges.grants, new_names) if pair.has_ledger_changes else (),
-        disruptions=() if pair.is_same else disruptions(old, new, judges.catalog, new_names),
+        disruptions=worst_first((*told, *recreated(new, (*differing(then, now), *pair.differing)))),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
-        objects=in_order((*applied, *pair.made)),
+        objects=in_order((*object_changes(then, now), *pair.made)),
         drift=() if pair.is_delivered_alike and _is_compared_alike(old, new) else drift_changes(old, new),
         unknown=tuple(item for item in new.prediction.unknown if item not in known),
     )

@@ -14,7 +14,7 @@ from poolsmith.changes.restarts import changed_templates, restart_of, started_an
 from poolsmith.changes.rolled_workload import rolled_workloads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.catalog import Catalog
     from poolsmith.review.change import SeenCluster
@@ -52,6 +52,11 @@ def disruptions(
         for item in started_and_stopped(old, new, causes)
         if (item.namespace, item.what) not in drivers or not item.pools or not replaced.issuperset(item.pools)
     )
+    return worst_first(found)
+
+
+def worst_first(found: Iterable[Disruption]) -> tuple[Disruption, ...]:
+    """By kind, then by namespace and name."""
     return tuple(sorted(found, key=_order))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.changes.object_changes import made_objects, object_changes
+from poolsmith.changes.object_changes import differing, made_objects, object_changes
 from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.changes.change_report import ObjectChange
+    from poolsmith.changes.object_changes import Key, StandingObject
     from poolsmith.ledger.prediction import Shared
 
 _REMEMBERED = 32
@@ -17,13 +18,15 @@ _REMEMBERED = 32
 
 @record
 class InstallationPair:
-    """`made` are changes of what charts and the operator make. Without `has_ledger_changes` nobody may do more or less;
-    `is_delivered_alike`: the same is applied, to whatever nodes. The installations are kept: as long as they live, no
-    other has their identity."""
+    """`made` are changes of what charts and the operator make, `differing` what of it both sides have. Without
+    `has_ledger_changes` nobody may do more or less; `is_delivered_alike`: the same is applied, to whatever nodes. The
+    installations are kept: as long as they live, no other has their identity.
+    """
 
     before: Shared
     after: Shared
     made: tuple[ObjectChange, ...]
+    differing: tuple[tuple[Key, StandingObject, StandingObject], ...]
     has_ledger_changes: bool
     is_delivered_alike: bool
 
@@ -50,12 +53,16 @@ class InstallationPairs:
 
 def _compared(before: Shared, after: Shared) -> InstallationPair:
     if before is after:
-        return InstallationPair(before=before, after=after, made=(), has_ledger_changes=False, is_delivered_alike=True)
+        return InstallationPair(
+            before=before, after=after, made=(), differing=(), has_ledger_changes=False, is_delivered_alike=True
+        )
+    then, now = made_objects(before.installation), made_objects(after.installation)
     applied = (replace(side.given, nodes=()).key for side in (before, after))
     return InstallationPair(
         before=before,
         after=after,
-        made=object_changes(made_objects(before.installation), made_objects(after.installation)),
+        made=object_changes(then, now),
+        differing=tuple(differing(then, now)),
         has_ledger_changes=before.ledger != after.ledger,
         is_delivered_alike=len(set(applied)) == 1,
     )

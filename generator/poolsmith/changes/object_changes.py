@@ -54,6 +54,15 @@ def object_changes(before: dict[Key, StandingObject], after: dict[Key, StandingO
     return in_order(_changes(before, after))
 
 
+def differing(
+    before: dict[Key, StandingObject], after: dict[Key, StandingObject]
+) -> Iterator[tuple[Key, StandingObject, StandingObject]]:
+    """What both sides have, and not alike."""
+    for key in sorted(before.keys() & after.keys()):
+        if before[key].body is not after[key].body and before[key].body != after[key].body:
+            yield key, before[key], after[key]
+
+
 def in_order(changes: Iterable[ObjectChange]) -> tuple[ObjectChange, ...]:
     return tuple(sorted(changes, key=_order))
 
