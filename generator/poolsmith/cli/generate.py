@@ -10,7 +10,8 @@ from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
 from poolsmith.cli.reports import print_outcome
-from poolsmith.cli.terminal import exit_code, progress_bar
+from poolsmith.cli.terminal import exit_code, progress_bar, tell
+from poolsmith.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 @click.command("generate")
 @click.option("--check", is_flag=True, help="Write nothing; fail if the output is out of date.")
+@click.option(
+    "--hook",
+    is_flag=True,
+    help="For a hook of commits: fail if anything was written or a generated file is not in git, and say what to add.",
+)
 @options.cache
 @options.rehash
 @options.report_flags
@@ -31,6 +37,7 @@ def command(
     group_by: str,
     fail_on: str,
     check: bool,
+    hook: bool,
     cache: bool | None,
     rehash: bool,
 ) -> int:
@@ -41,6 +48,8 @@ def command(
     from poolsmith.app.compare import compare
     from poolsmith.output.batches import default_jobs
 
+    if check and hook:
+        raise UsageError("--check writes nothing, and --hook is about what was written: take one of them")
     store, jobs = options.result_store(cache), jobs or default_jobs()
     with progress_bar("comparing" if check else "generating") as progress:
         if check:
@@ -53,4 +62,10 @@ def command(
     print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
     if check and not result.is_current:
         return Exit.FINDINGS
+    if hook:
+        from poolsmith.app.commit_hook import to_be_added
+
+        if lacking := list(to_be_added(root, result)):
+            tell(lacking)
+            return Exit.FINDINGS
     return exit_code(result.outcome, fail_on)
