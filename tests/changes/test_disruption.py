@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from changes.two_sides import both_sides, replaced
 from poolsmith.changes.change_report import DisruptionKind
 from poolsmith.changes.disruption import disruptions
@@ -80,3 +82,72 @@ def test_a_cluster_that_comes_starts_each_workload_once(tmp_path):
     assert {item.kind for item in found} == {DisruptionKind.STARTED}
     assert len({(item.namespace, item.what) for item in found}) == len(found)
     assert not {item.what for item in disruptions(after, None, project.catalog)} ^ {item.what for item in found}
+
+
+def test_driver_pods_that_install_the_same_restart_in_place(tmp_path):
+    value = "      daemonsets:\n        labels: {team: gpu}\n"
+
+    found = _told(tmp_path, _edge((_VALUES[0], _VALUES[1] + value)))
+
+    assert "restart in place" in found[0].words
+    assert "pods that use GPUs stay" in found[0].words
+
+
+def test_no_older_release_restarts_driver_pods_in_place(tmp_path):
+    value = "      daemonsets:\n        labels: {team: gpu}\n"
+    old = _VALUES[0].replace("26.7.0", "26.3.3")
+    project, _, then = both_sides(tmp_path / "two", "edge", _edge((_VALUES[0], old)))
+    _, _, now = both_sides(tmp_path / "three", "edge", _edge((_VALUES[0], f"{old}    values:\n{value}")))
+
+    found = disruptions(then, now, project.catalog)
+
+    assert "are replaced" in found[0].words
+    assert "pods that use GPUs are deleted" in found[0].words
+
+
+@pytest.mark.parametrize(
+    ("policy", "at_once", "waves", "automatic"),
+    [
+        ("{maxParallelUpgrades: 4}", "4", 8, True),
+        ("{maxParallelUpgrades: 0}", "8", 4, True),
+        ("{maxParallelUpgrades: 0, maxUnavailable: '100%'}", "all", 1, True),
+        ("{maxParallelUpgrades: 10, maxUnavailable: '3'}", "3", 10, True),
+        ("{maxUnavailable: '0'}", "0", None, False),
+        ("{autoUpgrade: false}", "0", None, False),
+    ],
+)
+def test_waves_are_those_of_the_policy(tmp_path, policy, at_once, waves, automatic):
+    pair = ("    version: 595.91.07", f"    version: 580.105.08\n    upgradePolicy: {policy}")
+
+    driver = _told(tmp_path, _edge(pair, file="edge/l4.yaml"))[0]
+
+    assert driver.kind is DisruptionKind.DRIVER
+    assert driver.waves is not None
+    assert (driver.waves.at_once, driver.waves.waves, driver.waves.automatic) == (at_once, waves, automatic)
+    assert driver.waves.nodes == 30
+
+
+def test_nodes_that_nobody_counts_make_no_number_of_waves(tmp_path):
+    found = _told(
+        tmp_path,
+        _edge(("  nodes:\n    count: 30\n", ""), ("version: 595.91.07", "version: 580.105.08"), file="edge/l4.yaml"),
+    )
+
+    assert found[0].waves is not None
+    assert (found[0].waves.nodes, found[0].waves.waves, found[0].waves.at_once) == (None, None, "1")
+    assert "number of nodes unknown" in found[0].words
+
+
+def test_a_renamed_driver_object_deletes_the_pods_at_once_and_is_told_once(tmp_path):
+    def rename(folder):
+        old = folder / "profiles/prod-eu/l40s-crio.yaml"
+        old.with_name("l40s-new.yaml").write_text(old.read_text().replace("name: l40s-crio", "name: l40s-new"))
+        old.unlink()
+
+    project, before, after = both_sides(tmp_path, "prod-eu", rename)
+
+    found = disruptions(before, after, project.catalog, {"l40s-crio": "l40s-new"})
+
+    drivers = [item for item in found if "driver" in item.what]
+    assert [(item.kind, item.pools) for item in drivers] == [(DisruptionKind.DRIVER, ("l40s-new",))]
+    assert "are deleted at once" in drivers[0].words

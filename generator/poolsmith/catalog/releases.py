@@ -35,6 +35,8 @@ class Release:
     precompiled_arch: tuple[str, ...]
     ignore_differences: tuple[dict[str, Any], ...]
     source: str
+    restarts_in_place: bool = False
+    """Whether driver pods whose installation stays the same restart without taking GPUs from pods."""
 
 
 @record
@@ -96,4 +98,5 @@ def _release(tag: str, entry: dict[str, Any]) -> Release:
         precompiled_arch=tuple(entry["precompiledArch"]),
         ignore_differences=tuple(entry.get("ignoreDifferences", ())),
         source=entry["source"],
+        restarts_in_place=entry.get("restartsInPlace", False),
     )

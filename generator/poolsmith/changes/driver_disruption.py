@@ -6,16 +6,19 @@ NVIDIA/k8s-operator-libs:pkg/upgrade.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.change_report import Disruption, DisruptionKind, Waves
+from poolsmith.changes.driver_install import installs_the_same
 from poolsmith.changes.driver_pods import changed_drivers, pool_drivers
 from poolsmith.changes.pool_words import on_pools
 from poolsmith.changes.template_changes import told_fields
-from poolsmith.changes.upgrade_pace import UpgradePace, nodes_of, upgrade_pace
+from poolsmith.changes.upgrade_pace import ALL, UpgradePace, nodes_of, upgrade_pace
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.plan.driver_change import DriverChangeKind
+from poolsmith.record import record
 from poolsmith.sources.pod_template import pod_template_pointer
 
 if TYPE_CHECKING:
@@ -44,6 +47,8 @@ def driver_disruptions(
 
     `changed` are the templates that differ by key, `workloads` those of both sides.
     """
+    release = catalog.releases.near(after.prediction.installation.release)
+    in_place = release is not None and release.restarts_in_place
     groups: dict[tuple[DriverChangeKind, str], list[DriverChange]] = {}
     for change in changed_drivers(before.prediction, after.prediction, catalog, causes.renamed):
         if change.kind is DriverChangeKind.INSTALLED:
@@ -54,31 +59,55 @@ def driver_disruptions(
             continue  # stored alike: no pod is replaced
         groups.setdefault((change.kind, driver.key), []).append(change)
     for (kind, key), changes in groups.items():
-        yield _disruption(kind, workloads[key], changes, changed.get(key), after, causes)
+        restart = changed.get(key) if kind in _ROLLED else None
+        stays = (
+            in_place
+            and kind is DriverChangeKind.UPDATED
+            and restart is not None
+            and installs_the_same(restart.old, restart.new, before, after)
+        )
+        yield _disruption(workloads[key], _Told(kind=kind, changes=changes, restart=restart, stays=stays), causes)
 
 
-def _disruption(
-    kind: DriverChangeKind,
-    workload: RolledWorkload,
-    changes: list[DriverChange],
-    restart: Restart | None,
-    after: SeenCluster,
-    causes: Causes,
-) -> Disruption:
-    pools = tuple(sorted(change.pool for change in changes))
-    pace = _pace(after, changes[0]) if kind in _ROLLED else None
-    nodes = nodes_of(after, pools) if kind not in _GONE else None
+@record
+class _Told:
+    """What becomes of one DaemonSet on the pools of `changes`. `stays`: pods restart, and the driver stays loaded."""
+
+    kind: DriverChangeKind
+    changes: list[DriverChange]
+    restart: Restart | None
+    stays: bool
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        return tuple(sorted(change.pool for change in self.changes))
+
+    @property
+    def old_name(self) -> str:
+        """Of the DaemonSet that had the pods."""
+        old = self.changes[0].old
+        return old.key.rpartition("/")[2] if old is not None else ""
+
+
+def _disruption(workload: RolledWorkload, told: _Told, causes: Causes) -> Disruption:
+    before, after = causes.before, causes.after
+    assert before is not None, "asked only of what both sides have"
+    assert after is not None, "asked only of what both sides have"
+    pace = _pace(after, told.changes[0]) if told.kind in _ROLLED else None
+    if told.kind in _GONE:
+        nodes = nodes_of(before, (causes.old_name(pool) for pool in told.pools))
+    else:
+        nodes = nodes_of(after, told.pools)
     waves = _waves(after, pace, nodes)
-    why = restart.why if restart is not None and kind in _ROLLED else ()
     return Disruption(
         kind=DisruptionKind.DRIVER,
         what=workload.made.workload,
         namespace=workload.namespace,
-        pools=pools,
-        words=_words(kind, workload, changes[0], pools, pace, waves, restart),
-        why=why,
-        waves=waves,
-        place=causes.of_workload(workload.made, pools),
+        pools=told.pools,
+        words=_words(workload, told, pace, waves),
+        why=told.restart.why if told.restart is not None else (),
+        waves=replace(waves, drains=waves.drains and not told.stays),
+        place=causes.of_workload(workload.made, told.pools),
     )
 
 
@@ -94,45 +123,37 @@ def _waves(after: SeenCluster, pace: UpgradePace | None, nodes: int | None) -> W
     return pace.waves(nodes, nodes_of(after, pace.shared_by))
 
 
-def _words(
-    kind: DriverChangeKind,
-    workload: RolledWorkload,
-    change: DriverChange,
-    pools: tuple[str, ...],
-    pace: UpgradePace | None,
-    waves: Waves,
-    restart: Restart | None,
-) -> str:
-    where = on_pools(pools)
-    name = f"`{shorten(workload.made.name)}`"
-    if kind is DriverChangeKind.REMOVED:
+def _words(workload: RolledWorkload, told: _Told, pace: UpgradePace | None, waves: Waves) -> str:
+    where = on_pools(told.pools)
+    name, was = f"`{shorten(workload.made.name)}`", f"`{shorten(told.old_name)}`"
+    if told.kind is DriverChangeKind.REMOVED:
         return f"the driver pods of {name} {where} are deleted, and none follow"
-    if kind is DriverChangeKind.DELETED:
-        was = _was(change, name)
-        return f"the driver pods {where} are deleted at once, and those of {name} start{was}: pods that use GPUs go"
+    if told.kind is DriverChangeKind.DELETED:
+        instead = f" in the place of those of {was}" if was != name else ""
+        return f"the driver pods {where} are deleted at once, and those of {name} start{instead}: pods that use GPUs go"
     assert pace is not None, "what is rolled has a pace"
-    first = (
-        f"the driver pods of {name} {where} are replaced"
-        if kind is DriverChangeKind.UPDATED
-        else (f"driver pods {where} are handed over to {name}")
-    )
-    told = told_fields(restart.why, pod_template_pointer(workload.body) or "") if restart is not None else ""
-    return f"{first}, {_paced(pace, waves)}" + (f": {told}" if told else "")
+    if told.kind is DriverChangeKind.HANDED_OVER:
+        words = f"the driver pods of {was} {where} are handed over to {name}, {_paced(pace, waves, stays=False)}"
+    else:
+        does = "restart in place" if told.stays else "are replaced"
+        words = f"the driver pods of {name} {where} {does}, {_paced(pace, waves, stays=told.stays)}"
+    if told.restart is None:
+        return words
+    return f"{words}: {told_fields(told.restart.why, pod_template_pointer(workload.body) or '')}"
 
 
-def _was(change: DriverChange, name: str) -> str:
-    """The DaemonSet that is gone, where it had another name."""
-    was = f"`{shorten(change.old.key.rpartition('/')[2])}`" if change.old is not None else name
-    return f" in the place of those of {was}" if was != name else ""
-
-
-def _paced(pace: UpgradePace, waves: Waves) -> str:
+def _paced(pace: UpgradePace, waves: Waves, *, stays: bool) -> str:
     if not pace.automatic:
-        return "but stay until somebody deletes them, since nothing upgrades them by itself"
+        return "but only when somebody deletes them: nothing upgrades them by itself"
     if not waves.automatic:
-        return "but stay: the upgrade policy lets no node be unavailable (maxUnavailable 0)"
-    effect = "each node is drained" if waves.drains else "pods that use GPUs are deleted, the node is not drained"
+        return "but never by itself: the upgrade policy lets no node be unavailable (maxUnavailable 0)"
     nodes = f"{counted(waves.nodes, 'node')}, " if waves.nodes is not None else ""
-    at_once = "all at once" if waves.at_once == "all" else f"{waves.at_once} at a time"
+    at_once = "all at once" if waves.at_once == ALL else f"{waves.at_once} at a time"
     count = f", {counted(waves.waves, 'wave')}" if waves.waves is not None else ", number of nodes unknown"
+    if stays:
+        effect = "the driver stays loaded, and pods that use GPUs stay"
+    else:
+        first = "once the jobs that it waits for have ended, " if pace.waits else ""
+        drained = "each node is drained" if waves.drains else "the nodes are not drained"
+        effect = f"{first}pods that use GPUs are deleted, {drained}"
     return f"{nodes}{at_once}{count}; {effect}"

@@ -33,12 +33,13 @@ _PARALLEL, _UNAVAILABLE = 1, "25%"
 @record
 class UpgradePace:
     """`parallel` nodes at a time (0: no limit), and never more than `unavailable` (a number or percentage; None: no
-    limit) of the nodes of the pools in `shared_by`."""
+    limit) of the nodes of the pools in `shared_by`. `waits`: for pods that the policy selects to end."""
 
     automatic: bool
     parallel: int = _PARALLEL
     unavailable: str | None = _UNAVAILABLE
     drains: bool = False
+    waits: bool = False
     shared_by: tuple[str, ...] = ()
 
     def waves(self, nodes: int | None, sharing: int | None) -> Waves:
@@ -109,6 +110,7 @@ def _pace(
         parallel=int(found.get("maxParallelUpgrades", _PARALLEL)),
         unavailable=None if unavailable is None else str(unavailable),
         drains=value_at(found, ("drain", "enable")) is True,
+        waits=bool(value_at(found, ("waitForCompletion", "podSelector"))),
         shared_by=pools,
     )
 
