@@ -266,6 +266,7 @@ def test_policies_that_are_shipped_make_every_cluster_another(repository):
     repository.write({"policies/privileges/a.yaml": grant()})
     report = changes(repository)
 
+    assert report.why_all == "policies that are shipped to every cluster differ"
     assert {item.name for item in report.clusters} == {"lab", "other"}
     assert all("ValidatingAdmissionPolicy" in {entry.kind for entry in item.objects} for item in report.clusters)
 

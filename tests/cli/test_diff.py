@@ -206,6 +206,20 @@ def test_output_that_somebody_edits_is_told_without_a_change_of_profiles(run, ru
     } == {"hand-edited"}
 
 
+def test_what_spans_clusters_is_told_when_somebody_edits_it(run, run_cli, repository):
+    repository.write({"profiles/lab/cluster.yaml": cluster().replace("engine: flux", "engine: argocd")})
+    generated(run_cli, repository)
+    (path,) = [item for item in repository.root.glob("output/fleet/**/*.yaml") if item.name != "kustomization.yaml"][:1]
+    repository.commit()
+    assert run(repository.root, "--base", "HEAD").code == 0
+    path.write_text(path.read_text() + "# edited\n")
+    data = as_data(run(repository.root, "--base", "HEAD", "--format", "json").out)
+
+    assert [item["name"] for item in data["newFindings"]] == ["hand-edited"]
+    repository.commit()
+    assert run(repository.root, "--base", "HEAD~1", "--head", "HEAD").code == 1
+
+
 def test_output_that_was_not_generated_is_one_finding_for_a_cluster(run, run_cli, repository):
     generated(run_cli, repository)
     repository.commit()

@@ -69,6 +69,7 @@ def _report(sides: BothSides, options: DiffOptions, progress: Progress) -> Chang
     return ChangeReport(
         base=sides.revisions[0],
         head=sides.revisions[1],
+        why_all=sides.touched.why_all,
         self_grants=self_grants(Policies(sides.base.folder), sides.after.project.policies, shared.judge_changes),
         clusters=tuple(item.diff for item in told if item.diff is not None),
         unchanged_clusters=sum(pair.after is not None for pair in chosen) - sum(item.is_there for item in told),

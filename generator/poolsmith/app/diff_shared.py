@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.app.diff_side import as_judged
+from poolsmith.app.diff_side import as_judged, present_in_git
 from poolsmith.app.fleet_folder import orphan_finding, stray_findings
 from poolsmith.app.fleet_judgement import policy_texts
+from poolsmith.app.folder import against_disk, compared
 from poolsmith.app.project import CLUSTERS, FLEET, OUTPUT
 from poolsmith.app.repository_review import Reviewed, review_repository
 from poolsmith.changes.touched_clusters import cluster_names
+from poolsmith.diagnostics import Diagnostic
 from poolsmith.diagnostics.codes.change import JUDGE_CHANGE
+from poolsmith.output.comparison import MAX_REPORTED, foreign_diagnostics, hand_edit
 from poolsmith.output.lock_file import LOCK
 from poolsmith.policies.revision import policy_changes
 from poolsmith.profiles.load_cluster import cluster_alone
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
 
     from poolsmith.app.diff_side import Pair, Side
     from poolsmith.app.diff_sides import BothSides
-    from poolsmith.diagnostics import Diagnostic
     from poolsmith.policies.apply import JudgingOptions
     from poolsmith.profiles.cluster import Cluster
 
@@ -42,8 +44,10 @@ def shared_findings(sides: BothSides, judging: JudgingOptions, pairs: Iterable[P
     what the change does beside them. `pairs` are those that differ."""
     project = sides.after.project
     repository = list(review_repository(project, judging, sides.base, _reviewed(sides, tuple(pairs))))
-    found = [*_of_files(sides.after), *policy_changes(project.policies, project.judging_policies), *repository]
-    earlier = list(_of_files(sides.before)) if sides.had_profiles else []
+    is_fleet_touched = any(path.startswith(f"{FLEET}/") for path in sides.touched.paths)
+    files_after = _of_files(sides.after, is_fleet_touched=is_fleet_touched)
+    found = [*files_after, *policy_changes(project.policies, project.judging_policies), *repository]
+    earlier = list(_of_files(sides.before, is_fleet_touched=is_fleet_touched)) if sides.had_profiles else []
     return SharedFindings(
         before=as_judged(sides.before.project, earlier, judging.today),
         after=as_judged(project, found, judging.today),
@@ -72,7 +76,7 @@ def _reviewed(sides: BothSides, pairs: tuple[Pair, ...]) -> Reviewed:
     )
 
 
-def _of_files(side: Side) -> Iterator[Diagnostic]:
+def _of_files(side: Side, *, is_fleet_touched: bool) -> Iterator[Diagnostic]:
     project = side.project
     yield from project.fleet.problems
     yield from project.bases.problems
@@ -80,6 +84,21 @@ def _of_files(side: Side) -> Iterator[Diagnostic]:
     yield from project.policies.problems
     yield from committed_secrets(policy_texts(project.policies))
     yield from _leftovers(side)
+    if is_fleet_touched:
+        yield from _edits_of_fleet(side)
+
+
+def _edits_of_fleet(side: Side) -> Iterator[Diagnostic]:
+    """What somebody changed by hand of what spans clusters. Whether it is current, only a run over all can tell."""
+    if side.repository is None:
+        found = against_disk(side.project.root, FLEET, {}, FLEET)
+    else:
+        found = compared(FLEET, {}, present_in_git(side, FLEET, {}), FLEET)
+    if isinstance(found, Diagnostic):
+        yield found
+        return
+    yield from (hand_edit(found, path, FLEET) for path in found.hand_edited()[:MAX_REPORTED])
+    yield from foreign_diagnostics(found, FLEET)
 
 
 def _leftovers(side: Side) -> Iterator[Diagnostic]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.changes.folder_ids import blob_id
 from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.policies.apply import with_policies
+from poolsmith.policies.base_revision import LINK, SUBMODULE
 from poolsmith.record import record
+from poolsmith.sources.git import Git
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.policies.base_revision import GitFile
     from poolsmith.profiles.fleet import ClusterFiles
+
+_NO_FILE = (LINK, SUBMODULE)
 
 
 @record
@@ -54,3 +59,23 @@ def as_judged(project: Project, found: Iterable[Diagnostic], today: dt.date) -> 
     """Findings with rule settings and waivers applied. What nobody needs any more, a part of a fleet can't tell."""
     outcome = Outcome(diagnostics=tuple(found))
     return with_policies(outcome, project.judging_policies, today=today, complete=False).diagnostics
+
+
+def present_in_git(side: Side, folder: str, generated: Mapping[str, bytes]) -> dict[str, bytes | None]:
+    """What a revision has in a folder. Only what is not as generated is read."""
+    start = f"{folder}/"
+    there = {path.removeprefix(start): file for path, file in side.files.items() if path.startswith(start)}
+    present: dict[str, bytes | None] = {}
+    unread: dict[str, str] = {}
+    for path, file in there.items():
+        content = generated.get(path)
+        if file.mode in _NO_FILE:
+            present[path] = None
+        elif content is not None and blob_id(content, len(file.blob)) == file.blob:
+            present[path] = content
+        else:
+            unread[path] = file.blob
+    if unread and side.repository is not None:
+        contents = Git(side.repository, side.flag).contents(list(unread.values()))
+        present |= dict(zip(unread, contents, strict=True))
+    return present

@@ -6,27 +6,21 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_judgement import judge_cluster
 from poolsmith.app.cluster_run import ClusterRun, run_cluster
-from poolsmith.app.diff_side import as_judged
+from poolsmith.app.diff_side import as_judged, present_in_git
 from poolsmith.app.folder import GeneratedFolder, against_disk, compared
 from poolsmith.app.folder_judgement import judge_compared
 from poolsmith.app.project import CLUSTERS
 from poolsmith.app.unevaluated import sorted_out
-from poolsmith.changes.folder_ids import blob_id
-from poolsmith.policies.base_revision import LINK, SUBMODULE
 from poolsmith.record import record
 from poolsmith.review.change import SeenCluster
 from poolsmith.rules.schema.object_schemas import against_cluster
-from poolsmith.sources.git import Git
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
 
     from poolsmith.app.diff_side import Side
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.profiles.fleet import ClusterFiles
-
-_NO_FILE = (LINK, SUBMODULE)
 
 
 @record
@@ -57,7 +51,7 @@ def judged_cluster(side: Side, files: ClusterFiles, today: dt.date) -> JudgedClu
         comparison = (
             against_disk(project.root, path, run.files, files.name)
             if side.repository is None
-            else compared(path, run.files, _present(side, path, run.files), files.name)
+            else compared(path, run.files, present_in_git(side, path, run.files), files.name)
         )
         result = judge_compared(folder, comparison, against_cluster(run.loaded.cluster, project.catalog), together=True)
         unevaluated = sorted_out(
@@ -70,23 +64,3 @@ def judged_cluster(side: Side, files: ClusterFiles, today: dt.date) -> JudgedClu
         found += [*result.diagnostics, *(result.findings.diagnostics if result.findings is not None else ())]
         found += [*judgement.diagnostics, *unevaluated.diagnostics]
     return JudgedCluster(run=run, findings=as_judged(project, found, today))
-
-
-def _present(side: Side, folder: str, generated: Mapping[str, bytes]) -> dict[str, bytes | None]:
-    """What a revision has in a folder. Only what is not as generated is read."""
-    start = f"{folder}/"
-    there = {path.removeprefix(start): file for path, file in side.files.items() if path.startswith(start)}
-    present: dict[str, bytes | None] = {}
-    unread: dict[str, str] = {}
-    for path, file in there.items():
-        content = generated.get(path)
-        if file.mode in _NO_FILE:
-            present[path] = None
-        elif content is not None and blob_id(content, len(file.blob)) == file.blob:
-            present[path] = content
-        else:
-            unread[path] = file.blob
-    if unread and side.repository is not None:
-        contents = Git(side.repository, side.flag).contents(list(unread.values()))
-        present |= dict(zip(unread, contents, strict=True))
-    return present

@@ -218,6 +218,8 @@ class ChangeReport:
     new_findings: tuple[Diagnostic, ...] = ()
     fixed_findings: tuple[Diagnostic, ...] = ()
     unknown: tuple[str, ...] = ()
+    why_all: str = ""
+    """Why every cluster was looked at; empty where only those were that have a file of their own in the change."""
 
     @property
     def is_empty(self) -> bool:

@@ -38,7 +38,7 @@ def on_disk(
     """
     length = max((len(file.blob) for file in known.values()), default=_SHA1)
     found: dict[str, GitFile] = {}
-    pending = [folder for folder in folders if os.path.isdir(f"{root}/{folder}")]  # noqa: PTH112 - thousands: strings
+    pending = [folder for folder in folders if _is_folder(f"{root}/{folder}")]
     while pending:
         folder = pending.pop()
         with os.scandir(f"{root}/{folder}") as entries:
@@ -53,6 +53,14 @@ def on_disk(
                 else:
                     found[path] = _file(entry.path, length)
     return found
+
+
+def _is_folder(path: str) -> bool:
+    """A link is none: what it leads to is not the project's."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def blob_id(content: bytes, length: int = _SHA1) -> str:
