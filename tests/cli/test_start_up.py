@@ -28,6 +28,7 @@ LOADS = {
     "images": (333, 202, READS),
     "ledger": (341, 210, READS),
     "explain prod-eu": (355, 216, READS | {"poolsmith.rules.rule_book"}),
+    "drift": (362, 240, READS - {"poolsmith.schema"} | {"poolsmith.rules.registry"}),
     "grants": (377, 236, READS),
     "generate --no-cache": (378, 234, NEVER | {"subprocess", "poolsmith.rules.registry", "poolsmith.schema"}),
     "diff --base HEAD": (405, 280, NEVER | {"poolsmith.rules.registry", "poolsmith.app.judged_cluster"}),

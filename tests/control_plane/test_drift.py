@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from control_plane.delivered import ENGINES, MONITORING, coco_of, definitions, release_of
+from control_plane.test_random_clusters import CLUSTERS_OF_A_RELEASE, drawn
 from poolsmith.catalog.drift_facts import effects
 from poolsmith.catalog.projections import projected_releases
 from poolsmith.drift.server_fields import server_fields
 from poolsmith.schema.schemas import CORE, Versions, read_cached, schemas_for
+from property.unlike_pools import any_values, fleets
 from support.delivered_clusters import delivered
 from support.drift_probes import changes, defined_kinds, of_metadata, probes
 
@@ -53,35 +55,50 @@ def test_the_server_does_to_each_field_what_is_forecast(control_plane, release):
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_a_dry_run_finds_in_a_sample_cluster_what_is_forecast(control_plane, cluster):
-    objects, found = delivered(ROOT, cluster)
-    folder = ROOT / "output/clusters" / cluster
     server = control_plane.scenario()
-    client, altered, differing, refused = server.client(), set(), [], []
     try:
-        for item in (*definitions(release_of(folder), coco_of(folder)).objects, *MONITORING.objects):
-            client.apply(item)
-        for name in ENGINES:
-            client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        for item in in_order(objects):
-            answer = client.apply(item.body, manager=ARGO_CD, force=True)
-            name = f"{item.body['kind']}/{item.name}"
-            if not answer.taken:
-                refused.append(f"{name}: {answer.message}")
-                continue
-            again = client.apply(item.body, manager=ARGO_CD, force=True, dry_run=True)
-            if of_metadata(again.body) != of_metadata(answer.body):
-                differing.append(name)
-            if item.body["apiVersion"].rpartition("/")[0] not in read_cached(CORE).groups:
-                altered |= {f"{name} {pointer}" for _, pointer in changes(item.body, of_metadata(answer.body))}
+        assert found_otherwise(server.client(), ROOT / "output/clusters" / cluster) == []
     finally:
         server.end()
 
-    assert (refused, differing) == ([], [])
-    told = {item.what for item in found.drifts if item.cure is None and not item.when}
-    assert told <= altered
-    assert len(altered - told) == found.added
+
+@pytest.mark.parametrize("release", fleets.RELEASES)
+def test_a_dry_run_finds_in_random_clusters_what_is_forecast(control_plane, tmp_path, release):
+    folders = drawn(tmp_path, any_values.projects((release,)), CLUSTERS_OF_A_RELEASE // 3)
+    server = control_plane.scenario()
+    try:
+        client = server.client()
+        assert [text for folder in folders for text in found_otherwise(client, folder)] == []
+    finally:
+        server.end()
+    assert folders
 
 
-def in_order(objects):
-    """Namespaces come first; what the engines sort in between makes no difference here."""
-    return sorted(objects, key=lambda item: item.body["kind"] != "Namespace")
+def found_otherwise(client, folder):
+    """What the server refuses, changes or adds, or a dry run finds after it, and no forecast says."""
+    objects, forecast = delivered(folder.parents[2], folder.name)
+    for item in (*definitions(release_of(folder), coco_of(folder)).objects, *MONITORING.objects):
+        client.apply(item)
+    for name in ENGINES:
+        client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    altered, wrong, taken = set(), [], []
+    for item in sorted(objects, key=lambda item: item.body["kind"] != "Namespace"):
+        answer = client.apply(item.body, manager=ARGO_CD, force=True)
+        name = f"{item.body['kind']}/{item.name}"
+        if not answer.taken:
+            wrong.append(f"{folder.name}: {name} is refused: {answer.message}")
+            continue
+        again = client.apply(item.body, manager=ARGO_CD, force=True, dry_run=True)
+        if of_metadata(again.body) != of_metadata(answer.body):
+            wrong.append(f"{folder.name}: {name}: a dry run finds a difference")
+        if item.body["apiVersion"].rpartition("/")[0] not in read_cached(CORE).groups:
+            altered |= {f"{name} {pointer}" for _, pointer in changes(item.body, of_metadata(answer.body))}
+        if item.body["kind"] != "Namespace":
+            taken.append(item)
+    for item in taken:
+        client.delete(item.body["apiVersion"], item.body["kind"], item.name, item.namespace or None)
+    told = {item.what for item in forecast.drifts if item.cure is None and not item.when}
+    wrong += [f"{folder.name}: {text} is told, and stays as it is" for text in sorted(told - altered)]
+    if len(altered - told) != forecast.added:
+        wrong.append(f"{folder.name}: {forecast.added} defaults, and {sorted(altered - told)}")
+    return wrong

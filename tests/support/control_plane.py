@@ -244,7 +244,10 @@ def _listens(port: int) -> bool:
 def _ready(scenario: Scenario) -> bool:
     if not Path(scenario.authority).is_file():
         return False
-    client = scenario.client()
+    try:
+        client = scenario.client()  # the certificate may be there and still be empty
+    except OSError:
+        return False
     try:
         namespace = client.get("v1", "Namespace", "default")
         return client.request("GET", "/readyz").status == 200 and namespace.taken
