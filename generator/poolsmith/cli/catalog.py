@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from poolsmith.cli.exit_codes import Exit
+from poolsmith.cli.options import completes
 from poolsmith.cli.terminal import write
 
 _FORMAT = click.option(
@@ -37,7 +38,7 @@ def list_releases(output_format: str) -> int:
 
 
 @command.command("show")
-@click.argument("release")
+@click.argument("release", shell_complete=completes("release"))
 @_FORMAT
 def show(release: str, output_format: str) -> int:
     """Show the keys that a RELEASE adds and removes, and those that have no effect."""

@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--kubernetes", metavar="MINOR", help="Kubernetes version of the schemas for PATHS. Default: the newest known."
+    "--kubernetes",
+    metavar="MINOR",
+    shell_complete=options.completes("minor"),
+    help="Kubernetes version of the schemas for PATHS. Default: the newest known.",
 )
 @click.option(
     "--release",
     metavar="TAG",
+    shell_complete=options.completes("release"),
     help="gpu-operator release for PATHS: for schemas, and for Helm values that name no release.",
 )
 @click.option(

@@ -21,7 +21,13 @@ _FILE = click.Path(path_type=Path)
 
 
 @click.command("expand")
-@click.option("--release", required=True, metavar="TAG", help="Release of the gpu-operator, such as v26.3.3.")
+@click.option(
+    "--release",
+    required=True,
+    metavar="TAG",
+    shell_complete=options.completes("release"),
+    help="Release of the gpu-operator, such as v26.3.3.",
+)
 @click.option(
     "-f", "--values", multiple=True, type=_FILE, help="Values file of the chart; repeatable, later ones on top."
 )

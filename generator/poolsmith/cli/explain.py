@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("what")
+@click.argument("what", shell_complete=options.completes("rule or pool"))
 @options.root
 @click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(what: str, root: Path, output_format: str) -> int:

@@ -23,8 +23,20 @@ if TYPE_CHECKING:
 @click.command("ledger")
 @options.root
 @options.clusters
-@click.option("--pool", "pools", multiple=True, metavar="NAME", help="Only this pool, in detail; repeatable.")
-@click.option("--against", metavar="NAME", help="Which privileges --pool has and this pool has not, and the reverse.")
+@click.option(
+    "--pool",
+    "pools",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=options.completes("pool"),
+    help="Only this pool, in detail; repeatable.",
+)
+@click.option(
+    "--against",
+    metavar="NAME",
+    shell_complete=options.completes("pool"),
+    help="Which privileges --pool has and this pool has not, and the reverse.",
+)
 @click.option(
     "--workload",
     "workloads",
@@ -49,6 +61,7 @@ if TYPE_CHECKING:
     "--release-diff",
     nargs=2,
     metavar="FROM TO",
+    shell_complete=options.completes("release"),
     help="Which privileges a release adds and removes in a default installation, or with --set; needs no project.",
 )
 @click.option(

@@ -16,10 +16,24 @@ from poolsmith.report.formats import CHECK, names_for
 from poolsmith.report.layout import GROUPS, RULE, Layout
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from poolsmith.app.report_files import ReportFile
     from poolsmith.output.result_store import ResultStore
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def completes(what: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """What the shell offers for a value, from the module that is loaded when it asks."""
+
+    def offered(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from poolsmith.cli.completion import complete
+
+        return complete(what, context, incomplete)
+
+    return offered
+
 
 _LONGEST_COMMAND = 120
 _ABOUT_REPORTS = ("--format", "--output", "--group-by")
@@ -30,7 +44,14 @@ root = click.option(
     show_default="the current folder",
     help="Folder that contains profiles/ and output/.",
 )
-clusters = click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only this cluster; repeatable.")
+clusters = click.option(
+    "--cluster",
+    "clusters",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completes("cluster"),
+    help="Only this cluster; repeatable.",
+)
 jobs = click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Processes for many clusters.")
 color = click.option("--no-color", "color", flag_value=False, default=None, type=bool, help="Never use colour.")
 output_format = click.option(
@@ -69,6 +90,7 @@ outputs = click.option(
     "outputs",
     multiple=True,
     metavar="[FORMAT=]PATH",
+    shell_complete=completes("report file"),
     help="Also write the report of this run to a file; repeatable. Without FORMAT the file's ending says it.",
 )
 api_versions = click.option(

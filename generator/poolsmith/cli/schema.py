@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from poolsmith.cli.exit_codes import Exit
+from poolsmith.cli.options import completes
 from poolsmith.cli.terminal import write
 
 
 @click.command("schema")
-@click.argument("kind")
+@click.argument("kind", shell_complete=completes("kind"))
 def command(kind: str) -> int:
     """Print the JSON Schema of a KIND.
 

@@ -12,7 +12,13 @@ from poolsmith.cli.terminal import tell, tell_outcome, write
 
 
 @click.command("template")
-@click.option("--release", required=True, metavar="TAG", help="Release of the gpu-operator chart, such as v26.3.3.")
+@click.option(
+    "--release",
+    required=True,
+    metavar="TAG",
+    shell_complete=options.completes("release"),
+    help="Release of the gpu-operator chart, such as v26.3.3.",
+)
 @click.option(
     "--namespace",
     default="gpu-operator",
