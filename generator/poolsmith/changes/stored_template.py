@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.versions import at_least
 from poolsmith.policies.admission.normalise import as_stored
 from poolsmith.sources.nested import copied
-from poolsmith.sources.pod_template import CONTAINER_FIELDS, mappings, pod_template_of, word
+from poolsmith.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, pod_template_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,9 @@ _PROBE = {"failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "ti
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _HTTP = {"path": "/", "scheme": "HTTP"}
 _MODE = 0o644
+_AN_HOUR = 3600
+_PORTS_STAY = "1.28"
+"""From here on ports of pods in the node's network are opened when the pod is made, not in the template."""
 _WITH_MODE = ("configMap", "secret", "downwardAPI", "projected")
 
 
@@ -41,11 +45,11 @@ def stored_template(workload: Mapping[str, Any], kubernetes: str = "") -> Templa
         metadata.pop("creationTimestamp", None)
     pod = template.get("spec")
     if isinstance(pod, dict):
-        _fill_pod(pod)
+        _fill_pod(pod, opens_ports=bool(kubernetes) and not at_least(kubernetes, _PORTS_STAY))
     return template
 
 
-def _fill_pod(pod: dict[str, Any]) -> None:
+def _fill_pod(pod: dict[str, Any], *, opens_ports: bool) -> None:
     _fill(pod, _POD)
     pod.setdefault("securityContext", {})
     account = word(pod.get("serviceAccountName")) or word(pod.get("serviceAccount"))
@@ -55,7 +59,7 @@ def _fill_pod(pod: dict[str, Any]) -> None:
         _fill_volume(volume)
     for field in CONTAINER_FIELDS:
         for container in mappings(pod.get(field)):
-            _fill_container(container, in_node_network=pod.get("hostNetwork") is True)
+            _fill_container(container, opens_ports=opens_ports and pod.get("hostNetwork") is True)
 
 
 def _fill_volume(volume: dict[str, Any]) -> None:
@@ -64,11 +68,17 @@ def _fill_volume(volume: dict[str, Any]) -> None:
     for kind in _WITH_MODE:
         if isinstance(volume.get(kind), dict):
             volume[kind].setdefault("defaultMode", _MODE)
+    projected = mappings(mapping(volume.get("projected")).get("sources"))
+    for source in (volume, *projected):
+        for item in mappings(mapping(source.get("downwardAPI")).get("items")):
+            _fill_field(item)
+        if isinstance(source.get("serviceAccountToken"), dict):
+            _fill(source["serviceAccountToken"], {"expirationSeconds": _AN_HOUR})
     if isinstance(volume.get("hostPath"), dict):
         volume["hostPath"].setdefault("type", "")
 
 
-def _fill_container(container: dict[str, Any], *, in_node_network: bool) -> None:
+def _fill_container(container: dict[str, Any], *, opens_ports: bool) -> None:
     _fill(container, _CONTAINER)
     _fill(container, {"imagePullPolicy": "Always" if _is_latest(word(container.get("image"))) else "IfNotPresent"})
     for name in _PROBES:
@@ -78,18 +88,22 @@ def _fill_container(container: dict[str, Any], *, in_node_network: bool) -> None
             if isinstance(probe.get("httpGet"), dict):
                 _fill(probe["httpGet"], _HTTP)
             if isinstance(probe.get("grpc"), dict):
-                probe["grpc"].setdefault("service", "")
+                _fill(probe["grpc"], {"service": ""})
     for port in mappings(container.get("ports")):
         _fill(port, {"protocol": "TCP"})
-        if in_node_network and port.get("containerPort"):
+        if opens_ports and port.get("containerPort"):
             _fill(port, {"hostPort": port["containerPort"]})
+    for hook in mapping(container.get("lifecycle")).values():
+        if isinstance(mapping(hook).get("httpGet"), dict):
+            _fill(hook["httpGet"], _HTTP)
     for variable in mappings(container.get("env")):
-        source = variable.get("valueFrom")
-        if isinstance(source, dict) and isinstance(source.get("fieldRef"), dict):
-            _fill(source["fieldRef"], {"apiVersion": "v1"})
-    resources = container.get("resources")
-    if isinstance(resources, dict) and isinstance(resources.get("limits"), dict):
-        resources["requests"] = {**resources["limits"], **(resources.get("requests") or {})}
+        _fill_field(variable.get("valueFrom"))
+
+
+def _fill_field(source: Any) -> None:
+    """A reference to a field of the pod, if it is one."""
+    if isinstance(mapping(source).get("fieldRef"), dict):
+        _fill(source["fieldRef"], {"apiVersion": "v1"})
 
 
 def _is_latest(image: str) -> bool:
