@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from changes.two_sides import both_sides, replaced
+from poolsmith.changes.causes import Causes
 from poolsmith.changes.change_report import DisruptionKind
 from poolsmith.changes.disruption import disruptions
+from poolsmith.changes.restarts import changed_templates, restart_of
+from poolsmith.changes.rolled_workload import RolledWorkload
+from poolsmith.operands.installation import Made, Maker
 
 
 def _edge(*pairs, file="edge/cluster.yaml"):
@@ -151,3 +155,25 @@ def test_a_renamed_driver_object_deletes_the_pods_at_once_and_is_told_once(tmp_p
     drivers = [item for item in found if "driver" in item.what]
     assert [(item.kind, item.pools) for item in drivers] == [(DisruptionKind.DRIVER, ("l40s-new",))]
     assert "are deleted at once" in drivers[0].words
+
+
+def _daemon_set(selected, image):
+    body = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "x", "namespace": "n"},
+        "spec": {
+            "selector": {"matchLabels": selected},
+            "template": {"metadata": {"labels": selected}, "spec": {"containers": [{"name": "c", "image": image}]}},
+        },
+    }
+    return RolledWorkload(made=Made(body, Maker.OPERATOR, "ClusterPolicy/cluster-policy"), pools=("a",))
+
+
+def test_pods_stay_where_the_server_refuses_the_whole_change():
+    old, new = _daemon_set({"app": "a"}, "i:1"), _daemon_set({"app": "b"}, "i:2")
+    (item,) = changed_templates({old.key: old}, {new.key: new}, "1.34")
+
+    found = restart_of(item, None, Causes(before=None, after=None, renamed={}))
+
+    assert "keeps its old pods on pool `a` until the object is deleted and made anew" in found.words

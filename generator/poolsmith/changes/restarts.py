@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.change_report import Disruption, DisruptionKind, Waves
+from poolsmith.changes.immutable_fields import immutable_changes
 from poolsmith.changes.pool_words import on_pools
 from poolsmith.changes.rolled_workload import strategy_of
 from poolsmith.changes.template_changes import template_changes, told_fields
@@ -37,6 +38,11 @@ class Restart:
     new: RolledWorkload
     why: tuple[FieldChange, ...]
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the API server takes nothing of the change, since it comes with one of an immutable field."""
+        return bool(immutable_changes(self.old.body, self.new.body))
+
 
 def changed_templates(
     before: Mapping[str, RolledWorkload], after: Mapping[str, RolledWorkload], kubernetes: str
@@ -58,7 +64,9 @@ def restart_of(item: Restart, after: SeenCluster | None, causes: Causes) -> Disr
     waves = None
     if after is not None and pools and new.kind == "DaemonSet":
         nodes = nodes_of(after, pools)
-        pace = UpgradePace(automatic=strategy != _ON_DELETE, parallel=0, unavailable=unavailable)
+        pace = UpgradePace(
+            automatic=strategy != _ON_DELETE and not item.is_refused, parallel=0, unavailable=unavailable
+        )
         waves = pace.waves(nodes, nodes)
     told = told_fields(item.why, pod_template_pointer(new.body) or "")
     return Disruption(
@@ -78,6 +86,8 @@ def _words(item: Restart, pools: tuple[str, ...], strategy: str, waves: Waves | 
     if item.new.kind == "DaemonSet" and not pools:
         return f"{name} changes ({told}); no known node runs it before and after"
     place = f" {where}" if where else ""
+    if item.is_refused:
+        return f"{name} keeps its old pods{place} until the object is deleted and made anew: {told}"
     if strategy == _ON_DELETE:
         return f"{name} keeps its old pods{place} until somebody deletes them (update strategy OnDelete): {told}"
     if strategy == _RECREATE:
