@@ -59,6 +59,10 @@ class Drift:
         """The object and the field, as people write them."""
         return f"{self.kind}/{self.name} {self.field}"
 
+    def fails_in(self, compared: EngineDiff) -> bool:
+        """Whether this diff, or the sync that goes with it, ends in an error."""
+        return str(compared) in self.refused
+
     def is_told_by(self, compared: EngineDiff) -> bool:
         """Whether this diff shows it, or fails at it, for as long as nothing cures it."""
         return str(compared) in self.reported | self.refused

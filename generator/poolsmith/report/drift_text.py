@@ -21,10 +21,10 @@ def drift_text(forecasts: Sequence[Forecast], lines: Mapping[FromProfile, int]) 
 
 def _cluster(found: Forecast, lines: Mapping[FromProfile, int]) -> Iterator[str]:
     told = found.uncured()
-    count = f"{len(told)} {'fields' if len(told) > 1 else 'field'} will differ for ever" if told else "in sync"
-    yield f"{found.cluster}: {count} ({found.release}, Kubernetes {found.kubernetes}, {engine_words(found.compared)})"
+    state = _state(sum(not item.fails_in(found.compared) for item in told), len(told))
+    yield f"{found.cluster}: {state} ({found.release}, Kubernetes {found.kubernetes}, {engine_words(found.compared)})"
     for item in told:
-        yield f"  {item.what}: {drift_words(item)}"
+        yield f"  {item.what}: {drift_words(item)}{'; it fails' if item.fails_in(found.compared) else ''}"
         if item.place is not None:
             line = lines.get(item.place)
             yield f"    from {item.place.path}{f':{line}' if line else ''}"
@@ -36,3 +36,16 @@ def _cluster(found: Forecast, lines: Mapping[FromProfile, int]) -> Iterator[str]
             yield f"  only if {item.when}: {item.what}: {item.means}; {item.advice}"
     for text in found.unknown:
         yield f"  not known: {text}"
+
+
+def _state(differing: int, told: int) -> str:
+    """How many of the fields that are told differ, and how many make the engine fail."""
+    if not told:
+        return "in sync"
+    differ = f"{_fields(differing)} will differ for ever" if differing else ""
+    fail = f"{_fields(told - differing)} will make it fail" if told > differing else ""
+    return ", ".join(filter(None, (differ, fail)))
+
+
+def _fields(count: int) -> str:
+    return "1 field" if count == 1 else f"{count} fields"
