@@ -27,28 +27,33 @@ def seen(resolve):
     return run
 
 
-def test_a_release_with_nulls_brings_cured_drift_with_its_line(seen):
-    before, after = seen({"stack": "{release: v26.3.3}"}), seen({"stack": "{release: v25.10.0}"})
-    found = drift_changes(before, after)
+def test_a_release_that_server_side_apply_refuses_brings_its_cure_with_its_line(seen):
+    before, after = seen({"stack": "{release: v26.3.3}"}), seen({"stack": "{release: v25.3.4}"})
+    (found,) = drift_changes(before, after)
 
-    assert {(str(item.standing), item.cured) for item in found} == {("added", True)}
-    assert {item.what for item in found} == {
-        "ClusterPolicy/cluster-policy /spec/migManager/config/name",
-        "ClusterPolicy/cluster-policy /spec/cdi/default",
-    }
-    assert all(str(item.place.span).startswith("profiles/prod/cluster.yaml:6:") for item in found)
-    assert {item.standing for item in drift_changes(after, before)} == {Standing.REMOVED}
+    assert (found.standing, found.cured) == (Standing.ADDED, True)
+    assert found.what == "ClusterPolicy/cluster-policy /spec/validator/plugin"
+    assert found.words.endswith("; cured by the value `validator.plugin: null`")
+    assert str(found.place.span).startswith("profiles/prod/cluster.yaml:6:")
+    assert [item.standing for item in drift_changes(after, before)] == [Standing.REMOVED]
+
+
+def test_what_somebody_writes_and_nothing_cures_is_told(seen):
+    stack = "{release: v26.3.3, values: {dcgm: {enabled: null}}}"
+    (found,) = drift_changes(seen({"stack": "{release: v26.3.3}"}), seen({"stack": stack}))
+
+    assert (found.what, found.cured) == ("ClusterPolicy/cluster-policy /spec/dcgm/enabled", False)
 
 
 def test_nothing_is_news_of_a_cluster_that_stays(seen):
-    one, other = seen({"stack": "{release: v25.10.0}"}), seen({"stack": "{release: v25.10.0}"}, {"b": {}})
+    one, other = seen({"stack": "{release: v25.3.4}"}), seen({"stack": "{release: v25.3.4}"}, {"b": {}})
 
     assert drift_changes(one, other) == ()
     assert drift_changes(None, None) == ()
 
 
 def test_a_new_cluster_brings_what_it_has(seen):
-    after = seen({"stack": "{release: v25.10.0}"})
+    after = seen({"stack": "{release: v25.3.4}"})
 
-    assert len(drift_changes(None, after)) == 2
-    assert [item.standing for item in drift_changes(after, None)] == [Standing.REMOVED] * 2
+    assert [item.standing for item in drift_changes(None, after)] == [Standing.ADDED]
+    assert [item.standing for item in drift_changes(after, None)] == [Standing.REMOVED]

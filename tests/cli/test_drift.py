@@ -37,7 +37,7 @@ def test_what_fails_is_told_with_its_line_and_only_by_the_diff_that_fails(run_cl
     result = run_cli(["drift", "--root", root])
 
     assert result.out.splitlines()[:3] == [
-        "prod: 1 field will make it fail (v26.3.3, Kubernetes 1.33, Argo CD, structured merge diff)",
+        "prod: 1 field will make it fail (v26.3.3, Kubernetes 1.33, Argo CD, server-side diff)",
         "  ClusterPolicy/cluster-policy /spec/dcgm/enabled: server-side apply refuses null here; it fails",
         "    from profiles/prod/cluster.yaml:6",
     ]

@@ -96,7 +96,7 @@ def test_flux_asks_the_server_whatever_is_said(forecast_of):
     _, plan = forecast_of({"delivery": FLUX})
 
     assert compared_by(plan, None, DiffMode.LEGACY) == EngineDiff(engine=Engine.FLUX, diff=DiffMode.SERVER_SIDE)
-    assert compared_by(plan, Engine.ARGOCD).diff is DiffMode.STRUCTURED_MERGE
+    assert compared_by(plan, Engine.ARGOCD).diff is DiffMode.SERVER_SIDE
 
 
 def test_a_definition_with_two_owners_is_a_condition_and_no_drift(forecast_of):

@@ -40,9 +40,9 @@ ALL = (
 def compared_by(plan: ClusterPlan, engine: Engine | None = None, diff: DiffMode | None = None) -> EngineDiff:
     """What the generated delivery takes, but for what is asked instead.
 
-    Each Application that is generated syncs with `ServerSideApply=true`, for which Argo CD takes the structured merge.
+    Each Application that is generated asks for the server-side diff; Flux has no other.
     """
     engine = engine or plan.cluster.spec.delivery.engine
     if engine is Engine.FLUX:
         return EngineDiff(engine=engine, diff=DiffMode.SERVER_SIDE)
-    return EngineDiff(engine=engine, diff=diff or DiffMode.STRUCTURED_MERGE)
+    return EngineDiff(engine=engine, diff=diff or DiffMode.SERVER_SIDE)

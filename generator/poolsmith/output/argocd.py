@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from poolsmith.output.delivery_unit import DeliveryUnit
     from poolsmith.plan.plan import ClusterPlan, GitSource, HelmChart
 
+COMPARE_OPTIONS, SERVER_SIDE_DIFF = "argocd.argoproj.io/compare-options", "ServerSideDiff=true"
+"""Without it Argo CD takes the structured merge for `ServerSideApply=true`, which it gives up (diff-strategies.md of
+v3.5.1): defaults of definitions are differences for ever there. Stable since v3.1, known since v2.10.
+"""
 _RETRY = {"limit": 20, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}}
 
 
@@ -53,7 +57,7 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
         "syncOptions": options,
         "retry": _RETRY,
     }
-    annotations = {"argocd.argoproj.io/sync-wave": str(wave)}
+    annotations = {"argocd.argoproj.io/sync-wave": str(wave), COMPARE_OPTIONS: SERVER_SIDE_DIFF}
     if unit.source is None:
         annotations["argocd.argoproj.io/manifest-generate-paths"] = ";".join(
             f"/{delivery.path}/clusters/{plan.name}/{folder}" for folder in _watched(plan, unit)
