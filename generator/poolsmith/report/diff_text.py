@@ -1,66 +1,114 @@
-"""What a change does, as text for a terminal."""
+"""What a change does, as text for a terminal: one screen, what matters first, and last where the rest is."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics.listing import counted, joined
+from poolsmith.changes.together import told
+from poolsmith.changes.told import Part, Weight
+from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.masking import masked
-from poolsmith.diagnostics.printable import printable
+from poolsmith.diagnostics.printable import printable, printable_line
+from poolsmith.report.finding_text import str_place
+from poolsmith.report.layout import SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.changes.change_report import ChangeReport, ClusterDiff, FieldChange, Standing
-    from poolsmith.report.layout import ReportContext
+    from poolsmith.changes.change_report import ChangeReport
+    from poolsmith.changes.told import Point, Section
+    from poolsmith.report.finding_text import Styled
+    from poolsmith.report.layout import Layout, ReportContext
 
-_FEW = 8
+_MOST = {
+    Part.UNKNOWN: 4,
+    Part.OWN: 4,
+    Part.MORE: 4,
+    Part.DISRUPTION: 5,
+    Part.NEW: 4,
+    Part.FLEET: 4,
+}
+_MOST_OF_OTHERS = 2
+_COUNTED = (Part.IMAGES, Part.OBJECTS)
+_FINDINGS = (Part.NEW, Part.FIXED)
+_STYLES = {Weight.GRAVE: "error", Weight.NOTABLE: "warning", Weight.PLAIN: "good"}
+WORDS = {Weight.GRAVE: "look closely", Weight.NOTABLE: "worth a look", Weight.PLAIN: "quiet"}
 
 
 def diff_report(change: ChangeReport, context: ReportContext) -> str:
     """In the order in which a reviewer reads it; the text ends in a newline."""
-    del context
-    return "".join(f"{printable(masked(line))}\n" for line in _lines(change))
+    return "".join(text for text, _ in styled(change, context.layout))
 
 
-def _lines(report: ChangeReport) -> Iterator[str]:
-    if report.is_empty:
-        yield f"the change does nothing: {report.base.name} and {report.head.name} come to the same"
+def styled(change: ChangeReport, layout: Layout = SHORT) -> Iterator[Styled]:
+    """The report in pieces; a terminal may colour them."""
+    if layout.width is None:
+        return _report(change, layout)
+    from poolsmith.report.wrapping import wrapped  # on demand
+
+    return wrapped(_report(change, layout), layout.width)
+
+
+def _report(change: ChangeReport, layout: Layout) -> Iterator[Styled]:
+    story = told(change)
+    if change.is_empty:
+        yield f"nothing changes: {_safe(story.scope)}\n", "plain"
         return
-    yield f"{report.base.name} {report.base.commit[:12]} to {report.head.name}"
-    yield from (f"allows itself: {item.what}" for item in report.self_grants)
-    for cluster in report.clusters:
-        yield from _cluster(cluster)
-    yield from (f"new {item.severity} {item.code} {item.primary.span}: {item.message}" for item in report.new_findings)
-    yield from (f"fixed {item.severity} {item.code}: {item.message}" for item in report.fixed_findings)
-    yield from (f"unknown: {text}" for text in report.unknown)
-    yield f"{counted(report.unchanged_clusters, 'cluster')} unchanged"
+    yield f"{_safe(story.scope)}\n", "plain"
+    yield WORDS[story.weight], _STYLES[story.weight]
+    yield f": {_safe(story.verdict)}\n", "plain"
+    folded = False
+    for section in story.sections:
+        shown = _shown(section, layout)
+        folded = folded or len(shown) < len(section.points) or any(point.details for point in shown)
+        yield section.title, "place"
+        yield f"{'' if shown else f': {_short(section)}'}\n", "plain"
+        for point in shown:
+            yield from _point(point, layout)
+        rest = len(section.points) - len(shown)
+        if shown and rest:
+            yield f"   and {rest:,} more\n", "faint"
+    if folded and not layout.verbose:
+        yield f"{_rest(layout)} shows all\n", "plain"
 
 
-def _cluster(cluster: ClusterDiff) -> Iterator[str]:
-    was = f" (was {cluster.renamed_from})" if cluster.renamed_from else ""
-    yield f"cluster {cluster.name}: {cluster.standing}{was}"
-    yield from map(_field, cluster.fields)
-    for pool in cluster.pools:
-        was = f" (was {pool.renamed_from})" if pool.renamed_from else ""
-        yield f"  pool {pool.name}: {pool.standing}{was}"
-        yield from (f"  {_field(field)}" for field in pool.fields)
-    yield from (f"  privilege: {item.words}" for item in cluster.privileges)
-    yield from (f"  {item.kind}: {item.words}" for item in cluster.disruptions)
-    for image in cluster.images:
-        yield f"  image {image.standing}: {image.image} on {joined(image.pools, _FEW)}"
-    yield from (f"  value {_field(item).strip()}" for item in cluster.values)
-    for item in cluster.objects:
-        where = f"{item.namespace}/" if item.namespace else ""
-        what = joined([field.pointer for field in item.fields], _FEW)
-        yield f"  {'made ' if item.made else ''}{where}{item.kind}/{item.name}: {item.standing} {what}".rstrip()
-    yield from (f"  drift {item.standing}: {item.words}" for item in cluster.drift)
-    yield from (f"  unknown: {text}" for text in cluster.unknown)
+def _rest(layout: Layout) -> str:
+    return f"`{printable_line(layout.rest)}`" if layout.rest else "`-v`"
 
 
-def _field(item: FieldChange) -> str:
-    return f"  {item.pointer}: {_side(item.standing, item.old)} -> {item.new}"
+def _short(section: Section) -> str:
+    return _safe(section.in_short)
 
 
-def _side(standing: Standing, value: object) -> object:
-    return "nothing" if standing == "added" else value
+def _shown(section: Section, layout: Layout) -> tuple[Point, ...]:
+    """None where one line tells the section. Notes are counted, unless they decide the exit code."""
+    points = section.points
+    if layout.verbose:
+        return points
+    if section.part in _COUNTED:
+        return points if len(points) <= _MOST_OF_OTHERS else ()
+    if section.part in _FINDINGS and layout.fail_on is not Severity.NOTE:
+        points = tuple(point for point in points if not point.is_note)
+    most = _MOST.get(section.part, _MOST_OF_OTHERS)
+    return points if len(points) == most + 1 else points[:most]
+
+
+def _point(point: Point, layout: Layout) -> Iterator[Styled]:
+    mark = "!" if point.weight is Weight.GRAVE else "-"
+    yield f" {mark} ", _STYLES[point.weight] if point.weight is not Weight.PLAIN else "plain"
+    yield _safe(point.words), "plain"
+    if point.places:
+        more = f" and {len(point.places) - 1:,} more" if len(point.places) > 1 else ""
+        yield f" ({str_place(point.places[0])}{more})", "faint"
+    yield "\n", "plain"
+    if layout.verbose:
+        if len(point.clusters) > 1:
+            yield f"      clusters: {_safe(', '.join(point.clusters))}\n", "faint"
+        for detail in point.details:
+            yield f"      {_safe(detail)}\n", "plain"
+        for place in point.places[1:]:
+            yield f"      see {str_place(place)}\n", "faint"
+
+
+def _safe(text: str) -> str:
+    return printable(masked(text))

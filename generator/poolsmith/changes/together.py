@@ -1,0 +1,75 @@
+"""A whole change as it is read: what is the same for many clusters is told once, what matters first.
+
+Every format shows these sections; none groups or words anything of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.changes.told import Part, Section, Told, Weight
+from poolsmith.changes.told_content import (
+    drift_points,
+    field_points,
+    fleet_points,
+    image_points,
+    images_in_short,
+    object_points,
+    objects_in_short,
+)
+from poolsmith.changes.told_disruption import disruption_points
+from poolsmith.changes.told_findings import finding_points, notes_in_short, self_grant_points, unknown_points
+from poolsmith.changes.told_privileges import privilege_points
+from poolsmith.changes.told_where import fleet_of
+from poolsmith.changes.verdict import scope, verdict
+from poolsmith.diagnostics.listing import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from poolsmith.changes.change_report import ChangeReport
+    from poolsmith.changes.told import Point
+
+_FEW = 2
+
+
+def told(report: ChangeReport) -> Told:
+    """Sections without points are left out."""
+    clusters = report.clusters
+    fleet = fleet_of(report)
+    by_part = {
+        Part.UNKNOWN: unknown_points(report, fleet),
+        Part.OWN: self_grant_points(report.self_grants),
+        Part.MORE: privilege_points(clusters, fleet, more=True),
+        Part.LESS: privilege_points(clusters, fleet, more=False),
+        Part.DISRUPTION: disruption_points(clusters, fleet),
+        Part.IMAGES: image_points(clusters, fleet),
+        Part.FIELDS: field_points(clusters, fleet),
+        Part.OBJECTS: object_points(clusters, fleet),
+        Part.NEW: finding_points(report.new_findings, new=True),
+        Part.FIXED: finding_points(report.fixed_findings, new=False),
+        Part.FLEET: fleet_points(clusters, fleet),
+        Part.DRIFT: drift_points(clusters, fleet),
+    }
+    sections = tuple(
+        Section(part=part, points=points, in_short=_in_short(part, report, points))
+        for part in Part
+        if (points := by_part[part])
+    )
+    weights = [section.weight for section in sections]
+    return Told(
+        weight=min(weights, key=lambda item: item.rank, default=Weight.PLAIN),
+        verdict=verdict(report),
+        scope=scope(report),
+        sections=sections,
+    )
+
+
+def _in_short(part: Part, report: ChangeReport, points: Sequence[Point]) -> str:
+    if part is Part.IMAGES:
+        return images_in_short(report.clusters)
+    if part is Part.OBJECTS:
+        return objects_in_short(report.clusters)
+    if part in (Part.NEW, Part.FIXED):
+        return notes_in_short(points)
+    return joined([point.words for point in points], _FEW, "; ")
