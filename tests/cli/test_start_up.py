@@ -32,7 +32,7 @@ LOADS = {
     "grants": (377, 236, READS),
     "generate --no-cache": (378, 234, NEVER | {"subprocess", "poolsmith.rules.registry", "poolsmith.schema"}),
     "diff --base HEAD": (405, 280, NEVER | {"poolsmith.rules.registry", "poolsmith.app.judged_cluster"}),
-    "diff --base HEAD --cluster edge": (550, 350, NEVER),
+    "diff --base HEAD --cluster edge": (556, 358, NEVER),
     "generate --check --no-cache": (378, 234, READS),
     "check --no-cache": (530, 336, NEVER),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.changes.compared import scope
 from poolsmith.changes.told import Part, Section, Told, Weight
 from poolsmith.changes.told_content import (
     drift_points,
@@ -21,7 +22,7 @@ from poolsmith.changes.told_disruption import disruption_points
 from poolsmith.changes.told_findings import finding_points, notes_in_short, self_grant_points, unknown_points
 from poolsmith.changes.told_privileges import privilege_points
 from poolsmith.changes.told_where import fleet_of
-from poolsmith.changes.verdict import scope, verdict
+from poolsmith.changes.verdict import verdict
 from poolsmith.diagnostics.listing import joined
 
 if TYPE_CHECKING:
@@ -70,6 +71,6 @@ def _in_short(part: Part, report: ChangeReport, points: Sequence[Point]) -> str:
         return images_in_short(report.clusters)
     if part is Part.OBJECTS:
         return objects_in_short(report.clusters)
-    if part in (Part.NEW, Part.FIXED):
+    if part in (Part.NEW, Part.FIXED) and all(point.is_note for point in points):
         return notes_in_short(points)
     return joined([point.words for point in points], _FEW, "; ")

@@ -8,7 +8,6 @@ from poolsmith.changes.change_report import DisruptionKind, Standing
 from poolsmith.changes.told_privileges import privilege_count
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.listing import counted, plural
-from poolsmith.diagnostics.printable import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,21 +15,6 @@ if TYPE_CHECKING:
     from poolsmith.changes.change_report import ChangeReport, ClusterDiff, Disruption
     from poolsmith.changes.told_privileges import PrivilegeCount
     from poolsmith.diagnostics import Diagnostic
-
-_FEW = 3
-
-
-def scope(report: ChangeReport) -> str:
-    """What was compared, and how much of it differs."""
-    compared = f"{_revision(report.base.name, report.base.commit)} to {_revision(report.head.name, report.head.commit)}"
-    touched = len(report.clusters)
-    if not touched:
-        return f"{compared}: {_unchanged(report.unchanged_clusters)}"
-    names = ", ".join(f"`{shorten(item.name)}`" for item in report.clusters[:_FEW])
-    more = f" and {touched - _FEW:,} more" if touched > _FEW else ""
-    which = "cluster changes" if touched == 1 else "clusters change"
-    rest = f", {report.unchanged_clusters:,} do not" if report.unchanged_clusters else ""
-    return f"{compared}: {touched:,} {which} ({names}{more}){rest}"
 
 
 def verdict(report: ChangeReport) -> str:
@@ -52,15 +36,6 @@ def _quiet(report: ChangeReport) -> str:
     if report.is_empty:
         return "nothing changes: no cluster is given anything else than before"
     return "no privilege more, and nothing restarts"
-
-
-def _revision(name: str, commit: str) -> str:
-    short = commit[:12]
-    return f"{shorten(name)} ({short})" if short and not name.startswith(short) else shorten(name)
-
-
-def _unchanged(count: int) -> str:
-    return "no cluster changes" if count != 1 else "the cluster does not change"
 
 
 def _unknown(report: ChangeReport) -> Iterator[str]:

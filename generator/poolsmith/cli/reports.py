@@ -15,12 +15,13 @@ from poolsmith.report.formats import CHECK, DIFF, FORMATS, format_check, format_
 from poolsmith.report.layout import FULL, Layout, ReportContext
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from poolsmith.app.report_files import ReportFile
     from poolsmith.changes.change_report import ChangeReport
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.report.finding_text import Styled
 
 _STYLES = {
     "error": "bold red",
@@ -54,7 +55,9 @@ def print_outcome(
     layout = replace(layout, width=width_of(sys.stdout))
     chosen = _chosen(output_format)
     if chosen == "text" and color is not False and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        _print_styled(outcome, layout)
+        from poolsmith.report.text import styled
+
+        _print_styled(styled(outcome, layout))
     else:
         _print(partial(format_check, outcome=outcome), chosen, CHECK, _context(chosen, tool, layout, root))
 
@@ -64,7 +67,13 @@ def print_change(
 ) -> None:
     """The report of a diff, in the same way."""
     chosen = _chosen(output_format)
-    context = _context(chosen, tool, replace(layout, width=width_of(sys.stdout)), root)
+    layout = replace(layout, width=width_of(sys.stdout))
+    if chosen == "text" and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        from poolsmith.report.diff_text import styled
+
+        _print_styled(styled(change, layout))
+        return
+    context = _context(chosen, tool, layout, root)
     _print(partial(format_diff, change=change), chosen, DIFF, context)
 
 
@@ -140,13 +149,11 @@ def _add_to_summary(path: str, text: str) -> None:
         tell([f"the step's summary can't be written: {error.strerror or error}"])
 
 
-def _print_styled(outcome: Outcome, layout: Layout) -> None:
+def _print_styled(pieces: Iterable[Styled]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from poolsmith.report.text import styled
-
     text = Text()
-    for piece, style in styled(outcome, layout):
+    for piece, style in pieces:
         text.append(harmless(piece, with_commands=True), style=_STYLES.get(style))
     Console(highlight=False, soft_wrap=True).print(text, end="")

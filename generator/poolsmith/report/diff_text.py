@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.changes.together import told
+from poolsmith.changes.compared import scope
 from poolsmith.changes.told import Part, Weight
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.masking import masked
@@ -50,10 +50,12 @@ def styled(change: ChangeReport, layout: Layout = SHORT) -> Iterator[Styled]:
 
 
 def _report(change: ChangeReport, layout: Layout) -> Iterator[Styled]:
-    story = told(change)
     if change.is_empty:
-        yield f"nothing changes: {_safe(story.scope)}\n", "plain"
+        yield f"nothing changes: {_safe(scope(change))}\n", "plain"
         return
+    from poolsmith.changes.together import told  # on demand: of many changes there is nothing to tell
+
+    story = told(change)
     yield f"{_safe(story.scope)}\n", "plain"
     yield WORDS[story.weight], _STYLES[story.weight]
     yield f": {_safe(story.verdict)}\n", "plain"
@@ -99,7 +101,7 @@ def _point(point: Point, layout: Layout) -> Iterator[Styled]:
     yield _safe(point.words), "plain"
     if point.places:
         more = f" and {len(point.places) - 1:,} more" if len(point.places) > 1 else ""
-        yield f" ({str_place(point.places[0])}{more})", "faint"
+        yield f" ({_safe(str_place(point.places[0]))}{more})", "faint"
     yield "\n", "plain"
     if layout.verbose:
         if len(point.clusters) > 1:
@@ -107,7 +109,7 @@ def _point(point: Point, layout: Layout) -> Iterator[Styled]:
         for detail in point.details:
             yield f"      {_safe(detail)}\n", "plain"
         for place in point.places[1:]:
-            yield f"      see {str_place(place)}\n", "faint"
+            yield f"      see {_safe(str_place(place))}\n", "faint"
 
 
 def _safe(text: str) -> str:

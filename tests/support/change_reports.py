@@ -1,0 +1,209 @@
+"""Changes as records: one with some of everything in the words that it is given, and one of a whole fleet."""
+
+from __future__ import annotations
+
+from poolsmith.changes.change_report import (
+    ChangeReport,
+    ClusterDiff,
+    Disruption,
+    DisruptionKind,
+    DriftChange,
+    FieldChange,
+    ImageChange,
+    ObjectChange,
+    OwnLeave,
+    PoolChange,
+    PrivilegeChange,
+    Revision,
+    SelfGrant,
+    Standing,
+    Waves,
+)
+from poolsmith.changes.pool_words import on_pools
+from poolsmith.changes.privileges import change_words
+from poolsmith.diagnostics import Location, Position, Severity, Span, diagnose
+from poolsmith.diagnostics.codes import CODE_BOOK
+from poolsmith.ledger.ledger_delta import Change, ChangeKind
+from poolsmith.ledger.privilege import Privilege
+
+BASE, HEAD = Revision(name="origin/main", commit="0123456789abcdef0123456789abcdef01234567"), Revision(name="HEAD")
+RULES = {severity: next(rule for rule in CODE_BOOK if rule.severity is severity) for severity in Severity}
+
+
+def at(path, line=1):
+    place = Position(line, 1)
+    return Location(span=Span(path=path, start=place, end=place))
+
+
+def finding(message, severity=Severity.ERROR, path="profiles/a/cluster.yaml", line=1, **more):
+    return diagnose(RULES[severity], message, at(path, line), **more)
+
+
+def privilege(new, pools, *, workload="DaemonSet/driver", granted=True, kind=ChangeKind.ADDED, old=None, path=None):
+    given = {
+        ChangeKind.ADDED: {"pools_after": pools},
+        ChangeKind.REMOVED: {"pools_before": pools},
+    }.get(kind, {"pools_before": pools, "pools_after": pools})
+    change = Change(
+        kind=kind,
+        namespace="gpu-operator",
+        workload=workload,
+        container="ctr",
+        old=Privilege.parse(old) if old else None,
+        new=Privilege.parse(new) if new else None,
+        **given,
+    )
+    place = at(path) if path else None
+    return PrivilegeChange(change=change, words=change_words(change), place=place, granted=granted)
+
+
+def drivers(pools, nodes, *, at_once=1, path="profiles/_bases/b.yaml"):
+    waves = -(-nodes // at_once)
+    words = (
+        f"the driver pods of `driver` {on_pools(pools)} are replaced, {nodes} nodes, {at_once} at a time, {waves} "
+        f"waves; each node is drained: `image` of container `ctr`"
+    )
+    return Disruption(
+        kind=DisruptionKind.DRIVER,
+        what="DaemonSet/driver",
+        namespace="gpu-operator",
+        pools=pools,
+        words=words,
+        waves=Waves(nodes=nodes, at_once=str(at_once), waves=waves, drains=True),
+        place=at(path),
+    )
+
+
+def restart(name, pools):
+    return Disruption(
+        kind=DisruptionKind.RESTART,
+        what=f"DaemonSet/{name}",
+        namespace="gpu-operator",
+        pools=pools,
+        words=f"`{name}` restarts {on_pools(pools)}, 1 at a time: `image` of container `ctr`",
+        place=at("profiles/_bases/b.yaml"),
+    )
+
+
+def fleet_change(clusters=100, pools=10):
+    """A base raises the driver of all pools, whose names are those of their clusters."""
+    return ChangeReport(
+        base=BASE,
+        head=HEAD,
+        clusters=tuple(_changed(f"c{number:03}", pools) for number in range(clusters)),
+        pools=clusters * pools,
+        new_findings=tuple(
+            finding(f"`driver` of `c{number:03}` has no grant", path=f"profiles/c{number:03}/cluster.yaml")
+            for number in range(clusters)
+        ),
+    )
+
+
+def _changed(name, count):
+    pools = tuple(f"{name}-p{number}" for number in range(count))
+    field = FieldChange(
+        pointer="/spec/driver/version",
+        standing=Standing.CHANGED,
+        old="580.1",
+        new="580.2",
+        place=at("profiles/_bases/b.yaml", 7),
+    )
+    return ClusterDiff(
+        name=name,
+        standing=Standing.CHANGED,
+        pools=tuple(PoolChange(name=pool, standing=Standing.CHANGED, fields=(field,)) for pool in pools),
+        privileges=(privilege("host-network", pools, granted=False, path="profiles/_bases/b.yaml"),),
+        disruptions=(drivers(pools, count * 4), restart("validator", pools)),
+        images=(
+            ImageChange(image="nvcr.io/nvidia/driver:580.1", standing=Standing.REMOVED, pools=pools),
+            ImageChange(image="nvcr.io/nvidia/driver:580.2", standing=Standing.ADDED, pools=pools),
+        ),
+        objects=tuple(
+            ObjectChange(
+                api_version="nvidia.com/v1alpha1",
+                kind="NVIDIADriver",
+                name=pool,
+                standing=Standing.CHANGED,
+                fields=(FieldChange(pointer="/spec/version", standing=Standing.CHANGED, old="580.1", new="580.2"),),
+            )
+            for pool in pools
+        ),
+    )
+
+
+def some_of_everything(text="x", *, many=1):
+    """All kinds of things, each with `text` wherever a user's text can be; `many` of each."""
+    names = tuple(f"{text}{number}" for number in range(many))
+    path = f"profiles/{text}/cluster.yaml"
+    place = at(path)
+    field = FieldChange(
+        pointer=f"/{text}/a", standing=Standing.CHANGED, old=text, new=[text, {text: text}], place=place
+    )
+    cluster = ClusterDiff(
+        name=text,
+        standing=Standing.RENAMED,
+        renamed_from=f"{text}-old",
+        fields=(field,),
+        pools=tuple(
+            PoolChange(name=name, standing=standing, renamed_from=text, fields=(field,), place=place)
+            for name in names
+            for standing in Standing
+        ),
+        privileges=tuple(
+            privilege(new, (name, "b"), workload=f"DaemonSet/{name}", granted=None, kind=kind, old=old, path=path)
+            for name in names
+            for kind, old, new in (
+                (ChangeKind.ADDED, None, "host-network"),
+                (ChangeKind.ADDED, None, "rbac:core/pods:list@cluster"),
+                (ChangeKind.REMOVED, "host-pid", None),
+                (ChangeKind.WIDENED, "host-path:/a/b:ro:none", "host-path:/a:rw:none"),
+                (ChangeKind.NARROWED, "host-path:/a:rw:none", "host-path:/a/b:ro:none"),
+            )
+        ),
+        disruptions=tuple(
+            Disruption(kind=kind, what=f"Kind/{name}", pools=(name,), words=f"`{name}` {text}", place=place)
+            for name in names
+            for kind in DisruptionKind
+        ),
+        images=tuple(
+            ImageChange(image=f"{name}:{text}", standing=standing, pools=(text,))
+            for name in names
+            for standing in (Standing.ADDED, Standing.REMOVED)
+        ),
+        values=(field,),
+        objects=tuple(
+            ObjectChange(
+                api_version="v1", kind=text, name=name, namespace=text, standing=standing, made=made, fields=(field,)
+            )
+            for name in names
+            for standing in (Standing.ADDED, Standing.REMOVED, Standing.CHANGED)
+            for made in (False, True)
+        ),
+        drift=tuple(
+            DriftChange(standing=standing, what=name, words=f"{name} {text}", cured=False, place=place)
+            for name in names
+            for standing in (Standing.ADDED, Standing.REMOVED)
+        ),
+        unknown=names,
+    )
+    found = tuple(
+        finding(name, severity, path=path, line=number, help=text, subject=text)
+        for number, name in enumerate(names, 1)
+        for severity in Severity
+    )
+    return ChangeReport(
+        base=Revision(name=text, commit="0" * 40),
+        head=Revision(name=text),
+        self_grants=tuple(
+            SelfGrant(kind=kind, subject=text, what=f"{name} {text}", widens=widens, place=place)
+            for name in names
+            for kind in OwnLeave
+            for widens in (True, False)
+        ),
+        clusters=(cluster, ClusterDiff(name=f"{text}-gone", standing=Standing.REMOVED)),
+        unchanged_clusters=3,
+        pools=2,
+        new_findings=found,
+        fixed_findings=found,
+        unknown=names,
+    )
