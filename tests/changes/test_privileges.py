@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from changes.two_sides import both_sides, replaced
+from poolsmith.changes.privilege_words import may
 from poolsmith.changes.privileges import privilege_changes
 from poolsmith.ledger.ledger_delta import ChangeKind
+from poolsmith.ledger.privilege import PRIVILEGE_NAMES, Privilege, privilege
 
 _RELEASE = "    release: v26.7.0\n"
 
@@ -47,3 +51,68 @@ def test_a_renamed_pool_gains_and_loses_nothing(tmp_path):
         old.unlink()
 
     assert _told(tmp_path, rename, cluster="prod-eu", renamed={"l40s-crio": "l40s-new"}) == ()
+
+
+def test_what_a_grant_covers_is_granted(tmp_path):
+    def add(folder):
+        text = (folder / "profiles/edge/l4.yaml").read_text().replace("name: l4\n", "name: l4-more\n")
+        (folder / "profiles/edge/l4-more.yaml").write_text(text)
+
+    found = _told(tmp_path, add)
+
+    assert found
+    assert {item.change.kind for item in found} == {ChangeKind.MOVED}
+    assert all(item.change.pools_after == ("l4-more",) for item in found)
+    assert all(item.words.endswith("on pool `l4-more` as well") for item in found)
+    assert {item.granted for item in found} == {True}, "the grants of the sample are for every pool"
+    _, before, after = both_sides(tmp_path / "again", "edge", add)
+    assert {item.granted for item in privilege_changes(before, after)} == {None}, "without grants nobody can say"
+
+
+def test_a_cluster_that_goes_loses_all_and_needs_no_grant(tmp_path):
+    project, before, _ = both_sides(tmp_path, "edge")
+
+    found = privilege_changes(before, None, project.policies.book)
+
+    assert {item.change.kind for item in found} == {ChangeKind.REMOVED}
+    assert {(item.granted, item.place) for item in found} == {(None, None)}
+    assert len(found) == len({(item.change.workload, item.change.container, item.change.old) for item in found})
+
+
+@pytest.mark.parametrize("name", PRIVILEGE_NAMES)
+def test_each_privilege_has_words(name):
+    arguments = {
+        "host-port": ("80",),
+        "capability": ("SYS_ADMIN",),
+        "host-path": ("/run", "rw", "bidirectional"),
+        "seccomp": ("unconfined",),
+        "apparmor": ("unconfined",),
+        "selinux": ("spc_t",),
+        "proc-mount": ("unmasked",),
+        "sysctl": ("net.a",),
+        "annotation": ("cdi.k8s.io/gpu",),
+        "volume": ("nfs",),
+        "rbac": ("core", "nodes", "get", "cluster", ""),
+    }
+    words = may(privilege(name, *arguments.get(name, ())))
+
+    assert not words.startswith("hold "), "the words of a privilege that nobody described"
+    assert words.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("token", "words"),
+    [
+        ("host-path:/run:ro:none", "read `/run` of the node (hostPath)"),
+        (
+            "host-path:/run:rw:bidirectional",
+            "read and write `/run` of the node, and mount into the node there (hostPath)",
+        ),
+        ("capability:ALL", "use every capability of the kernel (capabilities)"),
+        ("rbac:*/*:*@cluster", "do anything with every resource of every group in the whole cluster (RBAC)"),
+        ("rbac:core/secrets:get@ns/gpu#a", "get `secrets` in namespace `gpu`, only `a` (RBAC)"),
+        ("rbac:nonResourceURLs/metrics:get@cluster", "get `/metrics` of the API server (RBAC)"),
+    ],
+)
+def test_words_of_a_privilege(token, words):
+    assert may(Privilege.parse(token)) == words

@@ -10,7 +10,7 @@ from poolsmith.changes.stored_template import stored_template
 from poolsmith.diagnostics.listing import counted, joined
 from poolsmith.diagnostics.masking import masked_tree
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.sources.pod_template import CONTAINER_FIELDS, pod_template_pointer
+from poolsmith.sources.pod_template import CONTAINER_FIELDS, pod_template_of, pod_template_pointer
 from poolsmith.sources.pointer import join, split
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ _LABELS = ("metadata", "labels")
 
 
 def template_changes(old: Mapping[str, Any], new: Mapping[str, Any], kubernetes: str = "") -> tuple[FieldChange, ...]:
-    """None where no pod is replaced; pointers begin at the workload, secrets are masked."""
+    """Nothing where no pod is replaced; pointers begin at the workload, secrets are masked."""
+    if pod_template_of(old) == pod_template_of(new):
+        return ()
     before, after = stored_template(old, kubernetes), stored_template(new, kubernetes)
     if before == after:
         return ()
