@@ -40,8 +40,8 @@ lint: $(STAMP)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/yamllint -s profiles policies output .github .pre-commit-hooks.yaml .pre-commit-config.yaml
-	@$(BIN)/zizmor --offline --no-progress --quiet .github
+	@$(BIN)/yamllint -s profiles policies output .github action.yml action examples .pre-commit-hooks.yaml .pre-commit-config.yaml
+	@$(BIN)/zizmor --offline --no-progress --quiet .github action.yml action
 
 check: $(STAMP)
 	@$(BIN)/poolsmith generate --check

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from sticky_comment import MOST_CHARACTERS, fitting
 _ALL = ("generate", "check", "diff")
 _ACCEPTABLE = ("policy-widening", "judge-change")
 _OWN, _OF_BASE = "change", "base"
+_REPORTS = ("json", "text")
 _USAGE = 2
 _MOST_BYTES = 64 << 20
 _LEFT_FOR_MARKER = 2_000
@@ -63,9 +65,11 @@ class Run:
             return ""
         return base_of(self._folder, os.environ.get("GITHUB_EVENT_NAME", ""), event(), asked)
 
-    def call(self, name: str, *options: str, reports: tuple[str, ...] = ()) -> None:
-        """One command; its report goes to the log, with annotations, and into files beside."""
-        command = [self._poolsmith, name, *options, "--root", self._root, "--format", "github"]
+    def call(self, name: str, *options: str, annotates: bool = True, reports: tuple[str, ...] = ()) -> None:
+        """One command; its report goes to the log and into files beside. One command `annotates`, so that nothing is
+        said twice."""
+        command = [self._poolsmith, name, *options, "--root", self._root]
+        command += ["--format", "github" if annotates else "text"]
         command += [f"--output={form}={self.file(name, form)}" for form in reports]
         sys.stdout.write(f"::group::poolsmith {name}\n::endgroup::\n")
         sys.stdout.flush()
@@ -111,13 +115,14 @@ def follow(run: Run) -> dict[str, object]:
     more = ("html",) if is_set("HTML") else ()
     limit = f"--fail-on={fail_on}"
     if "generate" in commands:
-        run.call("generate", "--check", limit)
+        run.call("generate", "--check", limit, annotates="check" not in commands)
     if "check" in commands:
         judged = [f"--policies-from={base}", *allowed] if base and policies == _OF_BASE else []
         sarif = ("sarif",) if is_set("SARIF") else ()
-        run.call("check", limit, *judged, reports=("json", "markdown", *sarif, *more))
+        run.call("check", limit, *judged, reports=(*_REPORTS, *sarif, *more))
     if "diff" in commands and base:
-        run.call("diff", limit, f"--base={base}", *allowed, reports=("json", "markdown", *more))
+        options = (limit, f"--base={base}", *allowed)
+        run.call("diff", *options, annotates="check" not in commands, reports=(*_REPORTS, *more))
     return told(run, base)
 
 
@@ -163,9 +168,9 @@ def comment_file(run: Run, change: Any, code: int) -> Path:
     """What is said in the pull request: what the change does, and what is wrong. Empty when that is nothing."""
     parts = []
     if change is not None and changes_something(change):
-        parts.append(run.read("diff", "markdown"))
+        parts.append(fenced(run.read("diff", "text")))
     if run.codes.get("check"):
-        parts.append(run.read("check", "markdown"))
+        parts.append(fenced(run.read("check", "text")))
     text = "\n".join(part for part in parts if part)
     if code and not text:
         failed = ", ".join(f"`{name}`" for name, value in run.codes.items() if value)
@@ -173,6 +178,13 @@ def comment_file(run: Run, change: Any, code: int) -> Path:
     path = run.reports / "comment.md"
     path.write_text(fitting(text, MOST_CHARACTERS - _LEFT_FOR_MARKER, f"All of it: {run_address()}"), "utf-8")
     return path
+
+
+def fenced(text: str) -> str:
+    """A report for a terminal, as it stands: a fence is longer than any in it."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text.rstrip()}\n{fence}\n" if text.strip() else ""
 
 
 def main(arguments: list[str]) -> int:

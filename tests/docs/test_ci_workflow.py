@@ -1,4 +1,4 @@
-"""The workflow of docs/ci.md, and this repository's own, taken literally on real Git histories, harmless and hostile."""
+"""The workflow of docs/github.md, and this repository's own, taken literally on real Git histories, harmless and hostile."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from poolsmith.sources.yaml_reader import read_documents
 from support.workflow_runner import Runner
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/ci.md").read_text("utf-8")
-TODAY = "2026-11-20"
+PAGE = (ROOT / "docs/github.md").read_text("utf-8")
 CLUSTER = "lab-t4"
 GRANTS = "policies/privileges/driver.yaml"
-CHECK = "Profiles and output are sound, by the policies of the base"
+ACTION = "What it does, and whether it is sound, by the policies of the base"
+CHECK = "Verdict"
 OWNER = "Have code owners approved exactly this commit?"
-TOOL = "The tool, at the commit that stands here"
-GENERATED = "The output is what the profiles generate"
 OWNERS = "* @carol\n/policies/ @Alice @bob  # and nobody else\n"
 _BEGIN, _END = "<!-- workflow:begin -->\n```yaml\n", "```\n<!-- workflow:end -->"
 SHOWN = PAGE.partition(_BEGIN)[2].partition(_END)[0]
@@ -29,8 +27,7 @@ SHOWN = PAGE.partition(_BEGIN)[2].partition(_END)[0]
 
 def workflow(kind):
     own = (ROOT / ".github/workflows/profiles.yaml").read_text("utf-8")
-    text = (own if kind == "own" else SHOWN).replace('poolsmith" check ', f'poolsmith" check --today {TODAY} --jobs 1 ')
-    return read_documents(text.replace("<full commit id>", "main"))[0]
+    return read_documents((own if kind == "own" else SHOWN).replace("<full commit id>", "main"))[0]
 
 
 def git(folder, *words):
@@ -48,7 +45,8 @@ def base(tmp_path_factory):
     for name in (f"profiles/{CLUSTER}", "profiles/_bases", "profiles/_schemas", "policies"):
         shutil.copytree(ROOT / name, folder / name)
     assert not [item for item in generate(folder).outcome.diagnostics if str(item.severity) == "error"]
-    for name in (".ci/approved.py", "requirements-run.lock"):
+    shutil.copytree(ROOT / "action", folder / "action", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in (".ci/approved.py", "requirements-run.lock", "action.yml"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     put(
@@ -75,7 +73,7 @@ def put(folder, files):
 def judged(base, tmp_path):
     """Judge a change as the job of a workflow does: `change` edits a clone, `later` edits main afterwards."""
 
-    def run(kind, change, *, later=None, reviews=(), author="mallory", event="pull_request", only=()):
+    def run(kind, change, *, later=None, reviews=(), author="mallory", event="pull_request", commands=None):
         origin = tmp_path / "origin"
         git(tmp_path, "clone", "--quiet", "--bare", str(base), str(origin))
         git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
@@ -103,8 +101,10 @@ def judged(base, tmp_path):
             github |= {"event": {"merge_group": queue}, "event_name": event}
         assert tip is None or tip != head
         runner = Runner(tmp_path / "runner", origin=origin, tool=origin, answers=answers)
-        steps = [step for step in workflow(kind)["jobs"]["check"]["steps"] if not only or step.get("name") in only]
-        return runner.run({"steps": steps}, github)
+        job = workflow(kind)["jobs"]["check"]
+        if commands is not None:
+            job["steps"][-1]["with"]["commands"] = commands
+        return runner.run(job, github)
 
     return run
 
@@ -152,6 +152,11 @@ def with_another_judge(folder):
         {
             "generator/who": "the head\n",
             "requirements-run.lock": "poolsmith==0.0.1\n",
+            "action.yml": "runs: {using: composite, steps: []}\n",
+            "action/run.py": trap,
+            "action/step.py": trap,
+            "venv.py": trap,
+            "json.py": trap,
             ".ci/approved.py": "print('policies=true\\njudge=true')\n",
             ".github/CODEOWNERS": "* @mallory\n",
             ".github/workflows/profiles.yaml": "name: profiles\n",
@@ -180,7 +185,8 @@ def test_a_harmless_change_passes(judged, kind, event):
     job = judged(kind, harmless, event=event)
 
     assert job.passed, job.printed
-    assert job.steps[CHECK] == job.steps[GENERATED] == "success"
+    assert job.steps[ACTION] == job.steps[CHECK] == "success"
+    assert re.findall(r"^(\w+)", job.called, re.MULTILINE) == ["generate", "check", "diff"]
     assert job.installed.endswith("from the base\n")
     assert "0 errors" in job.printed
 
@@ -194,8 +200,7 @@ def test_a_hostile_change_fails_whatever_judge_it_brings(judged, kind):
     assert job.steps[CHECK] == "failure"
     assert "PSM502" in job.printed
     assert not trapped.exists()
-    if kind == "own":
-        assert job.installed.endswith("from the base\n")
+    assert job.installed.endswith("from the base\n")
     assert "policies/: no owner has approved" in job.printed
 
 
@@ -219,7 +224,7 @@ def test_a_conflict_is_no_pass(judged):
     job = judged("shown", cluster("# ours\n"), later=cluster("# theirs\n"))
 
     assert job.steps["What a merge would make of it"] == "failure"
-    assert job.steps[CHECK] == "skipped"
+    assert job.steps[ACTION] == "skipped"
     assert not job.passed
 
 
@@ -247,7 +252,7 @@ NOT_APPROVED = {
 
 
 def approval(judged, reviews, **options):
-    job = judged("shown", lambda folder: None, reviews=reviews, only=("The base, which judges", TOOL, OWNER), **options)
+    job = judged("shown", lambda folder: None, reviews=reviews, commands="generate", **options)
     assert job.steps[OWNER] == "success"
     return "policies/: approved by" in job.printed
 
@@ -275,7 +280,9 @@ def test_the_check_is_told_what_owners_have_accepted(judged, kind, reviews, acce
     job = judged(kind, lambda folder: None, reviews=reviews)
 
     assert job.passed, job.printed
-    assert re.findall(r"--accept (\S+)", job.called) == accepted
+    for verb in ("check", "diff"):
+        (line,) = re.findall(rf"^{verb} .*", job.called, re.MULTILINE)
+        assert re.findall(r"--accept=(\S+)", line) == accepted
 
 
 def widened_policies(folder):
@@ -285,7 +292,7 @@ def widened_policies(folder):
 
 
 def changed_judge(folder):
-    edit(folder, ".github/workflows/profiles.yaml", r'check --policies-from "\$BASE" "\$@"', "check || true")
+    edit(folder, ".github/workflows/profiles.yaml", r"codeowners: .*", "policies-from: change")
 
 
 @pytest.mark.parametrize(
@@ -313,40 +320,45 @@ def test_a_queue_asks_for_the_pull_request_behind_it(judged):
 @KINDS
 def test_the_workflow_is_that_of_the_base_and_has_no_rights_to_lose(kind):
     found = workflow(kind)
-    (job,) = found["jobs"].values()
+    check, comment = found["jobs"]["check"], found["jobs"]["comment"]
 
     assert "pull_request" not in found["on"]
     assert found["on"]["pull_request_target"] == {"branches": ["main"]}
     assert found["permissions"] == {}
-    assert job["permissions"] == {"contents": "read", "pull-requests": "read"}
-    assert all("cache" not in step.get("with", {}) for step in job["steps"])
-    assert all("secrets." not in json.dumps(step) for step in job["steps"])
-    order = [step.get("with", {}).get("path") or step.get("name", "") for step in job["steps"]]
-    assert next(at for at, name in enumerate(order) if name.startswith("Install ")) < order.index("head")
+    assert check["permissions"] == {"contents": "read", "pull-requests": "read"}
+    for job in (check, comment):
+        assert all("cache" not in step.get("with", {}) for step in job["steps"])
+        assert all("secrets." not in json.dumps(step) for step in job["steps"])
+    (judge,) = [step for step in check["steps"] if step.get("name") == ACTION]
+    assert judge["uses"] in ("./base", "example/poolsmith@main")
+    assert judge["with"]["directory"] == "head"
+    assert judge["with"]["codeowners"].startswith("base/")
 
 
-def test_what_the_page_shows_is_what_this_repository_does():
-    """Step by step, but for the tool's own checkout and pushes to main."""
-    own, shown = (workflow(kind)["jobs"]["check"]["steps"] for kind in ("own", "shown"))
+@KINDS
+def test_what_may_write_reads_nothing_of_the_head(kind):
+    comment = workflow(kind)["jobs"]["comment"]
 
-    def words(step):
-        text = step.get("run", "") + json.dumps(step.get("with", {})) + json.dumps(step.get("env", {}))
-        return set(re.findall(r"[\w./-]+", text)) - {"base", "poolsmith", "./base", "./poolsmith", "--format", "github"}
+    assert comment["permissions"]["pull-requests"] == "write"
+    assert comment["needs"] == "check"
+    assert not [step for step in comment["steps"] if "run" in step]
+    texts = json.dumps(comment["steps"])
+    assert "head" not in texts
+    assert "artifact" not in texts or '"poolsmith-comment"' in texts
 
-    allowed = {
-        "github.sha",
-        "-n",
-        "if",
-        "then",
-        "fi",
-        "set",
-        "--",
-        "push",
-        "github.event_name",
-        "base/requirements-run.lock",
-        "base/.ci/approved.py",
-        "poolsmith/requirements-run.lock",
-        "poolsmith/.ci/approved.py",
-    }
-    for mine, theirs in zip(own, shown[1:], strict=True):
-        assert words(mine) ^ words(theirs) <= allowed, mine.get("name")
+
+def test_what_the_page_shows_is_the_example_and_what_this_repository_does():
+    assert (ROOT / "examples/github/profiles.yaml").read_text("utf-8") == SHOWN
+
+    def words(job):
+        return set(re.findall(r"[\w./-]+", json.dumps(job)))
+
+    ours = {"github.sha", "github.event_name", "push", "./base", "./base/action/comment", "example/poolsmith", "main"}
+    ours |= {"example/poolsmith/action/comment", "generate", "--check", "and", "check"}
+    for name in ("check", "comment"):
+        own, shown = (workflow(kind)["jobs"][name] for kind in ("own", "shown"))
+        named = {step.get("name") for step in shown["steps"]}
+        own = {**own, "steps": [step for step in own["steps"] if step.get("name") in named]}
+        own["permissions"].pop("contents", None)
+        shown["permissions"].pop("contents", None)
+        assert words(own) ^ words(shown) <= ours

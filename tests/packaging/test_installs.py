@@ -13,7 +13,9 @@ from tools.locked_packages import BadLockError, locked_packages
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = sorted((*ROOT.glob("requirements*.lock"), *ROOT.glob(".ci/requirements*.lock")))
-WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.y*ml"))
+ACTIONS = [ROOT / "action.yml", *sorted((ROOT / "action").glob("*/action.yml"))]
+EXAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.is_file())
+WORKFLOWS = [*sorted((ROOT / ".github/workflows").glob("*.y*ml")), *ACTIONS]
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*.md"))]
 SCRIPTS = [ROOT / "Makefile", *sorted(path for path in (ROOT / ".ci").iterdir() if path.is_file() and not path.suffix)]
 SOURCES = [
@@ -22,7 +24,7 @@ SOURCES = [
     *sorted((ROOT / "tests").glob("*/**/README.md")),
 ]
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
-EVERYTHING = [*WORKFLOWS, *PAGES, *SCRIPTS, HOOKS, ROOT / ".pre-commit-config.yaml"]
+EVERYTHING = [*WORKFLOWS, *EXAMPLES, *PAGES, *SCRIPTS, HOOKS, ROOT / ".pre-commit-config.yaml"]
 
 _CLIENTS = r"(?:pip3?|uv|pipx|npm|npx|gem|cargo|apt|apt-get|brew|yarn|pnpm|conda|poetry)"
 INSTALLS = re.compile(
@@ -131,11 +133,16 @@ def documents_of(page):
 
 
 def used_actions():
-    for path in WORKFLOWS:
+    for path in (*WORKFLOWS, *EXAMPLES):
         yield from ((names(path), line) for line in path.read_text("utf-8").splitlines() if "uses:" in line)
     for page in PAGES:
         for text in documents_of(page):
             yield from ((names(page), line) for line in text.splitlines() if "uses:" in line)
+
+
+def is_ours(line):
+    """An action of this repository: of the base's checkout, or at a commit that the user fills in."""
+    return re.search(r"uses: (?:\./base(?:/[\w/-]+)?  # \S|example/poolsmith(?:/[\w/-]+)?@<full commit id>$)", line)
 
 
 def test_every_action_is_pinned_by_a_whole_commit_id_and_says_which_release_that_is():
@@ -143,9 +150,13 @@ def test_every_action_is_pinned_by_a_whole_commit_id_and_says_which_release_that
     loose = [
         (where, line)
         for where, line in used
-        if not re.search(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line)
+        if not re.search(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line) and not is_ours(line)
     ]
-    pins = {tuple(re.findall(r"([\w.-]+/[\w.-]+)@([0-9a-f]{40})  # (v\S+)", line)[0]) for _, line in used}
+    pins = {
+        tuple(re.findall(r"([\w.-]+/[\w./-]+)@([0-9a-f]{40})  # (v\S+)", line)[0])
+        for _, line in used
+        if not is_ours(line)
+    }
 
     assert used
     assert loose == []

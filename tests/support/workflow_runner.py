@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -10,14 +11,19 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from poolsmith.sources.yaml_reader import read_documents
+
 ROOT = Path(__file__).resolve().parents[2]
-_NAME = re.compile(r"\b(?:github|steps)(?:\.\w+)+")
+_NAME = re.compile(r"\b(?:github|steps|inputs|needs)(?:\.[\w-]+)+")
+_EXPRESSION = re.compile(r"\$\{\{ (.*?) \}\}")
+_LOCAL, _TOOL = "./", "example/poolsmith"
 _PYTHON = """#!{python} -I
 import os, pathlib, shutil, sys
-if sys.argv[1:3] != ["-m", "venv"]:
+words = [word for word in sys.argv[1:] if word not in ("-I", "--clear")]
+if words[:2] != ["-m", "venv"]:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
-folder = pathlib.Path(sys.argv[3]) / "bin"
-folder.mkdir(parents=True)
+folder = pathlib.Path(words[2]) / "bin"
+folder.mkdir(parents=True, exist_ok=True)
 shutil.copy({pip!r}, folder / "pip")
 """
 _PIP = """#!{python} -I
@@ -32,6 +38,7 @@ if not {{"--no-deps", "--no-build-isolation", "--no-index"}} <= set(words):
 made = folder / "poolsmith"
 made.write_text("#!{python} -I\\nimport sys\\nsys.path.insert(0, {generator!r})\\n"
                 "with open({called!r}, 'a') as log: print(*sys.argv[1:], file=log)\\n"
+                "sys.argv += ['--jobs', '1'] + (['--today', {today!r}] if sys.argv[1] in ('check', 'diff') else [])\\n"
                 "from poolsmith.cli.main import main\\nmain()\\n")
 made.chmod(0o755)
 with open({log!r}, "a") as log:
@@ -47,6 +54,10 @@ class Job:
     printed: str = ""
     installed: str = ""
     called: str = ""
+    used: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    """Actions of others, with their inputs; they are not run."""
+    outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of the job's own steps, by id."""
 
     @property
     def passed(self):
@@ -54,11 +65,15 @@ class Job:
 
 
 class Runner:
-    """`origin` and the tool's repository are bare repositories; `answers` are what `gh api PATH` prints, by path."""
+    """`origin` and the tool's repository are bare repositories; `answers` are what `gh api PATH` prints, by path.
 
-    def __init__(self, folder, *, origin, tool, answers):
+    `environment` is what the runner sets beside what follows from `github`; `today` is the day for grants and waivers.
+    """
+
+    def __init__(self, folder, *, origin, tool, answers, today="2026-11-20", environment=None):
         self.folder, self.origin, self.tool = folder, origin, tool
         self.work, self.temp, self.path = folder / "work", folder / "temp", folder / "path"
+        self.environment = environment or {}
         for one in (self.work, self.temp, self.path):
             one.mkdir(parents=True)
         self.log = folder / "pip.log"
@@ -70,9 +85,11 @@ class Runner:
             "log": str(self.log),
             "called": str(self.called),
             "generator": str(ROOT / "generator"),
+            "today": today,
         }
         self._command("pip-stub", _PIP.format(**names))
-        self._command("python", _PYTHON.format(**names, pip=str(self.path / "pip-stub")))
+        for name in ("python", "python3"):
+            self._command(name, _PYTHON.format(**names, pip=str(self.path / "pip-stub")))
         self._command(
             "gh",
             f"#!{sys.executable} -I\nimport sys\nanswers = {answers!r}\n"
@@ -84,46 +101,105 @@ class Runner:
         (self.path / name).chmod((self.path / name).stat().st_mode | stat.S_IXUSR)
 
     def run(self, job, github):
-        done, outputs, outcomes = Job(), {}, {}
-        for step in job["steps"]:
+        done = Job()
+        self._told(github)
+        done.outputs, _ = self._steps(job["steps"], {"github": github}, done, {})
+        done.installed, done.called = self.log.read_text(), self.called.read_text()
+        return done
+
+    def _told(self, github):
+        """What the runner tells each step of its run."""
+        told, summary = self.temp / "event.json", self.temp / "summary.md"
+        told.write_text(json.dumps(github.get("event", {})))
+        summary.touch()
+        self.environment = {
+            "CI": "true",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_EVENT_PATH": str(told),
+            "GITHUB_EVENT_NAME": github.get("event_name", ""),
+            "GITHUB_REPOSITORY": github.get("repository", ""),
+            "GITHUB_RUN_ID": "99",
+            "GITHUB_SERVER_URL": "https://github.example",
+            "GITHUB_API_URL": "http://127.0.0.1:9",
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "GITHUB_WORKSPACE": str(self.work),
+            **self.environment,
+        }
+
+    def _steps(self, steps, given, done, environment):
+        """Outputs by id, and whether all went well. `given` are the contexts that expressions see."""
+        outputs, outcomes, well = {}, {}, True
+        for step in steps:
             known = {
-                "github": github,
+                **given,
                 "steps": {
                     name: {"outputs": outputs.get(name, {}), "outcome": outcome} for name, outcome in outcomes.items()
                 },
             }
             name = step.get("name", step.get("uses"))
-            wanted = filled(step.get("if", ""), known) if "if" in step else done.passed
-            if not wanted or (not done.passed and "cancelled()" not in str(step.get("if", ""))):
+            wanted = filled(step.get("if", ""), known) if "if" in step else well
+            if not wanted or (not well and "cancelled()" not in str(step.get("if", ""))):
                 done.steps[name] = outcomes[step.get("id")] = "skipped"
                 continue
             if "uses" in step:
-                result = self._use(
-                    step["uses"], {key: filled(value, known) for key, value in step.get("with", {}).items()}
-                )
+                options = {key: filled(value, known) for key, value in step.get("with", {}).items()}
+                result, outputs[step.get("id")] = self._use(step["uses"], options, known, done)
             else:
-                result, outputs[step.get("id")] = self._script(step, known)
+                result, outputs[step.get("id")] = self._script(step, known, environment)
             done.printed += result.stdout + result.stderr
             done.steps[name] = outcomes[step.get("id")] = "failure" if result.returncode else "success"
-        done.installed, done.called = self.log.read_text(), self.called.read_text()
-        return done
+            well = well and not result.returncode
+        return outputs, well
 
-    def _use(self, action, options):
+    def _use(self, action, options, known, done):
+        nothing = subprocess.CompletedProcess([], 0, "", "")
+        if action.startswith((_LOCAL, _TOOL)):
+            return self._composite(self._folder_of(action), options, known, done)
+        done.used.append((action, options))
         if not action.startswith("actions/checkout@"):
-            return subprocess.CompletedProcess([], 0, "", "")
+            return nothing, {}
         assert options["persist-credentials"] is False
-        source, target = (self.tool if "repository" in options else self.origin), self.work / options["path"]
+        source, target = (self.tool if "repository" in options else self.origin), self.work / options.get("path", ".")
         script = 'git clone --quiet --no-checkout "$1" "$2" && cd "$2" && git fetch --quiet origin "+refs/*:refs/remotes/all/*" &&'
         script += ' (git checkout --quiet --detach "origin/$3" 2>/dev/null || git checkout --quiet --detach "$3")'
-        return self._bash(script, self.work, {}, str(source), str(target), str(options["ref"]))
+        return self._bash(script, self.work, {}, str(source), str(target), str(options.get("ref") or "main")), {}
 
-    def _script(self, step, known):
+    def _folder_of(self, action):
+        """An action of the work tree, or of the tool's repository at the commit that is named."""
+        if action.startswith(_LOCAL):
+            return self.work / action
+        place, _, commit = action.partition("@")
+        target = self.folder / "actions" / commit
+        if not target.is_dir():
+            subprocess.run(["git", "clone", "--quiet", str(self.tool), str(target)], check=True)
+            subprocess.run(["git", "checkout", "--quiet", "--detach", commit], cwd=target, check=True)
+        return target / place.removeprefix(_TOOL).lstrip("/")
+
+    def _composite(self, folder, options, known, done):
+        action = read_documents((folder / "action.yml").read_text("utf-8"))[0]
+        assert set(options) <= set(action["inputs"]), "an input that the action does not have"
+        inputs = {
+            name: str(options[name] if options.get(name) is not None else filled(item.get("default", ""), known))
+            for name, item in action["inputs"].items()
+        }
+        for name, value in options.items():
+            inputs[name] = {True: "true", False: "false"}.get(value, str(value))
+        here = {"github": known["github"], "inputs": inputs}
+        assert all(step.get("shell") == "bash" for step in action["runs"]["steps"] if "run" in step)
+        steps, well = self._steps(action["runs"]["steps"], here, done, {"GITHUB_ACTION_PATH": str(folder)})
+        known = {"steps": {name: {"outputs": found} for name, found in steps.items()}}
+        outputs = {name: filled(item["value"], known) for name, item in action.get("outputs", {}).items()}
+        return subprocess.CompletedProcess([], 0 if well else 1, "", ""), outputs
+
+    def _script(self, step, known, more):
         output = self.temp / "output"
         output.write_text("")
         assert "${{" not in step["run"], "nothing is interpolated into a script"
-        environment = {key: str(filled(value, known) or "") for key, value in step.get("env", {}).items()}
+        environment = {key: text_of(filled(value, known)) for key, value in step.get("env", {}).items()}
         result = self._bash(
-            step["run"], self.work / step.get("working-directory", "."), {**environment, "GITHUB_OUTPUT": str(output)}
+            step["run"],
+            self.work / step.get("working-directory", "."),
+            {**more, **environment, "GITHUB_OUTPUT": str(output)},
         )
         return result, dict(line.split("=", 1) for line in output.read_text().splitlines())
 
@@ -134,6 +210,7 @@ class Runner:
             "RUNNER_TEMP": str(self.temp),
             "HOME": str(self.temp),
             "POOLSMITH_CACHE_DIR": "",
+            **self.environment,
             **environment,
         }
         everything["PATH"] = f"{self.path}:{os.environ['PATH']}"
@@ -147,16 +224,24 @@ class Runner:
         )
 
 
+def text_of(value):
+    """As the runner writes it into a variable."""
+    return {True: "true", False: "false", None: ""}.get(value, str(value))
+
+
 def filled(value, known):
     """A text with its expressions evaluated; one that is nothing but an expression is its value."""
     if not isinstance(value, str) or "${{" not in value:
         return value
-    (only,) = re.findall(r"^\$\{\{ (.*) \}\}$", value)
-    text = re.sub(r"!(?!=)", " not ", only.replace("&&", " and ").replace("||", " or "))
-    return eval(
-        _NAME.sub(lambda match: f"look({match[0]!r})", text),
-        {"look": lambda path: _at(known, path), "cancelled": lambda: False},
-    )
+    if (whole := _EXPRESSION.fullmatch(value)) is not None:
+        return _value(whole[1], known)
+    return _EXPRESSION.sub(lambda match: text_of(_value(match[1], known)), value)
+
+
+def _value(expression, known):
+    names = _NAME.sub(lambda match: f"look({match[0]!r})", expression)
+    text = re.sub(r"!(?!=)", " not ", names.replace("&&", " and ").replace("||", " or "))
+    return eval(text, {"look": lambda path: _at(known, path), "cancelled": lambda: False, "always": lambda: True})
 
 
 def _at(known, path):
