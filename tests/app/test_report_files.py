@@ -18,6 +18,7 @@ def project(tmp_path, monkeypatch):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "profiles/lab/cluster.yaml").write_text("kept\n")
     (tmp_path / "README.md").write_text("kept\n")
+    (tmp_path / "values.yaml").write_text("kept\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -46,6 +47,7 @@ def test_every_ending_is_of_one_format(name):
         ("json=reports/../policies/waivers.yaml", "is in policies/"),
         ("json=.git/config", "is in .git/"),
         ("nowhere/report.json", "there is no folder"),
+        ("json=values.yaml", "is a YAML file"),
         ("json=reports", "is no regular file"),
         ("report.docx", "no format has this ending"),
         ("pdf=report", "`pdf` is no format"),

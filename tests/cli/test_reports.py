@@ -8,10 +8,12 @@ import pty
 import re
 import subprocess
 import sys
+import termios
 
 import pytest
 
 from poolsmith import __version__
+from poolsmith.report.formats import FORMATS, Format
 
 ESCAPE = "\x1b"
 
@@ -142,12 +144,13 @@ def test_a_pipe_gets_no_escape_codes(broken, start_cli, form, environment):
     assert ESCAPE.encode() not in out + err
 
 
-def on_a_terminal(args, environment):
+def on_a_terminal(args, environment, *, cwd=None, columns=None):
     """What a terminal would show."""
     main, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "poolsmith", *map(str, args)], stdin=other, stdout=other, stderr=other, env=environment
-    )
+    if columns is not None:
+        termios.tcsetwinsize(other, (40, columns))
+    command = [sys.executable, "-m", "poolsmith", *map(str, args)]
+    process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environment, cwd=cwd)
     os.close(other)
     shown = b""
     while True:
@@ -183,6 +186,64 @@ def test_a_terminal_gets_colours_unless_it_wants_none(broken, repository, flags,
 
     assert "PSM101" in shown
     assert (ESCAPE in shown) is coloured
+
+
+def test_lines_are_as_wide_as_the_terminal(broken, repository):
+    environment = dict(os.environ) | {
+        "PYTHONPATH": str(repository / "generator"),
+        "TERM": "xterm-256color",
+        "NO_COLOR": "1",
+    }
+    environment.pop("GITHUB_ACTIONS", None)
+    narrow, wide = (on_a_terminal(["generate"], environment, cwd=broken, columns=columns) for columns in (60, 500))
+
+    assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, wide.splitlines()))
+    assert narrow.split() == wide.split()
+
+
+@pytest.mark.parametrize(
+    "flags", [["-v"], ["--group-by", "cluster"], ["--group-by", "file", "-v"], ["--format", "sarif"]], ids=" ".join
+)
+@pytest.mark.parametrize("fail_on", ["error", "note"])
+def test_no_flag_of_the_report_changes_the_exit_code(sample_project, run_cli, flags, fail_on):
+    args = ["generate", "--fail-on", fail_on]
+    assert run_cli([*args, *flags], cwd=sample_project).code == run_cli(args, cwd=sample_project).code
+
+
+def test_a_step_gets_its_summary_where_there_is_a_format_for_it(broken, run_cli, monkeypatch, tmp_path):
+    summary = tmp_path / "summary.md"
+    summary.write_text("from a step before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setitem(FORMATS, "markdown", Format(".md", check="text"))
+    args = ["generate", "--format", "github"]
+    run_cli(args, cwd=broken)
+    text = summary.read_text()
+
+    assert text.startswith("from a step before\n")
+    assert "\nprofiles/edge/l4.yaml:11:5: error PSM101 " in text
+    summary.write_bytes(b"x" * (1 << 20))
+    result = run_cli(args, cwd=broken)
+    assert result.err == "poolsmith: the step's summary has no room for this report\n"
+    assert summary.stat().st_size == 1 << 20
+
+
+def test_annotations_name_files_from_the_top_of_the_repository(broken, run_cli):
+    (broken.parent / ".git").mkdir()
+    lines = run_cli(["generate", "--root", broken, "--format", "github"]).out.splitlines()
+
+    assert any(line.startswith("::error file=sample/profiles/edge/l4.yaml,line=11,col=5,") for line in lines)
+
+
+def test_a_report_that_cannot_be_written_hides_no_finding(broken, run_cli, monkeypatch, tmp_path):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("poolsmith.app.report_files._replace", fail)
+    result = run_cli(["check", "--output", tmp_path / "a.json"], cwd=broken)
+
+    assert result.code == 1
+    assert "error PSM101" in result.out
+    assert "No space left on device" in result.err
 
 
 def test_a_terminal_is_not_steered_by_a_profile(broken, repository):

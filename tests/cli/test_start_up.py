@@ -21,7 +21,7 @@ LOADS = {
     ),
     "--help": (14, 5, PARSER_ONLY | {"json", "poolsmith.cli.options"}),
     "check --help": (24, 8, PARSER_ONLY),
-    "catalog list": (35, 14, READS),
+    "catalog list": (37, 15, READS),
     "schema NodePool": (79, 72, PARSER_ONLY),
     "init new": (105, 107, NEVER),
     "rules": (227, 74, NEVER | {"poolsmith.plan.pipeline", "poolsmith.output"}),

@@ -193,13 +193,13 @@ def test_a_bug_ends_with_70_and_one_line_without_the_users_data(generated, run_c
         raise RuntimeError("secret of the user")
 
     for module, name in (
-        ("run", "open_project"),
-        ("explain", "open_project"),
-        ("initialize", "schema_files"),
-        ("rule_book", "rule_book"),
-        ("schemas", "schema_text"),
+        ("app.run", "open_project"),
+        ("app.explain", "open_project"),
+        ("app.initialize", "schema_files"),
+        ("rules.rule_book", "rule_book"),
+        ("app.schemas", "schema_text"),
     ):
-        monkeypatch.setattr(import_module(f"poolsmith.app.{module}"), name, fail)
+        monkeypatch.setattr(import_module(f"poolsmith.{module}"), name, fail)
     result = run_cli(args, cwd=generated)
 
     assert (result.code, result.out) == (70, "")

@@ -143,6 +143,7 @@ def test_by_file_findings_stand_in_the_order_of_files_and_lines():
         diagnose(rule(number), "wrong", at(path, line))
         for path, line, number in (("a.yaml", 3, 201), ("a.yaml", 9, 200), ("b.yaml", 1, 200))
     ]
+    found[0] = diagnose(rule(201), "wrong", at("a.yaml", 3), severity=Severity.WARNING)
     lines = [line for line in text(found, group_by=FILE).splitlines() if GREPPABLE.match(line)]
     assert [line.partition(" ")[0] for line in lines] == ["a.yaml:3:1:", "a.yaml:9:1:", "b.yaml:1:1:"]
 

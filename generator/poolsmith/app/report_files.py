@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _OURS = ("profiles", "policies", "output", ".git")
 """Folders of a project in which no report is written: what is read, generated or git's own."""
+_NO_REPORTS = (".yaml", ".yml")
 _STANDARD_OUTPUT = "-"
 
 
@@ -102,6 +103,8 @@ def _refuse(root: Path, path: str, shown: str) -> None:
         state = _state(parent)
         if state is not None and (name := ours.get((state.st_dev, state.st_ino))) is not None:
             raise UsageError(f"{said} is in {name}/, which holds no reports; choose another folder")
+    if path.lower().endswith(_NO_REPORTS) and os.path.exists(path):  # noqa: PTH110
+        raise UsageError(f"{said} is a YAML file, and no report; nothing is written there")
 
 
 def _refuse_links(root: Path, path: str, said: str) -> None:

@@ -152,8 +152,10 @@ def command(
                 rehash=rehash,
             )
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-    write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)
-    print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
+    try:
+        write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)
+    finally:
+        print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
     return exit_code(outcome, fail_on)
 
 

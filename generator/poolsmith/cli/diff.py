@@ -88,8 +88,10 @@ def command(
     with progress_bar("comparing") as progress:
         report = diff(root, chosen, progress)
     layout = options.layout(verbose=verbose, fail_on=fail_on)
-    write_report_files(root, files, partial(format_diff, change=report), tool=TOOL, layout=layout)
-    print_change(report, output_format=output_format, tool=TOOL, layout=layout, root=root)
+    try:
+        write_report_files(root, files, partial(format_diff, change=report), tool=TOOL, layout=layout)
+    finally:
+        print_change(report, output_format=output_format, tool=TOOL, layout=layout, root=root)
     return Exit.FINDINGS if _fails(report, Severity(fail_on)) else Exit.CLEAN
 
 

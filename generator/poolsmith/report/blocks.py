@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.printable import printable
 from poolsmith.record import record
-from poolsmith.report.layout import CLUSTER, RULE
+from poolsmith.report.layout import CLUSTER, FILE, RULE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,8 @@ _FEW_NAMES = 5
 
 @record
 class Block:
-    """`findings`, the worst first; what several clusters have at one place, from a base say, is there once.
+    """`findings`, the worst first, of a file by line; what several clusters have at one place, from a base say, is
+    there once.
 
     `clusters` are those that any of them is about; `name` is a code, a cluster or a path.
     """
@@ -54,7 +55,7 @@ def blocks_of(findings: Iterable[Diagnostic], group_by: str) -> list[Block]:
     groups: dict[str, list[Diagnostic]] = {}
     for item in findings:
         groups.setdefault(_key(item, group_by), []).append(item)
-    blocks = [_block(name, items) for name, items in groups.items()]
+    blocks = [_block(name, items, group_by) for name, items in groups.items()]
     if group_by == RULE:
         return sorted(blocks, key=_badness)
     return sorted(blocks, key=lambda block: block.name)
@@ -82,9 +83,9 @@ def _key(item: Diagnostic, group_by: str) -> str:
     return cluster_of(item) if group_by == CLUSTER else item.primary.span.path
 
 
-def _block(name: str, items: list[Diagnostic]) -> Block:
+def _block(name: str, items: list[Diagnostic], group_by: str) -> Block:
     once: dict[tuple[object, ...], Diagnostic] = {}
-    for item in sorted(items, key=lambda one: one.severity.rank):
+    for item in items if group_by == FILE else sorted(items, key=lambda one: one.severity.rank):
         once.setdefault((item.severity, item.code, str(item.primary.span), item.message), item)
     clusters = sorted({cluster_of(item) for item in items} - {""})
     return Block(name=name, findings=tuple(once.values()), clusters=tuple(clusters))

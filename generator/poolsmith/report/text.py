@@ -53,7 +53,7 @@ def styled(outcome: Outcome, layout: Layout = SHORT) -> Iterator[Styled]:
 def _report(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
     folded = [item for item in outcome.open if layout.folds(item)]
     found = [item for item in outcome.open if not layout.folds(item)]
-    shown = found if layout.verbose else sorted(found, key=lambda item: item.severity.rank)[:_MOST_SHOWN]
+    shown = found if layout.verbose else _worst_of(found)
     lines = 0
     for block in blocks_of(shown, layout.group_by):
         for text, style in _block(block, layout):
@@ -68,6 +68,14 @@ def _report(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
         yield f"{_notes(folded)}; {_rest(layout)} shows them\n", "plain"
     if lines > _A_SCREEN and not layout.verbose:
         yield from _worst(found, layout)
+
+
+def _worst_of(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """As many as are shown, in their order."""
+    if len(found) <= _MOST_SHOWN:
+        return found
+    kept = set(map(id, sorted(found, key=lambda item: item.severity.rank)[:_MOST_SHOWN]))
+    return [item for item in found if id(item) in kept]
 
 
 def _block(block: Block, layout: Layout) -> Iterator[Styled]:
