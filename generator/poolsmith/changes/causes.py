@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.switches import read_switches
@@ -33,6 +34,9 @@ class Causes:
     before: SeenCluster | None
     after: SeenCluster | None
     renamed: Mapping[str, str]
+    _of_workloads: dict[tuple[str, tuple[str, ...]], Location | None] = field(default_factory=dict)
+    _touched: dict[str, tuple[FromProfile, ...]] = field(default_factory=dict)
+    """By pool."""
 
     def of_lines(self, lines: Iterable[FromProfile]) -> Location | None:
         """The first of the lines that the change touches; where it touches none of them, the release if that changes.
@@ -48,7 +52,10 @@ class Causes:
 
     def of_workload(self, made: Made, pools: Iterable[str] = ()) -> Location | None:
         """Of the pods of a workload on `pools`: its own values, then those of all workloads, then lines of pools."""
-        return self.of_lines(self._lines_of(made, tuple(pools)))
+        key = made.key, tuple(pools)
+        if key not in self._of_workloads:
+            self._of_workloads[key] = self.of_lines(self._lines_of(made, key[1]))
+        return self._of_workloads[key]
 
     def of_pools(self, pools: Iterable[str], *pointers: str) -> Location | None:
         """The first line at one of the pointers into the pools' profiles that the change touches."""
@@ -95,8 +102,13 @@ class Causes:
         if setting is not None:
             yield from profile_inputs(setting.origin)
 
-    def _touched_in_pool(self, pool: str) -> Iterator[FromProfile]:
+    def _touched_in_pool(self, pool: str) -> tuple[FromProfile, ...]:
         """What differs in a pool's own profile, bases merged in, by its highest field."""
+        if pool not in self._touched:
+            self._touched[pool] = tuple(self._find_touched(pool))
+        return self._touched[pool]
+
+    def _find_touched(self, pool: str) -> Iterator[FromProfile]:
         then, now = _spec_of(self.before, self.old_name(pool)), _spec_of(self.after, pool)
         for name in sorted({*then, *now}):
             old, new = then.get(name), now.get(name)
