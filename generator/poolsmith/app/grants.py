@@ -16,7 +16,7 @@ from poolsmith.ledger.grant_check import GrantJudge
 from poolsmith.ledger.grants.family import label_of
 from poolsmith.ledger.grants.grant import GRANT
 from poolsmith.ledger.grants.proposal import proposals
-from poolsmith.ledger.grants.proposal_text import free_name, named_proposals, proposal_text
+from poolsmith.ledger.grants.proposal_text import Answers, free_name, named_proposals, proposal_text
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.policies.files import POLICIES, PRIVILEGES
 from poolsmith.record import record
@@ -52,8 +52,11 @@ class MissingGrants:
         return any(item.severity is Severity.ERROR for item in self.diagnostics)
 
 
-def missing_grants(root: Path, clusters: Sequence[str] = (), *, write: bool = False) -> MissingGrants:
-    """For the clusters named, or all. Files that exist are left alone: additions stand in new ones.
+def missing_grants(
+    root: Path, clusters: Sequence[str] = (), *, write: bool = False, answers: Answers | None = None
+) -> MissingGrants:
+    """For the clusters named, or all, with the same answers in each. Files that exist are left alone: additions stand
+    in new ones.
 
     Raises UsageError, NoInputError, WriteError.
     """
@@ -74,7 +77,7 @@ def missing_grants(root: Path, clusters: Sequence[str] = (), *, write: bool = Fa
         needs = [judge.needs(prediction) for prediction in predictions]
         found = proposals(needs, [files.name for files in project.fleet.clusters])
     taken = [loaded.grant.name for loaded in policies.grants[0]]
-    texts = _files(project, named_proposals(found, taken))
+    texts = _files(project, named_proposals(found, taken), answers or Answers())
     if write:
         _write(project, texts)
     lines = sum(len(prediction.ledger.lines) for prediction in predictions)
@@ -88,11 +91,11 @@ def missing_grants(root: Path, clusters: Sequence[str] = (), *, write: bool = Fa
     )
 
 
-def _files(project: Project, named: Sequence[tuple[str, Proposal]]) -> dict[str, str]:
+def _files(project: Project, named: Sequence[tuple[str, Proposal]], answers: Answers) -> dict[str, str]:
     """One file for each workload, under a name that is free."""
     by_workload: defaultdict[str, list[str]] = defaultdict(list)
     for name, item in named:
-        by_workload[item.workload].append(proposal_text(item, name))
+        by_workload[item.workload].append(proposal_text(item, name, answers))
     folder = project.root / PRIVILEGES
     taken = {path.stem for path in folder.iterdir()} if folder.is_dir() else set()
     texts: dict[str, str] = {}

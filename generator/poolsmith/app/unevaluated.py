@@ -127,6 +127,8 @@ def _unanswered(item: Unevaluated) -> Diagnostic:
         f"do without it; or have the owners of {SUPPLY} answer for it, in an entry of `acceptUnknown` with {told} and "
         f"the words after the colon as `unknown`"
         if item.cluster
+        else f"review them, and grant them in {PRIVILEGES}/: `poolsmith grants --write` proposes the grants"
+        if item.place.span.path == PRIVILEGES
         else "correct what keeps it from being evaluated"
     )
     return diagnose(codes.UNANSWERED, message, item.place, help=advice, subject=item.cluster)

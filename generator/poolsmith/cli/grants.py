@@ -13,6 +13,7 @@ from poolsmith.cli.reports import print_problems
 from poolsmith.cli.terminal import tell, write
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
 
@@ -20,24 +21,34 @@ if TYPE_CHECKING:
 @options.root
 @options.clusters
 @click.option("--write", "writes", is_flag=True, help="Write them to policies/privileges/, as new files.")
-def command(root: Path, clusters: tuple[str, ...], writes: bool) -> int:
+@click.option("--reason", metavar="TEXT", default="", help="What the privileges are needed for, in each grant.")
+@click.option("--owner", metavar="TEXT", default="", help="The team that is responsible, in each grant.")
+@click.option(
+    "--expires", metavar="DAY", type=click.DateTime(("%Y-%m-%d",)), default=None, help="The last day, in each grant."
+)
+def command(
+    root: Path, clusters: tuple[str, ...], writes: bool, reason: str, owner: str, expires: datetime | None
+) -> int:
     """Print the smallest grants for all privileges that nobody has granted yet.
 
-    Who reviews them fills in reason, owner and the last day; until then `poolsmith check` reports them. Files that
-    exist are never changed.
+    Who reviews them says reason, owner and the last day, here for all of them or in the files; until then `poolsmith
+    check` reports them. Files that exist are never changed.
     """
     from poolsmith.app.grants import missing_grants
+    from poolsmith.ledger.grants.proposal_text import Answers
     from poolsmith.report.grants_text import grants_yaml, summary
 
-    result = missing_grants(root, clusters, write=writes)
+    answers = Answers(reason=reason, owner=owner, expires=expires.date().isoformat() if expires is not None else "")
+    result = missing_grants(root, clusters, write=writes, answers=answers)
     if result.diagnostics:
         print_problems(result.diagnostics, output_format="text", tool=TOOL)
         return Exit.FINDINGS
     told = summary(grants=result.grants, lines=result.lines, granted=result.granted)
     if result.written:
         write("".join(f"wrote {path}\n" for path in result.files))
-        write(f"{told}; next: say in each why, who answers for it, and until when; ")
-        write("then run `poolsmith generate` and `poolsmith check`\n")
+        is_answered = reason and owner and expires is not None
+        write(f"{told}; next: {'' if is_answered else 'say in each why, who answers for it, and until when; then '}")
+        write("run `poolsmith generate` and `poolsmith check`\n")
     elif result.files:
         write(grants_yaml(result.files))
         tell([f"{told}; --write writes them"])

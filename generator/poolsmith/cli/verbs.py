@@ -9,7 +9,7 @@ import click
 from poolsmith import __version__
 
 VERBS = {
-    "init": ("initialize", "Write the first profiles: a CLUSTER with one pool."),
+    "init": ("initialize", "Start a project: a CLUSTER with one pool, policies, hooks, a pipeline, owners."),
     "generate": ("generate", "Generate output/ from profiles/."),
     "check": ("check", "Check the project and its output, or the manifests in PATHS."),
     "template": ("template", "Print the custom resources that the chart renders from Helm values, without Helm."),

@@ -9,6 +9,8 @@ from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
 from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
 
+REPO_URL = r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}"
+
 
 class StackKind(StrEnum):
     OPERATOR = "operator"
@@ -161,7 +163,7 @@ class Delivery:
     repo_url: str = spec(
         "Repository that contains output/.",
         name="repoURL",
-        pattern=r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}",
+        pattern=REPO_URL,
         form="an https, ssh or oci address",
         examples=("https://git.example.com/gpu.git",),
     )

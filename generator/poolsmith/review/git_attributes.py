@@ -46,6 +46,14 @@ _GUARDED_ENDINGS = frozenset(
     ("yaml", "yml", "json", "json5", "md", "txt", "in", "toml", "lock", "cfg", "ini", "sh", "py", "mk", "js", "nix")
 )
 _GUARDED_NAMES = frozenset(("codeowners", "owners", "owners_aliases", "makefile", "gnumakefile", "jenkinsfile", "run"))
+FOLDED = (
+    "output/clusters/*/expected/**",
+    "output/**/poolsmith.lock.json",
+    "profiles/_schemas/*.schema.json",
+    "policies/_schemas/*.schema.json",
+)
+"""What `init` folds in reviews: generated files that no cluster applies, and no `privileges.yaml`."""
+_FOLDS = frozenset(("linguist-generated", "gitlab-generated"))
 _WILD = re.compile(r"[*?\[\\]")
 
 
@@ -57,6 +65,8 @@ def hiding_lines(text: str, folder: str, guarded: Collection[str]) -> list[str]:
     for line in text.splitlines():
         words = line.strip().lstrip("\ufeff").split()
         if not words or words[0].startswith("#"):
+            continue
+        if not folder and words[0] in FOLDED and _FOLDS.issuperset(words[1:]):
             continue
         if any(map(_hides, words[1:])) and (folder or _may_be_guarded(words[0], guarded)):
             found.append(" ".join(words))

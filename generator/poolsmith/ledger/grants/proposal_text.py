@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.ledger.grants.family import label_of
 from poolsmith.ledger.grants.grant import GRANT
+from poolsmith.record import record
 from poolsmith.shape.metadata import API_VERSION
 from poolsmith.sources.yaml_writer import emit
 
@@ -19,8 +20,20 @@ _SCREEN = 30
 _SEPARATOR = "---\n"
 
 
-def proposal_document(proposal: Proposal, name: str) -> dict[str, Any]:
-    """The grant as its file has it; what only a person can say is empty."""
+@record
+class Answers:
+    """What only a person can say of a grant; empty until somebody does."""
+
+    reason: str = ""
+    owner: str = ""
+    expires: str = ""
+
+
+_NONE = Answers()
+
+
+def proposal_document(proposal: Proposal, name: str, answers: Answers = _NONE) -> dict[str, Any]:
+    """The grant as its file has it."""
     spec = proposal.spec()
     body: dict[str, Any] = {
         "clusters": list(spec.clusters),
@@ -31,12 +44,12 @@ def proposal_document(proposal: Proposal, name: str) -> dict[str, Any]:
         "privileges": list(spec.privileges),
     }
     said = {key: value for key, value in body.items() if value != []}
-    empty = {"reason": "", "owner": "", "expires": ""}
-    return {"apiVersion": API_VERSION, "kind": GRANT, "metadata": {"name": name}, "spec": said | empty}
+    answered = {"reason": answers.reason, "owner": answers.owner, "expires": answers.expires}
+    return {"apiVersion": API_VERSION, "kind": GRANT, "metadata": {"name": name}, "spec": said | answered}
 
 
-def proposal_text(proposal: Proposal, name: str) -> str:
-    return emit(proposal_document(proposal, name))
+def proposal_text(proposal: Proposal, name: str, answers: Answers = _NONE) -> str:
+    return emit(proposal_document(proposal, name, answers))
 
 
 def named_proposals(found: Iterable[Proposal], taken: Iterable[str] = ()) -> tuple[tuple[str, Proposal], ...]:

@@ -1,0 +1,161 @@
+"""Files by which a repository runs poolsmith, names who approves, and folds what nobody applies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from poolsmith.app.surroundings import Forge
+from poolsmith.record import record
+from poolsmith.review.git_attributes import FOLDED
+
+if TYPE_CHECKING:
+    from poolsmith.app.surroundings import Surroundings
+
+_COMMIT = "<full commit id>"
+_OWNER_PLACES = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
+
+
+@record
+class RepositoryFile:
+    """`lines` are what a file that exists already should have; `others`: paths where one may stand instead."""
+
+    path: str
+    text: str
+    lines: str
+    others: tuple[str, ...] = ()
+    to_fill: str = ""
+
+
+def repository_files(around: Surroundings, branch: str) -> tuple[RepositoryFile, ...]:
+    """What the forge understands; without one that is known, no pipeline."""
+    pipeline = {Forge.GITHUB: _github, Forge.GITLAB: _gitlab}.get(around.forge)
+    return (
+        _hooks(around),
+        *((pipeline(around, branch),) if pipeline is not None else ()),
+        _owners(around.forge),
+        _attributes(around.forge),
+    )
+
+
+def _hooks(around: Surroundings) -> RepositoryFile:
+    tool = around.tool
+    if tool is not None:
+        lines = f"  - repo: {tool.value}\n    rev: {tool.source}\n    hooks:\n" + "".join(
+            f"      - id: {hook}\n" for hook, _, _ in _HOOKS
+        )
+        note = "poolsmith at the commit that made this file"
+    else:
+        lines = "  - repo: local\n    hooks:\n" + "".join(_LOCAL.format(*hook) for hook in _HOOKS)
+        note = "whatever poolsmith is on PATH; docs/ci.md of poolsmith has the hooks that install a commit of it"
+    return RepositoryFile(
+        path=".pre-commit-config.yaml", text=f"# pre-commit runs {note}.\nrepos:\n{lines}", lines=lines
+    )
+
+
+_HOOKS = (
+    ("poolsmith-generate", "generate GPU manifests from profiles", "poolsmith generate --hook"),
+    ("poolsmith-check", "check GPU profiles and generated manifests", "poolsmith check"),
+)
+_LOCAL = """\
+      - id: {0}
+        name: {1}
+        entry: {2}
+        language: system
+        always_run: true
+        pass_filenames: false
+        require_serial: true
+"""
+
+
+def _github(around: Surroundings, branch: str) -> RepositoryFile:
+    text = Path(__file__).with_name("github_workflow.yaml").read_text("utf-8")
+    repository, commit = _tool(around)
+    text = text.replace("branches: [main]", f'branches: ["{branch}"]')
+    text = text.replace("repository: example/poolsmith", f"repository: {repository}")
+    text = text.replace(f"ref: {_COMMIT}", f"ref: {commit}")
+    to_fill = _blanks(text, "the repository of poolsmith")
+    return RepositoryFile(path=".github/workflows/profiles.yaml", text=text, lines="", to_fill=to_fill)
+
+
+def _tool(around: Surroundings) -> tuple[str, str]:
+    """Owner and name on GitHub, and the commit; what is not known is left to be filled in."""
+    tool = around.tool
+    if tool is None or not tool.value.startswith("https://github.com/"):
+        return "<owner>/poolsmith", _COMMIT
+    return tool.value.removeprefix("https://github.com/").removesuffix("/").removesuffix(".git"), tool.source
+
+
+def _gitlab(around: Surroundings, branch: str) -> RepositoryFile:
+    del branch  # a merge request names its own
+    address, commit = (around.tool.value, around.tool.source) if around.tool else ("<address>", _COMMIT)
+    text = _GITLAB.format(address=address, commit=commit)
+    return RepositoryFile(
+        path=".gitlab-ci.yml", text=text, lines=text, to_fill=_blanks(text, "the address of poolsmith")
+    )
+
+
+_GITLAB = """\
+# The policies of the target branch judge. A merge request can change this file: let owners approve that (CODEOWNERS).
+profiles:
+  image: python:3.12
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+  variables:
+    GIT_DEPTH: "0"
+    POOLSMITH: "{address}"
+    POOLSMITH_COMMIT: "{commit}"
+  script:
+    - git clone --quiet --no-checkout "$POOLSMITH" /tmp/poolsmith
+    - git -C /tmp/poolsmith checkout --quiet --detach "$POOLSMITH_COMMIT"
+    - python -m venv /tmp/venv
+    - /tmp/venv/bin/pip install --quiet --require-hashes --requirement /tmp/poolsmith/requirements-run.lock
+    - /tmp/venv/bin/pip install --quiet --no-deps --no-build-isolation /tmp/poolsmith
+    - git fetch --quiet origin "refs/heads/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
+    - /tmp/venv/bin/poolsmith generate --check
+    - /tmp/venv/bin/poolsmith check --policies-from "$(git rev-parse FETCH_HEAD)"
+"""
+
+
+def _blanks(text: str, address: str) -> str:
+    """What is left to fill in, in words; empty where nothing is."""
+    numbers = [str(number) for number, line in enumerate(text.splitlines(), 1) if ": <" in line or ': "<' in line]
+    return f"{address} and a full commit id of it, in lines {' and '.join(numbers)}" if numbers else ""
+
+
+def _owners(forge: Forge) -> RepositoryFile:
+    folder = {Forge.GITHUB: ".github/", Forge.GITLAB: ".gitlab/"}.get(forge, "")
+    pipeline = "/.gitlab-ci.yml" if forge is Forge.GITLAB else "/.github/"
+    rows = [
+        ("*", "@<those who run the clusters>"),
+        (pipeline, "@<those who answer for privileges>"),
+        ("/policies/", "@<those who answer for privileges>"),
+        ("/.pre-commit-config.yaml", "@<those who answer for privileges>"),
+    ]
+    if folder != ".github/":
+        rows.append((f"/{folder}CODEOWNERS", "@<those who answer for privileges>"))
+    lines = "".join(f"# {pattern:<24} {owner}\n" for pattern, owner in rows)
+    return RepositoryFile(
+        path=f"{folder}CODEOWNERS",
+        text=f"{_OWNERS}{lines}",
+        lines=lines,
+        others=tuple(place for place in _OWNER_PLACES if place != f"{folder}CODEOWNERS"),
+        to_fill="who approves what: nobody does until its lines have owners",
+    )
+
+
+_OWNERS = """\
+# Who has to approve a change of what. The last line that matches counts. Write owners, and take the `# ` away.
+"""
+
+
+def _attributes(forge: Forge) -> RepositoryFile:
+    attribute = "gitlab-generated" if forge is Forge.GITLAB else "linguist-generated"
+    lines = "".join(f"{pattern} {attribute}\n" for pattern in FOLDED)
+    return RepositoryFile(path=".gitattributes", text=f"{_ATTRIBUTES}{lines}", lines=lines)
+
+
+_ATTRIBUTES = """\
+# Folded in reviews: what is generated and nobody applies. `poolsmith generate --check` compares it with the profiles.
+# Not folded, because it is for reading: privileges.yaml, images.yaml, and all that a cluster applies.
+"""
