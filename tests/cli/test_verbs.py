@@ -327,10 +327,10 @@ def test_init_writes_profiles_that_generate_cleanly(run_cli, tmp_path, engine):
 
 
 def test_init_overwrites_no_profile(run_cli, tmp_path, contents):
-    assert run_cli(["init"], cwd=tmp_path).code == 0
+    assert run_cli(["init", "gpu-cluster"], cwd=tmp_path).code == 0
     (tmp_path / "profiles/gpu-cluster/gpu.yaml").write_text("mine")
     before = contents(tmp_path)
-    result = run_cli(["init"], cwd=tmp_path)
+    result = run_cli(["init", "gpu-cluster"], cwd=tmp_path)
 
     assert (result.code, result.err) == (0, "")
     assert "wrote" not in result.out
@@ -339,11 +339,11 @@ def test_init_overwrites_no_profile(run_cli, tmp_path, contents):
 
 
 def test_init_renews_schemas_whatever_they_hold(run_cli, tmp_path, contents):
-    assert run_cli(["init"], cwd=tmp_path).code == 0
+    assert run_cli(["init", "gpu-cluster"], cwd=tmp_path).code == 0
     before = contents(tmp_path)
     (tmp_path / "profiles/_schemas/cluster.schema.json").write_bytes(b"\xff")
 
-    assert run_cli(["init"], cwd=tmp_path).code == 0
+    assert run_cli(["init", "gpu-cluster"], cwd=tmp_path).code == 0
     assert contents(tmp_path) == before
 
 
@@ -354,7 +354,7 @@ def test_init_writes_through_no_link(run_cli, tmp_path, contents, link):
     if link == "profiles":
         shutil.rmtree(tmp_path / "project/profiles")
     (tmp_path / "project" / link).symlink_to(tmp_path / "outside")
-    result = run_cli(["init", "--root", tmp_path / "project"])
+    result = run_cli(["init", "gpu-cluster", "--root", tmp_path / "project"])
 
     assert (result.code, result.out) == (1, "")
     assert f"`{link}` is a symbolic link" in result.err
