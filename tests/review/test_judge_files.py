@@ -35,6 +35,11 @@ BASE = {
     ".github/workflows/docs.yaml": DOCS,
     ".github/actions/set-up/action.yml": "runs: {using: composite, steps: []}\n",
     ".github/actions/set-up/main.js": "run()\n",
+    "checks/action.yml": 'runs: {using: composite, steps: [{run: python3 "$GITHUB_ACTION_PATH/poolsmith/run.py"},'
+    ' {run: bash "${GITHUB_ACTION_PATH}/more.sh"}]}\n',
+    "checks/poolsmith/run.py": "print()\n",
+    "checks/more.sh": "true\n",
+    "checks/notes.sh": "true\n",
     ".github/actions/other/action.yml": "runs: {using: composite, steps: []}\n",
     ".github/CODEOWNERS": "* @a\n",
     ".github/dependabot.yml": "version: 2\n",
@@ -95,6 +100,9 @@ JUDGING = (
     "scripts/judge",
     "scripts/inner.sh",
     "Makefile",
+    "checks/action.yml",
+    "checks/poolsmith/run.py",
+    "checks/more.sh",
 )
 
 

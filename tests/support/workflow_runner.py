@@ -14,7 +14,7 @@ from pathlib import Path
 from poolsmith.sources.yaml_reader import read_documents
 
 ROOT = Path(__file__).resolve().parents[2]
-_NAME = re.compile(r"\b(?:github|steps|inputs|needs)(?:\.[\w-]+)+")
+_NAME = re.compile(r"\b(?:github|steps|inputs|needs|vars|secrets)(?:\.[\w-]+)+")
 _EXPRESSION = re.compile(r"\$\{\{ (.*?) \}\}")
 _LOCAL, _TOOL = "./", "example/poolsmith"
 _PYTHON = """#!{python} -I

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[A-Za-z0-9_.+@~/-]+")
 _OURS = "poolsmith"
+_OF_THE_ACTION = "GITHUB_ACTION_PATH/"
+"""How the steps of an action name its own files; `${...}` and expressions end in a brace, and leave a slash."""
 _MOST_FILES = 2_000
 _IMPLIED = tuple((re.compile(pattern), names) for pattern, names in IMPLIED)
 
@@ -60,7 +62,7 @@ class Pipelines:
 
     def _named(self, path: str, text: str) -> Iterator[str]:
         here = path.rpartition("/")[0]
-        for word in set(_WORD.findall(text)):
+        for word in {word.removeprefix(_OF_THE_ACTION).lstrip("/") for word in _WORD.findall(text)}:
             for folder in {"", self._prefix.rstrip("/"), here}:
                 there = posixpath.normpath(posixpath.join(folder, word))
                 if there in self._texts.files:
