@@ -1,8 +1,8 @@
 """Ask Argo CD's own code what it would report as different, of objects as a real API server stores them.
 
-    PYTHONPATH=generator:tests python tests/drift/record.py ORACLE
+    PYTHONPATH=generator:tests python tests/drift/record.py ORACLE [sample]
 
-ORACLE is the program of tests/oracle/argocd. Needs etcd and kube-apiserver (`make tools`). Writes
+With `sample`, only the sample clusters are asked for anew. ORACLE is the program of tests/oracle/argocd. Needs etcd and kube-apiserver (`make tools`). Writes
 tests/recorded/data/argocd_diffs.jsonl.xz: for each probe of each release, and for what each sample cluster is delivered,
 the fields that each diff reports, or `refused`. The status is left out: Argo CD ignores it since 3.0.
 """
@@ -23,7 +23,7 @@ from support.api_client import ApiClient
 from support.control_plane import started
 from support.delivered_clusters import delivered, digest
 from support.drift_probes import changes, defined_kinds, probes
-from support.recordings import DATA, ENDING, packed
+from support.recordings import DATA, ENDING, packed, recording
 
 ROOT = Path(__file__).resolve().parents[2]
 DIFFS = ("legacy", "structured-merge", "server-side")
@@ -34,9 +34,13 @@ _NAMESPACE = "gpu-operator"
 
 def main() -> None:
     oracle = sys.argv[1]
+    releases = projected_releases()
     found: dict[str, Any] = {}
+    if sys.argv[2:] == ["sample"]:
+        releases = ()
+        found |= {key: value for key, value in recording("argocd_diffs").items() if not key.startswith("sample/")}
     with tempfile.TemporaryDirectory() as text, started(Path(text)) as plane:
-        for release in projected_releases():
+        for release in releases:
             server = plane.scenario()
             asked = _Asked(server.client())
             asked.define(definitions(release, "").objects)

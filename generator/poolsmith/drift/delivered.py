@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.projections import read_projection
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.installation import Maker
+from poolsmith.output.delivery import render_delivery
 from poolsmith.output.platform_unit import render_platform
 from poolsmith.output.pools import render_pools
 from poolsmith.output.units import render_units
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     from poolsmith.operands.manifest import Manifest
     from poolsmith.plan.plan import ClusterPlan
 
-_PLATFORM, _POOLS, _KUSTOMIZE = "platform", "pools", "kustomize.config.k8s.io/v1beta1"
+_OURS, _KUSTOMIZE = ("delivery", "platform", "pools"), "kustomize.config.k8s.io/v1beta1"
 
 
 @record
 class DeliveredObject:
-    """An object as it is applied. `unit` is the Application, Kustomization or HelmRelease, without the cluster's name.
+    """An object as it is applied. `unit` is the Application, Kustomization or HelmRelease, without the cluster's name;
+    `delivery` stands for whatever holds those.
 
     `of_operator`: the operator's chart renders it.
     """
@@ -57,9 +59,10 @@ def delivered_objects(
 def _committed(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[DeliveredObject]:
     toolkits = dict(prediction.installation.toolkit_overlays)
     units = {unit.folder: unit.name for unit in plan.units}
-    for manifest in (*render_platform(plan, (), admission), *render_units(plan, ()), *render_pools(plan, toolkits, ())):
+    manifests = [*render_platform(plan, (), admission), *render_units(plan, ()), *render_pools(plan, toolkits, ())]
+    for manifest in (*manifests, *render_delivery(plan, manifests, ())):
         folder = manifest.path.split("/")[0]
-        unit = folder if folder in (_PLATFORM, _POOLS) else units.get(manifest.path.rpartition("/")[0], folder)
+        unit = folder if folder in _OURS else units.get(manifest.path.rpartition("/")[0], folder)
         for body in manifest.documents if manifest.applied else ():
             if isinstance(body, dict) and body.get("apiVersion") != _KUSTOMIZE and "kind" in body:
                 yield DeliveredObject(body=body, unit=unit, file=manifest.path)
