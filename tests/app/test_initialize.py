@@ -393,5 +393,7 @@ def test_with_a_commit_that_is_known_hook_and_workflow_name_it(repository, monke
         }
     ]
     workflow = (repository / ".github/workflows/profiles.yaml").read_text("utf-8")
-    assert f"repository: acme/poolsmith\n          ref: {COMMIT}\n" in workflow
+    assert f"uses: acme/poolsmith@{COMMIT}\n" in workflow
+    assert f"uses: acme/poolsmith/action/comment@{COMMIT}\n" in workflow
+    assert "<" not in workflow
     assert not any("workflows" in line for line in made.to_fill)

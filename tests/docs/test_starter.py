@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,36 @@ from poolsmith.app.surroundings import Surroundings
 from poolsmith.sources.yaml_reader import read_documents
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE = ROOT / "generator/poolsmith/app/starter/github_workflow.yaml"
-_WORKFLOW = re.compile(r"<!-- workflow:begin -->\n```yaml\n#[^\n]*\n(.*?)```\n<!-- workflow:end -->", re.DOTALL)
+STARTER = ROOT / "generator/poolsmith/app/starter"
 
 
-def test_the_workflow_is_the_one_that_the_page_explains_and_a_test_runs():
-    found = _WORKFLOW.search((ROOT / "docs/ci.md").read_text("utf-8"))
-    assert found is not None
+def test_the_workflow_is_the_example_that_a_test_runs():
+    _, _, example = (ROOT / "examples/github/profiles.yaml").read_text("utf-8").partition("\n")
+    _held(STARTER / "github_workflow.yaml", example)
+
+
+def test_the_pipeline_is_the_example_that_a_test_runs():
+    _held(STARTER / "gitlab_pipeline.yaml", (ROOT / "examples/gitlab/.gitlab-ci.yml").read_text("utf-8"))
+
+
+def _held(template, example):
     if os.environ.get("UPDATE_DOCS") == "1" and not os.environ.get("CI"):
-        TEMPLATE.write_text(found[1], "utf-8")
-    assert TEMPLATE.read_text("utf-8") == found[1], "run `UPDATE_DOCS=1 python -m pytest tests/docs`"
+        template.write_text(example, "utf-8")
+    assert template.read_text("utf-8") == example, "run `UPDATE_DOCS=1 python -m pytest tests/docs`"
 
 
-@pytest.mark.parametrize("blank", ["branches: [main]", "repository: example/poolsmith", "ref: <full commit id>"])
-def test_each_place_that_is_filled_in_is_there_once(blank):
-    assert TEMPLATE.read_text("utf-8").count(blank) == 1
+@pytest.mark.parametrize(
+    ("template", "blank", "times"),
+    [
+        ("github_workflow.yaml", "branches: [main]", 1),
+        ("github_workflow.yaml", "uses: example/poolsmith", 2),
+        ("github_workflow.yaml", "@<full commit id>", 2),
+        ("gitlab_pipeline.yaml", "https://git.example.com/poolsmith.git", 1),
+        ("gitlab_pipeline.yaml", ": <full commit id>", 1),
+    ],
+)
+def test_each_place_that_is_filled_in_is_there(template, blank, times):
+    assert (STARTER / template).read_text("utf-8").count(blank) == times
 
 
 def test_the_local_hooks_do_what_the_published_ones_do():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.app.surroundings import Surroundings
 
 _COMMIT = "<full commit id>"
+_BLANK = re.compile(r'[:@] ?"?<')
 _OWNER_PLACES = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 
 
@@ -72,10 +74,8 @@ def _github(around: Surroundings, branch: str) -> RepositoryFile:
     text = Path(__file__).with_name("github_workflow.yaml").read_text("utf-8")
     repository, commit = _tool(around)
     text = text.replace("branches: [main]", f'branches: ["{branch}"]')
-    text = text.replace("repository: example/poolsmith", f"repository: {repository}")
-    text = text.replace(f"ref: {_COMMIT}", f"ref: {commit}")
-    to_fill = _blanks(text, "the repository of poolsmith")
-    return RepositoryFile(path=".github/workflows/profiles.yaml", text=text, lines="", to_fill=to_fill)
+    text = text.replace("uses: example/poolsmith", f"uses: {repository}").replace(f"@{_COMMIT}", f"@{commit}")
+    return RepositoryFile(path=".github/workflows/profiles.yaml", text=text, lines="", to_fill=_blanks(text))
 
 
 def _tool(around: Surroundings) -> tuple[str, str]:
@@ -88,39 +88,16 @@ def _tool(around: Surroundings) -> tuple[str, str]:
 
 def _gitlab(around: Surroundings, branch: str) -> RepositoryFile:
     del branch  # a merge request names its own
-    address, commit = (around.tool.value, around.tool.source) if around.tool else ("<address>", _COMMIT)
-    text = _GITLAB.format(address=address, commit=commit)
-    return RepositoryFile(
-        path=".gitlab-ci.yml", text=text, lines=text, to_fill=_blanks(text, "the address of poolsmith")
-    )
+    text = Path(__file__).with_name("gitlab_pipeline.yaml").read_text("utf-8")
+    address, commit = (around.tool.value, around.tool.source) if around.tool else ("<address of poolsmith>", _COMMIT)
+    text = text.replace("https://git.example.com/poolsmith.git", address).replace(_COMMIT, commit)
+    return RepositoryFile(path=".gitlab-ci.yml", text=text, lines=text, to_fill=_blanks(text))
 
 
-_GITLAB = """\
-# The policies of the target branch judge. A merge request can change this file: let owners approve that (CODEOWNERS).
-profiles:
-  image: python:3.12
-  rules:
-    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
-  variables:
-    GIT_DEPTH: "0"
-    POOLSMITH: "{address}"
-    POOLSMITH_COMMIT: "{commit}"
-  script:
-    - git clone --quiet --no-checkout "$POOLSMITH" /tmp/poolsmith
-    - git -C /tmp/poolsmith checkout --quiet --detach "$POOLSMITH_COMMIT"
-    - python -m venv /tmp/venv
-    - /tmp/venv/bin/pip install --quiet --require-hashes --requirement /tmp/poolsmith/requirements-run.lock
-    - /tmp/venv/bin/pip install --quiet --no-deps --no-build-isolation /tmp/poolsmith
-    - git fetch --quiet origin "refs/heads/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
-    - /tmp/venv/bin/poolsmith generate --check
-    - /tmp/venv/bin/poolsmith check --policies-from "$(git rev-parse FETCH_HEAD)"
-"""
-
-
-def _blanks(text: str, address: str) -> str:
+def _blanks(text: str) -> str:
     """What is left to fill in, in words; empty where nothing is."""
-    numbers = [str(number) for number, line in enumerate(text.splitlines(), 1) if ": <" in line or ': "<' in line]
-    return f"{address} and a full commit id of it, in lines {' and '.join(numbers)}" if numbers else ""
+    numbers = [str(number) for number, line in enumerate(text.splitlines(), 1) if _BLANK.search(line)]
+    return f"what stands in `<` and `>`, in lines {', '.join(numbers)}" if numbers else ""
 
 
 def _owners(forge: Forge) -> RepositoryFile:
