@@ -234,7 +234,9 @@ class Asked:
 
 @pytest.fixture(scope="module")
 def asked(control_plane):
-    return Asked(control_plane.scenario().client())
+    server = control_plane.scenario()
+    yield Asked(server.client())
+    server.end()
 
 
 @pytest.mark.parametrize("name", PAIRS)
