@@ -64,6 +64,23 @@ PROOFS = (
         TOOLS,
     ),
     Proof(
+        "what the server makes of fields that are applied ([drift.md](drift.md)), and that a second apply finds nothing: "
+        "of the sample, of random clusters, and by construction",
+        f"kube-apiserver {KUBERNETES}: server-side apply and its dry run, as Argo CD's field manager",
+        ("tests/control_plane/test_drift.py",),
+        "`make tools`",
+    ),
+    Proof(
+        "which of Argo CD's diffs reports that",
+        "Argo CD's own code (`tests/oracle/argocd`)",
+        ("tests/drift/test_recorded_diffs.py",),
+    ),
+    Proof(
+        "health scripts for Argo CD",
+        "the interpreter and the libraries that Argo CD has for them",
+        ("tests/output/test_argocd_health.py",),
+    ),
+    Proof(
         "the operator's chart with values as generated, hooks too",
         f"{HELM}, then {API_SERVER}: server-side apply, strict, twice",
         ("tests/control_plane/test_charts.py",),
