@@ -10,6 +10,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 _REMEDIES = (
+    (
+        re.compile(r"the browser `(?P<what>.+)` is not on PATH"),
+        "a real browser (install {what}, or make tools as root)",
+    ),
     (re.compile(r"the tool `(?P<what>.+)` is not on PATH"), "`{what}` (make tools)"),
     (re.compile(r"the schema `(?P<what>.+)` is not in"), "`{what}` (make tools)"),
     (re.compile(r"(?P<what>POOLSMITH_OPERATOR_BINARIES) names no"), "the operator itself (set {what}, docs/e2e.md)"),

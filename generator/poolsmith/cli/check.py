@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from poolsmith.policies.base_revision import BaseRevision
+    from poolsmith.report.fleet_facts import FleetFacts
     from poolsmith.rules.pod_security.check import PodSecurityStandard
 
 
@@ -110,6 +111,7 @@ def command(
     if accepted and policies_from is None:
         raise UsageError("--accept is about a change: it needs --policies-from")
     files = options.report_files(outputs, root, CHECK)
+    fleet = partial(_fleet, root, () if paths else clusters, is_there=not paths)
     if paths:
         from poolsmith.app.check import check_paths
 
@@ -153,9 +155,11 @@ def command(
             )
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     try:
-        write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)
+        write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout, fleet=fleet)
     finally:
-        print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
+        print_outcome(
+            outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root, fleet=fleet
+        )
     return exit_code(outcome, fail_on)
 
 
@@ -165,6 +169,15 @@ def _standard(text: str | None) -> PodSecurityStandard | None:
     from poolsmith.rules.pod_security.check import parse_pod_security
 
     return parse_pod_security(text)
+
+
+def _fleet(root: Path, clusters: tuple[str, ...], *, is_there: bool) -> FleetFacts | None:
+    """Of the project; the files of somebody else have none."""
+    if not is_there:
+        return None
+    from poolsmith.app.fleet_facts import fleet_facts
+
+    return fleet_facts(root, clusters)
 
 
 def _base(root: Path, revision: str | None) -> AbstractContextManager[BaseRevision | None]:

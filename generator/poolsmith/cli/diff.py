@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.changes.change_report import ChangeReport
+    from poolsmith.report.fleet_facts import FleetFacts
 
 
 @click.command("diff")
@@ -88,11 +89,18 @@ def command(
     with progress_bar("comparing") as progress:
         report = diff(root, chosen, progress)
     layout = options.layout(verbose=verbose, fail_on=fail_on)
+    fleet = partial(_fleet, root, clusters, head)
     try:
-        write_report_files(root, files, partial(format_diff, change=report), tool=TOOL, layout=layout)
+        write_report_files(root, files, partial(format_diff, change=report), tool=TOOL, layout=layout, fleet=fleet)
     finally:
-        print_change(report, output_format=output_format, tool=TOOL, layout=layout, root=root)
+        print_change(report, output_format=output_format, tool=TOOL, layout=layout, root=root, fleet=fleet)
     return Exit.FINDINGS if _fails(report, Severity(fail_on)) else Exit.CLEAN
+
+
+def _fleet(root: Path, clusters: tuple[str, ...], head: str | None) -> FleetFacts:
+    from poolsmith.app.fleet_facts import fleet_facts
+
+    return fleet_facts(root, clusters, head or None)
 
 
 def _fails(report: ChangeReport, threshold: Severity) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,14 @@ _SUMMARY_BYTES = 1 << 20
 """Of the summary of one step; GitHub drops a longer one as a whole."""
 
 
+FleetOf = Callable[[], "FleetFacts | None"]
+"""The fleet, for formats that show it; asked for only by those."""
+
+
+def _no_fleet() -> None:
+    return None
+
+
 class TextOf(Protocol):
     """Makes the text of the format of a name."""
 
@@ -50,6 +59,7 @@ def print_outcome(
     tool: str,
     layout: Layout = FULL,
     root: Path | None = None,
+    fleet: FleetOf = _no_fleet,
 ) -> None:
     """Write the report to standard output, and nothing else but the summary of a step."""
     layout = replace(layout, width=width_of(sys.stdout))
@@ -59,11 +69,17 @@ def print_outcome(
 
         _print_styled(styled(outcome, layout))
     else:
-        _print(partial(format_check, outcome=outcome), chosen, CHECK, _context(chosen, tool, layout, root))
+        _print(partial(format_check, outcome=outcome), chosen, CHECK, _context(chosen, tool, layout, root, fleet))
 
 
 def print_change(
-    change: ChangeReport, *, output_format: str | None, tool: str, layout: Layout, root: Path | None = None
+    change: ChangeReport,
+    *,
+    output_format: str | None,
+    tool: str,
+    layout: Layout,
+    root: Path | None = None,
+    fleet: FleetOf = _no_fleet,
 ) -> None:
     """The report of a diff, in the same way."""
     chosen = _chosen(output_format)
@@ -73,7 +89,7 @@ def print_change(
 
         _print_styled(styled(change, layout))
         return
-    context = _context(chosen, tool, layout, root)
+    context = _context(chosen, tool, layout, root, fleet)
     _print(partial(format_diff, change=change), chosen, DIFF, context)
 
 
@@ -85,14 +101,22 @@ def print_problems(diagnostics: tuple[Diagnostic, ...], *, output_format: str, t
     print_outcome(Outcome(diagnostics=diagnostics), output_format=form, color=None, tool=tool)
 
 
-def write_report_files(root: Path, files: Sequence[ReportFile], text_of: TextOf, *, tool: str, layout: Layout) -> None:
+def write_report_files(
+    root: Path,
+    files: Sequence[ReportFile],
+    text_of: TextOf,
+    *,
+    tool: str,
+    layout: Layout,
+    fleet: FleetOf = _no_fleet,
+) -> None:
     """The reports that --output asks for. Lines have any length in a file."""
     if not files:
         return
     from poolsmith.app.report_files import write_reports
 
     wide = replace(layout, width=None)
-    write_reports(root, files, lambda name: text_of(name, context=_context(name, tool, wide, root)))
+    write_reports(root, files, lambda name: text_of(name, context=_context(name, tool, wide, root, fleet)))
 
 
 def _chosen(asked: str | None) -> str:
@@ -100,21 +124,29 @@ def _chosen(asked: str | None) -> str:
     return asked or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
 
 
-def _context(name: str, tool: str, layout: Layout, root: Path | None) -> ReportContext:
+def _context(name: str, tool: str, layout: Layout, root: Path | None, fleet: FleetOf) -> ReportContext:
     """What the format is told; one that speaks to a build server gets a word that no file can hold."""
     token = ""
     if FORMATS[name].has_commands:
         import secrets
 
         token = secrets.token_hex(16)
-    docs = os.environ.get("POOLSMITH_DOCS", "").rstrip("/")
     return ReportContext(
         tool=tool,
         layout=layout,
         stop_token=token,
         below=_below_repository(root) if root is not None else "",
-        docs=docs if docs.startswith("https://") and docs.isascii() and docs.isprintable() and " " not in docs else "",
+        docs=_address("POOLSMITH_DOCS"),
+        source=_address("POOLSMITH_SOURCE"),
+        fleet=fleet() if FORMATS[name].shows_fleet else None,
     )
+
+
+def _address(variable: str) -> str:
+    """What a variable of the environment says, if it is the address of a folder and nothing else."""
+    text = os.environ.get(variable, "").rstrip("/")
+    is_plain = text.startswith("https://") and text.isascii() and text.isprintable() and " " not in text
+    return text if is_plain else ""
 
 
 def _below_repository(root: Path) -> str:

@@ -48,8 +48,8 @@ def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
         operator_runtime=next((item.value for item in plan.singletons if item.name == "container runtime"), ""),
         operator=plan.cluster.spec.stack.kind is StackKind.OPERATOR,
         argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,
-        driver_of=_driver,
-        layout_of=_layout,
+        driver_of=driver_words,
+        layout_of=layout_words,
         labelled_by=lambda pool: "NodeFeatureRule" if pool.node_names else "provisioner",
         lines_of=lambda setting: list(map(origin_text, profile_inputs(setting.origin))),
         because=lambda setting: getattr(setting.origin, "because", ""),
@@ -69,7 +69,8 @@ def _escape(value: Any) -> str:
     return _MARKDOWN.sub(r"\\\1", printable(masked(str(value)).replace("\n", " ")))
 
 
-def _driver(pool: PoolPlan) -> str:
+def driver_words(pool: PoolPlan) -> str:
+    """Where the driver of a pool comes from, and which it is."""
     if pool.driver is None:
         return "none on the host"
     version = pool.driver.version or "version not declared"
@@ -77,7 +78,8 @@ def _driver(pool: PoolPlan) -> str:
     return f"{pool.driver.source}, {version}{guest}"
 
 
-def _layout(pool: PoolPlan) -> str:
+def layout_words(pool: PoolPlan) -> str:
+    """How its GPUs are divided."""
     spec = pool.profile.spec
     parts = []
     if spec.gpu.mig is not None:

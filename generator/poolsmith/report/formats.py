@@ -20,13 +20,14 @@ class Format:
     """`check` and `diff` are modules of this package, empty where there is none.
 
     The one has `check_report(outcome, context)`, the other `diff_report(change, context)`; both give the whole text.
-    `has_commands`: it speaks to a build server.
+    `has_commands`: it speaks to a build server. `shows_fleet`: it tells of all pools and privileges too.
     """
 
     ending: str
     check: str = ""
     diff: str = ""
     has_commands: bool = False
+    shows_fleet: bool = False
 
 
 FORMATS = {
@@ -35,6 +36,7 @@ FORMATS = {
     "github": Format("", check="github", diff="github", has_commands=True),
     "sarif": Format(".sarif", check="sarif", diff="sarif"),
     "junit": Format(".xml", check="junit", diff="junit"),
+    "html": Format(".html", check="html", diff="html", shows_fleet=True),
 }
 """By the name that `--format` takes; one without an ending is for standard output only."""
 

@@ -9,6 +9,7 @@ from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.report.fleet_facts import FleetFacts
 
 RULE, CLUSTER, FILE = "rule", "cluster", "file"
 GROUPS = (RULE, CLUSTER, FILE)
@@ -42,7 +43,8 @@ class ReportContext:
     """What a format is told beside the findings. `tool` is name and version; `stop_token` is what nobody can guess.
 
     `below` is where the project stands in its repository: empty, or a path that ends in a slash. `docs` is the address
-    of the folder with the documentation, as far as somebody has said it.
+    of the folder with the documentation, `source` that of the repository's top folder at one revision, as far as
+    somebody has said them. `fleet` is there for formats that show it.
     """
 
     tool: str
@@ -50,3 +52,5 @@ class ReportContext:
     stop_token: str = ""
     below: str = ""
     docs: str = ""
+    source: str = ""
+    fleet: FleetFacts | None = None

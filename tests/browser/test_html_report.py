@@ -1,0 +1,182 @@
+"""The HTML report as people use it: with eyes, a keyboard, a screen reader, without a network, and with hostile text."""
+
+from __future__ import annotations
+
+import pytest
+
+from poolsmith.diagnostics import Severity, diagnose
+from poolsmith.diagnostics.codes import CODE_BOOK
+from poolsmith.diagnostics.diagnostic import point_in
+from poolsmith.diagnostics.outcome import Outcome
+from support.html_reports import context, large_fleet, report_of, sample_fleet, with_text
+
+THEMES = ("light", "dark")
+WIDE, NARROW = 1600, 390
+HOSTILE = (
+    '"><script>document.title="taken"</script>',
+    "<img src=x onerror=\"document.title='taken'\">",
+    "javascript:document.title='taken'",
+    "' onclick='document.title=1' style='position:fixed;inset:0'",
+    "</style><style>*{display:none}</style>",
+    "<!--<base href=https://example.com/>-->",
+    "`</code><iframe srcdoc=x>`",
+    "\u202egpj.exe \x1b[31m",
+)
+
+
+def outcome(*messages):
+    rules = [rule for rule in CODE_BOOK if rule.severity is not Severity.NOTE]
+    found = tuple(
+        diagnose(rules[index], message, point_in("profiles/edge/l4.yaml", index + 1, 1), help=message)
+        for index, message in enumerate(messages)
+    )
+    return Outcome(diagnostics=found, checked={"clusters": 8}, facts=messages[:1])
+
+
+@pytest.fixture(scope="module")
+def sample_report():
+    return report_of(sample_fleet(), outcome("`a` is wrong", "b is not right"))
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_axe_finds_nothing_serious(opened, sample_report, theme, width):
+    from axe_playwright_python.sync_playwright import Axe
+
+    with opened(sample_report, theme=theme, width=width) as found:
+        found.page.evaluate("document.querySelectorAll('details').forEach((item, at) => { item.open = at % 9 === 0; })")
+        response = Axe().run(found.page).response
+
+    serious = [item for item in response["violations"] if item["impact"] in ("serious", "critical")]
+    assert [(item["id"], item["nodes"][0]["html"]) for item in serious] == []
+    assert len(response["passes"]) > 20
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_page_itself_never_scrolls_sideways(opened, sample_report, width):
+    with opened(sample_report, width=width) as found:
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert found.complaints == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_of_a_stranger_does_anything(opened, text):
+    report = report_of(with_text(sample_fleet(), text), outcome(text, text))
+    with opened(report) as found:
+        found.page.evaluate("document.querySelectorAll('details').forEach((item) => { item.open = true; })")
+        found.page.wait_for_timeout(50)
+        state = found.page.evaluate(
+            """() => ({
+                title: document.title,
+                tags: [...new Set([...document.querySelectorAll('*')].map((item) => item.tagName))],
+                attributes: [...document.querySelectorAll('*')].flatMap((item) => item.getAttributeNames())
+                    .filter((name) => name.startsWith('on') || name === 'style' || name === 'src'),
+                links: [...document.querySelectorAll('a')].map((item) => item.getAttribute('href'))
+                    .filter((target) => !target.startsWith('#')),
+                style: document.querySelectorAll('style').length,
+                script: document.querySelectorAll('script').length,
+            })"""
+        )
+
+    assert state["title"] == "Check of the GPU fleet - poolsmith"
+    assert not {"IMG", "IFRAME", "BASE", "OBJECT", "SVG", "FORM"} & set(state["tags"])
+    assert (state["attributes"], state["links"], state["style"], state["script"]) == ([], [], 1, 1)
+    assert found.complaints == []
+
+
+def test_a_script_that_got_in_would_not_run(opened, sample_report):
+    """The policy of the page, not only the escaping."""
+    broken = sample_report.replace("</main>", "<script>document.title = 'taken'</script><img src=x onerror='x'></main>")
+    with opened(broken) as found:
+        assert found.page.title() == "Check of the GPU fleet - poolsmith"
+        assert any("Content Security Policy" in item for item in found.complaints)
+        found.requests.clear()
+
+
+def test_a_cell_of_the_matrix_leads_to_privileges_and_the_line_behind_them(opened, sample_report):
+    with opened(sample_report) as found:
+        page = found.page
+        row = page.locator("#privileges_prod-eu tr", has_text="nvidia-mig-manager").first
+        row.locator("td a").first.click()
+        opened_by_it = page.locator("#w_prod-eu_gpu-operator_DaemonSet-nvidia-mig-manager")
+
+        assert opened_by_it.get_attribute("open") is not None
+        assert opened_by_it.get_by_text("profiles/_bases/a100.yaml:11").first.is_visible()
+        assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+def test_a_shared_link_opens_what_it_names(opened, sample_report):
+    with opened(sample_report, fragment="w_edge_gpu-operator_DaemonSet-nvidia-dcgm-exporter") as found:
+        assert found.page.locator("#w_edge_gpu-operator_DaemonSet-nvidia-dcgm-exporter table").is_visible()
+
+
+def test_search_shows_what_has_the_words_and_can_be_shared(opened, sample_report):
+    with opened(sample_report) as found:
+        page = found.page
+        page.keyboard.press("/")
+        page.keyboard.type("h100 rhel")
+        page.locator("#found", has_text="found").wait_for()
+        shown = page.locator("#fleet tr.hit:visible")
+
+        assert shown.count() == 1
+        assert "h100-rhel" in shown.first.inner_text()
+        assert page.url.endswith("#?q=h100%20rhel")
+        page.keyboard.press("Escape")
+        assert page.locator("#fleet tr.hit:visible").count() == sample_fleet().pools
+
+    with opened(sample_report, fragment="?q=nosuchword") as found:
+        assert found.page.locator("#nothing").is_visible()
+
+
+def test_without_a_script_all_is_there(opened, sample_report):
+    with opened(sample_report, javascript=False) as found:
+        assert found.page.locator("#fleet tr.hit").count() == sample_fleet().pools
+        assert not found.page.locator("#search").is_visible()
+
+
+def test_the_theme_can_be_switched(opened, sample_report):
+    with opened(sample_report, theme="light") as found:
+        colour = "getComputedStyle(document.body).backgroundColor"
+        before = found.page.evaluate(colour)
+        found.page.locator("#theme").click()
+
+        assert found.page.evaluate(colour) != before
+        assert found.page.locator("#theme").get_attribute("aria-pressed") == "true"
+
+
+def test_all_can_be_reached_by_keyboard(opened, sample_report):
+    with opened(sample_report) as found:
+        page = found.page
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "report"
+        reached = set()
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            reached.add(page.evaluate("document.activeElement.tagName"))
+
+        assert {"A", "SUMMARY"} <= reached
+
+
+def test_a_thousand_pools_are_drawn_when_they_are_looked_at(opened):
+    """What is off the screen is not laid out, and what clusters have in common is written once."""
+    fleet = large_fleet()
+    report = report_of(fleet)
+    with opened(report) as found:
+        page = found.page
+        far = page.locator("#privileges_cluster-60")
+
+        assert fleet.pools == 1000
+        assert len(report) < 16 << 20
+        assert page.locator("#fleet tr.hit").count() == 1000
+        assert far.evaluate("(item) => getComputedStyle(item).contentVisibility") == "auto"
+        assert far.get_by_text("the same workload of cluster-0").count() > 5
+
+
+def test_links_lead_to_the_lines_of_the_repository():
+    from poolsmith.report.html import check_report
+
+    told = check_report(outcome("x"), context(sample_fleet(), source="https://git.example.com/gpu/blob/abc"))
+
+    assert 'href="https://git.example.com/gpu/blob/abc/profiles/edge/l4.yaml#L1"' in told
