@@ -162,6 +162,18 @@ PROOFS = (
         "kubernetes/pod-security-admission's own cases",
         ("tests/rules/pod_security/test_upstream.py",),
     ),
+    Proof(
+        "the HTML report: no request, no script of strangers, axe-core, keyboard",
+        "chromium",
+        ("tests/browser/test_html_report.py",),
+        TOOLS,
+    ),
+    Proof(
+        "fields of built-in objects that may not change",
+        API_SERVER,
+        ("tests/control_plane/test_immutable_fields.py",),
+        TOOLS,
+    ),
     Proof("SARIF of the sample fleet, and of every kind of finding", SARIF, ("tests/report/test_sarif.py",), TOOLS),
     Proof(
         "JUnit of the sample fleet, and of every kind of finding",

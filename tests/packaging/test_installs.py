@@ -36,6 +36,8 @@ FETCHES = re.compile(
 OWN_SOURCE = re.compile(
     r"--no-deps (?:--no-build-isolation(?: --no-index)?(?: --editable)? (?:\.|\./[\w-]+)|--no-index poolsmith-\*\.whl)\"?(?: +#.*)?$"
 )
+DISTRIBUTION = re.compile(r"apt-get install -y --no-install-recommends chromium; ")
+"""The browser of the tests: the distribution signs its packages, and no lock knows them."""
 FROM_GO_SUM = "go install tool"
 
 
@@ -119,6 +121,7 @@ def loose_installs(path):
         if INSTALLS.search(line)
         and not (("--require-hashes" in line and re.search(r"requirements\S*\.lock", line)) or OWN_SOURCE.search(line))
         and FROM_GO_SUM not in line
+        and not DISTRIBUTION.search(line)
     ]
 
 

@@ -81,7 +81,7 @@ def test_an_anchor_is_one_word(one, other):
     assert re.fullmatch(r"[\w.-]*", anchor("w", one, other), re.ASCII)
 
 
-@given(TEXT)
+@given(TEXT.filter(str.strip))
 def test_hostile_profiles_add_no_element(value):
     cluster = sample_fleet().clusters[0]
     plain = Seen(report_of(with_text(FleetFacts((cluster,)), "name")))

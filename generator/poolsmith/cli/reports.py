@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.report.finding_text import Styled
+    from poolsmith.report.fleet_facts import FleetFacts
 
 _STYLES = {
     "error": "bold red",
