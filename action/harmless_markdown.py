@@ -15,7 +15,9 @@ _NOT_SHOWN = re.compile(
     "\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e0fff\\ud800-\\udfff]"
 )
 _PARTED = (
-    re.compile(r"<(?!/?(?:details|summary|sub|b)>|br ?/?>)"),  # a tag, a comment, an address in brackets
+    re.compile(
+        r"<(?!/?(?:details|summary|sub|b)>|br ?/?>|!-- poolsmith:(?:check|diff) -->)"
+    ),  # a tag, a comment, an address in brackets
     re.compile(r"&(?=[#A-Za-z])"),  # an entity: GitHub looks for mentions in what it stands for
     re.compile(r"\](?=[(\[:])"),  # a link, an image, what a reference refers to
     re.compile(r"\[(?=[!^])"),  # an alert, a footnote

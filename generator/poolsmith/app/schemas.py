@@ -1,4 +1,4 @@
-"""Use case: the JSON Schemas of our kinds."""
+"""Use case: the JSON Schemas of our kinds, and of the reports in JSON."""
 
 from __future__ import annotations
 
@@ -44,13 +44,31 @@ POLICY_KINDS = (
 KINDS = {kind.name: kind for kind in (*PROFILE_KINDS, *POLICY_KINDS)}
 
 
+REPORTS = ("report", "diff")
+"""What JSON there is of: the findings of a run, and a change."""
+
+
 def schema_text(kind: str) -> str:
     """The schema of a kind as it is committed. Raises UsageError."""
+    if kind.lower() in REPORTS:
+        return _report_text(kind.lower())
     by_name = {name.lower(): found for name, found in KINDS.items()}
     found = by_name.get(kind.lower().replace("-", ""))
     if found is None:
-        raise UsageError(f"there is no kind `{kind}`; {did_you_mean(kind, KINDS)}")
+        raise UsageError(f"there is no kind `{kind}`; {did_you_mean(kind, (*KINDS, *REPORTS))}")
     return json.dumps(schema_of(found), indent=2, ensure_ascii=False) + "\n"
+
+
+def _report_text(name: str) -> str:
+    from poolsmith.report.report_schemas import diff_schema, report_schema  # on demand
+
+    body = diff_schema() if name == "diff" else report_schema()
+    return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+
+
+def report_schema_files() -> dict[str, str]:
+    """File name to text, of the reports in JSON."""
+    return {f"{name}.schema.json": _report_text(name) for name in REPORTS}
 
 
 def schema_files() -> dict[str, str]:

@@ -201,7 +201,7 @@ def _object_point(
     return Point(
         words=f"{what} {_VERBS[standing]}{by}{at}: {joined(names, _FEW)}",
         clusters=where.clusters,
-        details=tuple(dict.fromkeys(_object_detail(item) for _, item in found)),
+        details=tuple(dict.fromkeys(_object_detail(item) for _, item in found if item.fields or len(names) > _FEW)),
         stands_for=len(found),
     )
 

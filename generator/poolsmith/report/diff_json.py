@@ -1,4 +1,7 @@
-"""What a change does, as JSON, version 1."""
+"""What a change does, as JSON, version 1: the records of `change_report.py`, with names in camelCase.
+
+`poolsmith schema diff` prints its JSON Schema.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.changes.told import Weight
 from poolsmith.diagnostics import Diagnostic, Location
 from poolsmith.diagnostics.masking import masked
 from poolsmith.report.json_v1 import diagnostic_body, location_body
@@ -18,7 +22,20 @@ if TYPE_CHECKING:
 
 def diff_report(change: ChangeReport, context: ReportContext) -> str:
     """ASCII; the text ends in a newline."""
-    return json.dumps({"version": 1, "tool": context.tool, **_body(change)}, indent=2, default=str) + "\n"
+    summary = _summary(change)
+    return (
+        json.dumps({"version": 1, "tool": context.tool, "summary": summary, **_body(change)}, indent=2, default=str)
+        + "\n"
+    )
+
+
+def _summary(change: ChangeReport) -> dict[str, str]:
+    if change.is_empty:
+        return {"verdict": "nothing changes", "weight": Weight.PLAIN.value}
+    from poolsmith.changes.together import told  # on demand: of many changes there is nothing to tell
+
+    story = told(change)
+    return {"verdict": masked(story.verdict), "weight": story.weight.value}
 
 
 def _body(value: Any) -> Any:
@@ -27,16 +44,16 @@ def _body(value: Any) -> Any:
     if isinstance(value, Location):
         return location_body(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {_camel_case(item.name): _body(getattr(value, item.name)) for item in fields(value)}
+        return {camel_case(item.name): _body(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, dict):
-        return {str(key): _body(item) for key, item in value.items()}
+        return {masked(str(key)): _body(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_body(item) for item in value]
     return masked(value) if isinstance(value, str) else value
 
 
-def _camel_case(name: str) -> str:
+def camel_case(name: str) -> str:
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)

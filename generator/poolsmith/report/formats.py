@@ -34,6 +34,7 @@ FORMATS = {
     "text": Format(".txt", check="text", diff="diff_text"),
     "json": Format(".json", check="json_v1", diff="diff_json"),
     "github": Format("", check="github", diff="github", has_commands=True),
+    "markdown": Format(".md", check="check_markdown", diff="diff_markdown"),
     "sarif": Format(".sarif", check="sarif", diff="sarif"),
     "junit": Format(".xml", check="junit", diff="junit"),
     "html": Format(".html", check="html", diff="html", shows_fleet=True),

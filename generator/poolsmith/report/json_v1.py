@@ -64,10 +64,10 @@ def diagnostic_body(item: Diagnostic) -> dict[str, Any]:
 def location_body(location: Location) -> dict[str, Any]:
     start = location.span.start
     body: dict[str, Any] = {
-        "path": location.span.path,
+        "path": masked(location.span.path),
         "line": start.line if start else None,
         "column": start.column if start else None,
-        "pointer": location.pointer,
+        "pointer": masked(location.pointer),
     }
     if location.note is not None:
         body["note"] = location.note
