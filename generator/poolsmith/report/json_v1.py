@@ -52,7 +52,7 @@ def diagnostic_body(item: Diagnostic) -> dict[str, Any]:
         "name": item.name,
         "severity": item.severity.value,
         "message": item.message,
-        "subject": item.subject,
+        "subject": masked(item.subject),
         "primary": location_body(item.primary),
         "related": [location_body(location) for location in item.related],
         "help": item.help,
