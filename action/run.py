@@ -25,7 +25,7 @@ from sticky_comment import MOST_CHARACTERS, fitting
 _ALL = ("generate", "check", "diff")
 _ACCEPTABLE = ("policy-widening", "judge-change")
 _OWN, _OF_BASE = "change", "base"
-_REPORTS = ("json", "text")
+_FORMATS = re.compile(r"--format \[([a-z|]+)\]")
 _USAGE = 2
 _MOST_BYTES = 64 << 20
 _LEFT_FOR_MARKER = 2_000
@@ -70,10 +70,21 @@ class Run:
         said twice."""
         command = [self._poolsmith, name, *options, "--root", self._root]
         command += ["--format", "github" if annotates else "text"]
-        command += [f"--output={form}={self.file(name, form)}" for form in reports]
+        known = self._formats(name) if reports else frozenset()
+        command += [f"--output={form}={self.file(name, form)}" for form in reports if form in known]
         sys.stdout.write(f"::group::poolsmith {name}\n::endgroup::\n")
         sys.stdout.flush()
         self.codes[name] = subprocess.run(command, cwd=self._folder, check=False).returncode
+
+    def _formats(self, name: str) -> frozenset[str]:
+        """In which there is a report of this command, as its help has them."""
+        asked = subprocess.run([self._poolsmith, name, "--help"], capture_output=True, text=True, check=False)
+        found = _FORMATS.search(asked.stdout)
+        return frozenset(found[1].split("|")) if found else frozenset()
+
+    def said(self, name: str) -> str:
+        """The report for people, as Markdown."""
+        return self.read(name, "markdown") or fenced(self.read(name, "text"))
 
     def file(self, name: str, form: str) -> Path:
         return self.reports / f"{name}.{ {'markdown': 'md'}.get(form, form) }"
@@ -113,16 +124,17 @@ def follow(run: Run) -> dict[str, object]:
     allowed = accepted({"policy-widening": "POLICIES", "judge-change": "JUDGE"})
     base = run.base(commands, policies)
     more = ("html",) if is_set("HTML") else ()
+    said = ("json", "markdown", "text")
     limit = f"--fail-on={fail_on}"
     if "generate" in commands:
         run.call("generate", "--check", limit, annotates="check" not in commands)
     if "check" in commands:
         judged = [f"--policies-from={base}", *allowed] if base and policies == _OF_BASE else []
         sarif = ("sarif",) if is_set("SARIF") else ()
-        run.call("check", limit, *judged, reports=(*_REPORTS, *sarif, *more))
+        run.call("check", limit, *judged, reports=(*said, *sarif, *more))
     if "diff" in commands and base:
         options = (limit, f"--base={base}", *allowed)
-        run.call("diff", *options, annotates="check" not in commands, reports=(*_REPORTS, *more))
+        run.call("diff", *options, annotates="check" not in commands, reports=(*said, *more))
     return told(run, base)
 
 
@@ -168,9 +180,9 @@ def comment_file(run: Run, change: Any, code: int) -> Path:
     """What is said in the pull request: what the change does, and what is wrong. Empty when that is nothing."""
     parts = []
     if change is not None and changes_something(change):
-        parts.append(fenced(run.read("diff", "text")))
+        parts.append(run.said("diff"))
     if run.codes.get("check"):
-        parts.append(fenced(run.read("check", "text")))
+        parts.append(run.said("check"))
     text = "\n".join(part for part in parts if part)
     if code and not text:
         failed = ", ".join(f"`{name}`" for name, value in run.codes.items() if value)

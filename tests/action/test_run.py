@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 _TOOL = """#!{python} -I
 import json, os, pathlib, sys
+if "--help" in sys.argv: sys.exit(print("  --format [text|json|github|sarif|markdown]  Report format."))
 plan = json.loads(pathlib.Path({plan!r}).read_text())
 with open({log!r}, "a") as log: log.write(json.dumps([os.getcwd(), *sys.argv[1:]]) + "\\n")
 mine = plan.get(sys.argv[1], {{}})
@@ -267,8 +268,9 @@ def test_a_comment_says_what_the_change_does_and_what_is_wrong(change):
     hostile = "a pool is new\n```\n@alice\n"
     change.plan["check"] = {"code": 1, "reports": {**CHECK["reports"], "text": "one error\n"}}
     change.plan["diff"] = {"code": 1, "reports": {"json": json.dumps({**NO_CHANGE, "clusters": [{}]}), "text": hostile}}
-    done = change.run("pull_request", request(change.head, change.tip))
+    done = change.run("pull_request", request(change.head, change.tip), HTML="true")
 
+    assert not [word for word in done.calls["check"] if "html" in word], "a format that the command does not have"
     text = Path(done.outputs["comment-file"]).read_text()
     assert text.index("a pool is new") < text.index("one error")
     assert text.startswith("````text\n")

@@ -37,7 +37,7 @@ if not {{"--no-deps", "--no-build-isolation", "--no-index"}} <= set(words):
     sys.exit("this would install what no lock has")
 made = folder / "poolsmith"
 made.write_text("#!{python} -I\\nimport sys\\nsys.path.insert(0, {generator!r})\\n"
-                "with open({called!r}, 'a') as log: print(*sys.argv[1:], file=log)\\n"
+                "with open({called!r}, 'a') as log: '--help' in sys.argv or print(*sys.argv[1:], file=log)\\n"
                 "sys.argv += ['--jobs', '1'] + (['--today', {today!r}] if sys.argv[1] in ('check', 'diff') else [])\\n"
                 "from poolsmith.cli.main import main\\nmain()\\n")
 made.chmod(0o755)
