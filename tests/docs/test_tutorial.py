@@ -1,6 +1,7 @@
 """docs/tutorial.md does what it says: its files are written, its commands run, their output compared.
 
-A console block holds commands (`$ `) and what they print; a line `...` stands for any lines. A block whose info
+A console block holds commands (`$ `) and what they print; a line `...` stands for any lines, `(...)` for anything in
+parentheses. A block whose info
 string has `file=<path>` is a file. `skip=<reason>` keeps a console block from being run.
 """
 
@@ -55,8 +56,10 @@ def commands_of(block: Block) -> list[Command]:
 
 
 def as_expected(expected: tuple[str, ...], printed: str) -> bool:
-    """`...` alone on a line matches any number of lines, none included."""
-    parts = [r"(?:[^\n]*\n)*?" if line == "..." else re.escape(line) + "\n" for line in expected]
+    """`...` alone on a line matches any number of lines, none included; `(...)` whatever stands in parentheses."""
+    inside = re.escape("(...)")
+    exact = [re.escape(line).replace(inside, r"\([^\n()]*\)") + "\n" for line in expected]
+    parts = [r"(?:[^\n]*\n)*?" if line == "..." else part for line, part in zip(expected, exact, strict=True)]
     return re.fullmatch("".join(parts), printed) is not None
 
 
@@ -66,15 +69,17 @@ def shell(tmp_path):
     programs, folder = tmp_path / "bin", tmp_path / "gpu-fleet"
     programs.mkdir()
     folder.mkdir()
-    shim = programs / "poolsmith"
-    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m poolsmith "$@"\n', "utf-8")
-    shim.chmod(0o755)
+    for name, module in (("poolsmith", "poolsmith"), ("pre-commit", "pre_commit")):
+        shim = programs / name
+        shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n', "utf-8")
+        shim.chmod(0o755)
     environment = {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "generator"),
         "HOME": str(tmp_path),
         "LC_ALL": "C",
         "PYTHONUTF8": "1",
+        "GIT_CONFIG_NOSYSTEM": "1",
     }
 
     def run(line):
@@ -131,6 +136,8 @@ def test_skipped_blocks_say_why():
         (("a.c",), "abc\n", False),
         (("...",), "", True),
         (("... more",), "x more\n", False),
+        (("a (...) b",), "a (1) b\n", True),
+        (("a (...) b",), "a (1) (2) b\n", False),
     ],
 )
 def test_three_dots_match_whole_lines_only(expected, printed, same):
