@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.changes.change_report import Standing
 from poolsmith.changes.field_changes import field_changes
 from poolsmith.plan.origin import profile_inputs
 from poolsmith.plan.plan import values_tree
@@ -19,13 +20,29 @@ if TYPE_CHECKING:
 
 
 def value_changes(before: SeenCluster, after: SeenCluster) -> tuple[FieldChange, ...]:
-    """Of what differs from the charts' defaults; pointers begin with the release that Helm installs."""
+    """Of what differs from the charts' defaults; pointers begin with the release that Helm installs.
+
+    What becomes the chart's default, or was the default of the release before, is as it was and left out.
+    """
 
     def place(pointer: str) -> Location | None:
         release, *path = split(pointer)
         return _line(after, release, tuple(path))
 
-    return field_changes(_values(before.plan), _values(after.plan), place=place, leaves=True)
+    found = field_changes(_values(before.plan), _values(after.plan), place=place, leaves=True)
+    return tuple(item for item in found if not _is_as_it_was(item, before, after))
+
+
+def _is_as_it_was(item: FieldChange, before: SeenCluster, after: SeenCluster) -> bool:
+    if item.standing is Standing.CHANGED:
+        return False
+    side, value = (before, item.new) if item.standing is Standing.ADDED else (after, item.old)
+    release, *path = split(item.pointer)
+    chart = side.prediction.origins.chart
+    if chart is None or side.plan.chart is None or release != side.plan.chart.name:
+        return False
+    default = chart.default(tuple(path))
+    return type(default) is type(value) and bool(default == value)
 
 
 def _values(plan: ClusterPlan) -> dict[str, Any]:
