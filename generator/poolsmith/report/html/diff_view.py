@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.together import told
-from poolsmith.changes.told import Part
+from poolsmith.changes.told import Part, Weight
 from poolsmith.diagnostics.masking import masked
 from poolsmith.report.html.element import anchor, joined, tag, words
 from poolsmith.report.html.place import place
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _OPEN = frozenset((Part.UNKNOWN, Part.OWN, Part.MORE, Part.LESS, Part.DISRUPTION))
 """What is shown at once; the rest opens on demand."""
+_WEIGHTS = {Weight.GRAVE: "to be decided", Weight.NOTABLE: "disturbs, or may do more", Weight.PLAIN: "the rest"}
 _FEW = 6
 
 
@@ -29,7 +30,9 @@ def diff_view(change: ChangeReport, context: ReportContext) -> View:
         body = tag("p", "The change does nothing to any cluster.", class_="empty")
         return View("change", "Change", body, 0)
     body = joined(_section(item, context) for item in sections)
-    return View("change", "Change", body, sum(len(item.points) for item in sections))
+    weights = {point.weight for section in sections for point in section.points}
+    kinds = tuple((weight.value, _WEIGHTS[weight]) for weight in Weight if weight in weights)
+    return View("change", "Change", body, sum(len(item.points) for item in sections), kinds)
 
 
 def _section(section: Section, context: ReportContext) -> Html:
@@ -45,7 +48,7 @@ def _section(section: Section, context: ReportContext) -> Html:
 
 
 def _point(point: Point, context: ReportContext) -> Html:
-    parts = [tag("p", words(masked(point.words)))]
+    parts = [tag("p", *_mark(point.weight), words(masked(point.words)))]
     about = [*_clusters(point), *(place(item, context) for item in point.places[:_FEW])]
     if len(point.places) > _FEW:
         about.append(tag("span", f"and {len(point.places) - _FEW:,} places more", class_="faint"))
@@ -54,7 +57,16 @@ def _point(point: Point, context: ReportContext) -> Html:
     if point.details:
         shown = joined(tag("li", words(masked(item))) for item in point.details)
         parts.append(tag("details", tag("summary", "Details"), tag("ul", shown), class_="more"))
-    return tag("li", *parts, class_=f"hit {point.weight.value}")
+    return tag("li", *parts, class_=f"hit {point.weight.value}", data_kind=f"change-{point.weight.value}")
+
+
+def _mark(weight: Weight) -> list[Html]:
+    """What matters is marked by a sign too, and said to who hears the page."""
+    if weight is Weight.PLAIN:
+        return []
+    sign = "!" if weight is Weight.GRAVE else "~"
+    told = tag("span", f"{_WEIGHTS[weight]}: ", class_="hidden-label")
+    return [tag("span", sign, class_=f"mark {weight.value}", aria_hidden="true", title=_WEIGHTS[weight]), told]
 
 
 def _clusters(point: Point) -> list[Html]:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 _EMPTY = frozenset(("br", "hr", "input", "meta"))
 _ALLOWED = frozenset(
     (
-        *("class", "colspan", "for", "href", "id", "lang", "name", "open", "rel", "role", "scope", "tabindex", "title"),
-        *("autocomplete", "charset", "content", "hidden", "placeholder", "spellcheck", "type", "value"),
+        *("class", "colspan", "for", "href", "id", "label", "lang", "name", "open", "rel", "role", "scope"),
+        *("autocomplete", "charset", "content", "hidden", "placeholder", "spellcheck", "tabindex", "title"),
+        *("type", "value"),
     )
 )
 _FAMILIES = ("aria-", "data-")

@@ -30,9 +30,14 @@ def findings_view(found: Sequence[Diagnostic], context: ReportContext, *, title:
     by_rule = sorted(found, key=lambda item: item.code)
     groups = [tuple(group) for _, group in groupby(by_rule, key=lambda item: item.code)]
     groups.sort(key=lambda group: (min(_rank(item) for item in group), group[0].code))
-    return View(
-        "findings", title, joined(_rule(group, rules.get(group[0].code), context) for group in groups), len(found)
-    )
+    body = joined(_rule(group, rules.get(group[0].code), context) for group in groups)
+    words_of = sorted({(_rank(item), _severity(item)) for item in found})
+    kinds = tuple(dict.fromkeys(word for _, word in words_of))
+    return View("findings", title, body, len(found), tuple((word, word) for word in kinds))
+
+
+def _severity(item: Diagnostic) -> str:
+    return "waived" if item.is_waived else item.severity.value
 
 
 def _rank(item: Diagnostic) -> int:
@@ -41,12 +46,13 @@ def _rank(item: Diagnostic) -> int:
 
 def _rule(found: Sequence[Diagnostic], rule: RuleInfo | None, context: ReportContext) -> Html:
     first = min(found, key=_rank)
-    severity = "waived" if first.is_waived else first.severity.value
+    severity = _severity(first)
     heading = tag(
         "summary",
         tag("span", severity, class_=f"severity {severity}"),
         tag("h3", tag("span", first.code, class_="code"), f" {first.name}"),
         tag("span", f"{len(found):,}", class_="count"),
+        *([tag("span", words(rule.what), class_="short")] if rule is not None else []),
     )
     items = [_finding(item, context) for item in sorted(found, key=_rank)[:_SHOWN]]
     if len(found) > _SHOWN:
@@ -81,12 +87,16 @@ def _help(text: str) -> list[Html]:
     sentence, _, piece = text.partition("\n")
     parts = [tag("p", tag("strong", "Do: "), words(sentence), class_="help")]
     if piece:
-        parts.append(tag("pre", joined(piece.splitlines(), Html("\n")), tabindex="0"))
+        parts.append(
+            tag("pre", joined(piece.splitlines(), Html("\n")), tabindex="0", role="region", aria_label="To write")
+        )
     return parts
 
 
 def _finding(item: Diagnostic, context: ReportContext) -> Html:
-    parts = [tag("p", place(item.primary, context), class_="about"), tag("p", words(item.message))]
+    key = f"f-{item.fingerprint[:12]}"
+    link = tag("a", "#", href=f"#{key}", class_="self", aria_label=f"Link to this finding of {item.code}")
+    parts = [tag("p", place(item.primary, context), link, class_="about"), tag("p", words(item.message))]
     if item.help:
         parts.extend(_help(item.help))
     related = [
@@ -98,4 +108,4 @@ def _finding(item: Diagnostic, context: ReportContext) -> Html:
     if related:
         parts.append(tag("ul", joined(related), class_="related"))
     waived = " waived" if item.is_waived else ""
-    return tag("li", *parts, class_=f"hit{waived}", id=f"f-{item.fingerprint[:12]}")
+    return tag("li", *parts, class_=f"hit{waived}", id=key, data_kind=f"findings-{_severity(item)}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.report.html.element import anchor, joined, tag, words
 from poolsmith.report.html.place import line_of
-from poolsmith.report.html.reach_badge import badge
+from poolsmith.report.html.reach_badge import badge, kinds_of
 from poolsmith.report.html.view import View
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ _COLUMNS = ("Pool", "System", "Kernel", "Runtime", "GPUs", "Driver", "GPUs divid
 
 def fleet_view(fleet: FleetFacts, context: ReportContext) -> View:
     body = joined(_cluster(item, context) for item in fleet.clusters)
-    return View("fleet", "Fleet", body, fleet.pools)
+    reached = {pool.reach for cluster in fleet.clusters for pool in cluster.pools}
+    return View("fleet", "Fleet", body, fleet.pools, kinds_of(reached))
 
 
 def _cluster(cluster: ClusterFacts, context: ReportContext) -> Html:
@@ -27,7 +28,9 @@ def _cluster(cluster: ClusterFacts, context: ReportContext) -> Html:
     about = " · ".join(filter(None, (cluster.release, f"Kubernetes {cluster.kubernetes}", cluster.engine)))
     parts = [tag("header", title, tag("p", about if cluster.release else "", class_="scope"))]
     if cluster.unknown:
-        parts.append(tag("ul", joined(tag("li", words(item)) for item in cluster.unknown), class_="unknown"))
+        parts.append(
+            tag("ul", joined(tag("li", "not known: ", words(item)) for item in cluster.unknown), class_="unknown")
+        )
     if cluster.pools:
         head = tag("thead", tag("tr", joined(tag("th", name, scope="col") for name in _COLUMNS)))
         rows = tag("tbody", joined(_pool(cluster, pool, context) for pool in cluster.pools))
@@ -48,9 +51,11 @@ def _pool(cluster: ClusterFacts, pool: PoolFacts, context: ReportContext) -> Htm
         "unknown" if pool.nodes is None else f"{pool.nodes:,}",
         badge(pool.reach),
     )
-    name = tag("th", pool.name, tag("br"), line_of(pool.path, None, context), scope="row")
     key = anchor("pool", cluster.name, pool.name)
-    return tag("tr", name, joined(tag("td", cell) for cell in cells), class_="hit", id=key)
+    title = tag("a", pool.name, href=f"#{key}")
+    name = tag("th", title, tag("br"), line_of(pool.path, None, context), scope="row")
+    shown = joined(tag("td", cell) for cell in cells)
+    return tag("tr", name, shown, class_="hit", id=key, data_kind=f"fleet-{pool.reach}")
 
 
 def _scrolled(table: Html, label: str) -> Html:

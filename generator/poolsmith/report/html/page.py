@@ -61,6 +61,8 @@ def _header(title: str, views: Sequence[View]) -> Html:
         "div",
         tag("label", "Search", for_="search", class_="hidden-label"),
         tag("input", type="search", id="search", placeholder="Search  /", autocomplete="off", spellcheck="false"),
+        tag("label", "Show only", for_="only", class_="hidden-label"),
+        tag("select", tag("option", "Show all", value=""), joined(map(_kinds, views)), id="only", autocomplete="off"),
         tag("span", "", id="found", role="status", class_="scope"),
         tag("button", "Dark", type="button", id="theme", aria_pressed="false"),
         class_="tools",
@@ -71,8 +73,16 @@ def _header(title: str, views: Sequence[View]) -> Html:
     return tag("header", tag("h1", tag("span", "poolsmith", class_="brand"), f" {title}"), nav, search, class_="top")
 
 
+def _kinds(view: View) -> Html:
+    """What the parts of a view can be filtered by."""
+    if not view.kinds:
+        return joined(())
+    options = joined(tag("option", told, value=f"{view.key}-{kind}") for kind, told in view.kinds)
+    return tag("optgroup", options, label=view.title)
+
+
 def _nothing_found() -> Html:
-    return tag("p", "Nothing on this page has these words.", id="nothing", class_="empty", hidden=True)
+    return tag("p", "Nothing on this page is like that.", id="nothing", class_="empty", hidden=True)
 
 
 def _view(view: View) -> Html:

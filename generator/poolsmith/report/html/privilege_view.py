@@ -12,7 +12,7 @@ from poolsmith.ledger.reach import Reach
 from poolsmith.record import record
 from poolsmith.report.html.element import anchor, joined, tag, words
 from poolsmith.report.html.place import line_of
-from poolsmith.report.html.reach_badge import badge, legend, short_word
+from poolsmith.report.html.reach_badge import badge, kinds_of, legend, short_word
 from poolsmith.report.html.view import View
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def privilege_view(fleet: FleetFacts, context: ReportContext) -> View:
     clusters = [item for item in fleet.clusters if item.workloads]
     worst = sum(item.reach is Reach.NODE_ROOT for cluster in clusters for item in cluster.workloads)
     body = joined((legend(), *(writer.cluster(item) for item in clusters)))
-    return View("privileges", "Privileges", body, worst)
+    reached = {item.reach for cluster in clusters for item in cluster.workloads}
+    return View("privileges", "Privileges", body, worst, kinds_of(reached))
 
 
 @record(kw_only=False)
@@ -72,7 +73,7 @@ class _Writer:
             body.append(tag("p", f"It holds {len(item.held):,} privileges, the same as ", link, "."))
         else:
             body.append(self._table(item))
-        return tag("details", heading, *body, id=key, class_="card workload hit")
+        return tag("details", heading, *body, id=key, class_="card workload hit", data_kind=_kind(item))
 
     def _table(self, item: WorkloadFacts) -> Html:
         columns = joined(tag("th", name, scope="col") for name in ("Reach", "Container", "May", "Because of"))
@@ -118,6 +119,10 @@ def _identity(cluster: ClusterFacts, item: WorkloadFacts) -> object:
     )
 
 
+def _kind(item: WorkloadFacts) -> str:
+    return f"privileges-{item.reach}"
+
+
 def _where(item: WorkloadFacts) -> str:
     if item.pools == (ANY_NODE,):
         return "any node"
@@ -143,11 +148,13 @@ def _row(cluster: ClusterFacts, item: WorkloadFacts, pools: list[str]) -> Html:
     if item.pools in ((ANY_NODE,), (NO_KNOWN_NODE,)):
         words_ = f"{short_word(item.reach)}, on {_where(item)}"
         cell = tag("a", words_, href=target, class_=f"reach r{item.reach.value}")
-        return tag("tr", title, tag("td", cell, colspan=str(len(pools)), class_="wide"), class_="hit")
+        return tag(
+            "tr", title, tag("td", cell, colspan=str(len(pools)), class_="wide"), class_="hit", data_kind=_kind(item)
+        )
     cells = (
         tag("td", tag("a", short_word(item.reach), href=target, class_=f"reach r{item.reach.value}"))
         if pool in item.pools
         else tag("td", tag("span", "-", class_="faint"))
         for pool in pools
     )
-    return tag("tr", title, joined(cells), class_="hit")
+    return tag("tr", title, joined(cells), class_="hit", data_kind=_kind(item))

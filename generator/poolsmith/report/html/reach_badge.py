@@ -8,6 +8,8 @@ from poolsmith.ledger.reach import Reach
 from poolsmith.report.html.element import joined, tag
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from poolsmith.report.html.element import Html
 
 _SHORT = {
@@ -30,6 +32,11 @@ def badge(reach: Reach) -> Html:
 def short_word(reach: Reach) -> str:
     """For a cell of a matrix."""
     return _SHORT[reach]
+
+
+def kinds_of(reached: Iterable[Reach]) -> tuple[tuple[str, str], ...]:
+    """What a view can be filtered by, from the worst on."""
+    return tuple((str(reach), str(reach)) for reach in sorted(set(reached)))
 
 
 def legend() -> Html:

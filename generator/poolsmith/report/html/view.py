@@ -12,9 +12,13 @@ if TYPE_CHECKING:
 
 @record(kw_only=False)
 class View:
-    """`key` is its id; `count` stands beside its title in the navigation."""
+    """`key` is its id; `count` stands beside its title in the navigation.
+
+    `kinds`: what its parts can be filtered by, as the word in `data-kind`, and what a reader is told.
+    """
 
     key: str
     title: str
     body: Html
     count: int | None = None
+    kinds: tuple[tuple[str, str], ...] = ()
