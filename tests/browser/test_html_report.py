@@ -128,6 +128,54 @@ def test_search_shows_what_has_the_words_and_can_be_shared(opened, sample_report
         assert found.page.locator("#nothing").is_visible()
 
 
+def test_what_is_shown_can_be_filtered_and_sent(opened, sample_report):
+    with opened(sample_report) as found:
+        page = found.page
+        page.locator("#only").select_option("findings-error")
+        assert page.locator("#found").inner_text().endswith(" found")
+        assert page.locator(".hit:visible").count() > 0
+        assert page.locator(".hit:visible:not([data-kind='findings-error'])").count() == 0
+        page.locator("#only").select_option("privileges-node-root")
+        assert page.locator("#privileges_edge .workload:visible").count() > 0
+        assert page.url.endswith("#?only=privileges-node-root")
+        page.locator("#only").select_option("")
+        assert page.locator("#fleet tr.hit:visible").count() == sample_fleet().pools
+        assert page.locator("#privileges_edge .workload:visible").count() == 0
+
+    with opened(sample_report, fragment="?q=l4&only=fleet-node-root") as found:
+        assert found.page.locator("#only").input_value() == "fleet-node-root"
+        assert found.page.locator("#search").input_value() == "l4"
+        assert 0 < found.page.locator(".hit:visible").count() < sample_fleet().pools
+
+
+@pytest.mark.parametrize("fragment", ["%", "?q=%E0%A4", "?only=nosuch", "?", "?q=", "constructor", "<img src=x>"])
+def test_no_fragment_breaks_the_page(opened, sample_report, fragment):
+    with opened(sample_report, fragment=fragment) as found:
+        assert found.complaints == []
+        found.page.locator("#theme").click()
+        assert found.page.locator("#theme").get_attribute("aria-pressed") == "true"
+
+
+def test_what_is_opened_has_its_address(opened, sample_report):
+    with opened(sample_report) as found:
+        page = found.page
+        summary = page.locator("#findings .card > summary").first
+        summary.click()
+        summary.click()
+        assert "#psm" in page.url
+        page.locator("#fleet tr.hit a").first.click()
+        assert "#pool_" in page.url
+
+
+def test_on_paper_the_page_is_light_and_open(opened, sample_report):
+    with opened(sample_report, theme="dark") as found:
+        found.page.emulate_media(media="print", color_scheme="dark")
+        ground = found.page.evaluate("getComputedStyle(document.querySelector('.cluster')).backgroundColor")
+
+        assert ground == "rgb(255, 255, 255)"
+        assert not found.page.locator("#tools").is_visible()
+
+
 def test_without_a_script_all_is_there(opened, sample_report):
     with opened(sample_report, javascript=False) as found:
         assert found.page.locator("#fleet tr.hit").count() == sample_fleet().pools

@@ -138,7 +138,7 @@ def _context(name: str, tool: str, layout: Layout, root: Path | None, fleet: Fle
         stop_token=token,
         below=_below_repository(root) if root is not None else "",
         docs=_address("POOLSMITH_DOCS"),
-        source=_address("POOLSMITH_SOURCE"),
+        source=_source() if FORMATS[name].shows_fleet else "",
         fleet=fleet() if FORMATS[name].shows_fleet else None,
     )
 
@@ -148,6 +148,12 @@ def _address(variable: str) -> str:
     text = os.environ.get(variable, "").rstrip("/")
     is_plain = text.startswith("https://") and text.isascii() and text.isprintable() and " " not in text
     return text if is_plain else ""
+
+
+def _source() -> str:
+    from poolsmith.cli.source_address import source_address
+
+    return source_address()
 
 
 def _below_repository(root: Path) -> str:
