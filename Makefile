@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-deep e2e lint check bench fuzz audit sbom docs lock tools clean help
+.PHONY: run test test-deep e2e lint check bench fuzz audit sbom docs picture lock tools clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
@@ -70,6 +70,10 @@ docs: $(STAMP)
 	  WaiverList:waiver-list RuleSettings:rule-settings PolicyTest:policy-test; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > policies/_schemas/$${kind##*:}.schema.json; done
 	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
+
+# The picture of the README, from the report of a change to the sample fleet; needs chromium.
+picture: $(STAMP)
+	@PYTHONPATH=generator:tests $(BIN)/python -m tools.make_picture
 
 # Pinned and hashed, for every platform; no index address in them, so that a mirror works as well. What makes the locks
 # is installed from a lock itself; UV=path/to/uv makes them with another one, to raise its own version.

@@ -222,6 +222,37 @@ def test_a_thousand_pools_are_drawn_when_they_are_looked_at(opened):
         assert far.get_by_text("the same workload of cluster-0").count() > 5
 
 
+def test_a_thousand_pools_scroll_and_are_searched_without_waiting(opened):
+    """The middle of all frames, so that a busy machine is no failure: 60 in a second where nothing else runs."""
+    with opened(report_of(large_fleet())) as found:
+        frames = found.page.evaluate(
+            """async () => {
+                const frames = [];
+                for (let step = 0, before = performance.now(); step < 120; step++) {
+                    scrollBy(0, 300);
+                    await new Promise(requestAnimationFrame);
+                    const now = performance.now();
+                    frames.push(now - before);
+                    before = now;
+                }
+                return frames.sort((one, other) => one - other);
+            }"""
+        )
+        searched = found.page.evaluate(
+            """async () => {
+                const search = document.getElementById("search"), only = document.getElementById("only");
+                search.value = "dcgm pool-7";
+                const before = performance.now();
+                only.dispatchEvent(new Event("change"));
+                return performance.now() - before;
+            }"""
+        )
+        assert found.page.locator("#found").inner_text().endswith(" found")
+
+    assert frames[60] < 60
+    assert searched < 3000
+
+
 def test_links_lead_to_the_lines_of_the_repository():
     from poolsmith.report.html import check_report
 
