@@ -77,7 +77,7 @@ class _Writer:
 
     def _table(self, item: WorkloadFacts) -> Html:
         columns = joined(tag("th", name, scope="col") for name in ("Reach", "Container", "May", "Because of"))
-        rows = tag("tbody", joined(map(self._row, item.held)))
+        rows = tag("tbody", joined(map(self._row, sorted(item.held, key=lambda held: held.reach))))
         caption = tag("caption", f"What {item.workload} may do")
         table = tag("table", caption, tag("thead", tag("tr", columns)), rows, class_="held")
         return tag(

@@ -59,6 +59,7 @@
       box.hidden = isAsked && !has && box.querySelector(".hit") !== null;
       if (isAsked && has && box.tagName === "DETAILS" && !box.open) { box.open = true; opened.add(box); }
     }
+    for (const view of document.querySelectorAll(".view")) view.hidden = isAsked && !view.querySelector(".hit:not([hidden])");
     found.textContent = isAsked ? `${count.toLocaleString("en")} found` : "";
     nothing.hidden = !isAsked || count > 0;
     const state = [["q", words.length ? search.value : ""], ["only", kind]].filter((pair) => pair[1]);
