@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from poolsmith.diagnostics import Severity, diagnose
 from poolsmith.diagnostics.codes import CODE_BOOK
 from poolsmith.diagnostics.diagnostic import point_in
 from poolsmith.diagnostics.outcome import Outcome
+from poolsmith.diagnostics.printable import printable
+from poolsmith.report.fleet_facts import FleetFacts
+from poolsmith.report.html import diff_report
+from support.change_reports import some_of_everything
 from support.html_reports import context, large_fleet, report_of, sample_fleet, with_text
 
 THEMES = ("light", "dark")
@@ -259,3 +265,61 @@ def test_links_lead_to_the_lines_of_the_repository():
     told = check_report(outcome("x"), context(sample_fleet(), source="https://git.example.com/gpu/blob/abc"))
 
     assert 'href="https://git.example.com/gpu/blob/abc/profiles/edge/l4.yaml#L1"' in told
+
+
+@pytest.fixture(scope="module")
+def sample_change():
+    from tools.make_picture import report
+
+    return report()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_axe_finds_nothing_serious_in_a_diff(opened, sample_change, theme, width):
+    from axe_playwright_python.sync_playwright import Axe
+
+    with opened(sample_change, theme=theme, width=width) as found:
+        found.page.evaluate("document.querySelectorAll('#change details').forEach((item) => { item.open = true; })")
+        response = Axe().run(found.page).response
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+
+    serious = [item for item in response["violations"] if item["impact"] in ("serious", "critical")]
+    assert [(item["id"], item["nodes"][0]["html"]) for item in serious] == []
+    assert found.complaints == []
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8") | st.sampled_from("<>&\"'`/=-!"), max_size=40), min_size=24, max_size=24
+    )
+)
+def test_random_text_is_shown_letter_by_letter(opened, texts):
+    """What the browser shows is what was said, but for characters that steer, and for backticks."""
+    told = [f"x{text.replace('`', '')}x" for text in texts]
+    with opened(report_of(FleetFacts(), outcome(*told))) as found:
+        shown = found.page.evaluate(
+            "[...document.querySelectorAll('#findings li.hit > p:nth-child(2)')].map((item) => item.textContent)"
+        )
+
+    assert sorted(shown) == sorted(map(printable, told))
+    assert found.complaints == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_of_a_change_does_anything(opened, text):
+    plain, hostile = (diff_report(some_of_everything(name), context()) for name in ("x", text))
+    state = """() => ({
+        title: document.title,
+        tags: [...new Set([...document.querySelectorAll('*')].map((item) => item.tagName))].sort(),
+        attributes: [...new Set([...document.querySelectorAll('*')].flatMap((item) => item.getAttributeNames()))].sort(),
+        targets: [...document.querySelectorAll('a')].filter((item) => item.getAttribute('href')[0] !== '#').length,
+    })"""
+    with opened(plain) as found:
+        expected = found.page.evaluate(state)
+    with opened(hostile) as found:
+        shown = found.page.evaluate(state)
+
+    assert found.complaints == []
+    assert shown == expected
