@@ -74,7 +74,8 @@ class Run:
         command += [f"--output={form}={self.file(name, form)}" for form in reports if form in known]
         sys.stdout.write(f"::group::poolsmith {name}\n::endgroup::\n")
         sys.stdout.flush()
-        self.codes[name] = subprocess.run(command, cwd=self._folder, check=False).returncode
+        environment = {"POOLSMITH_SOURCE": source_address(), **os.environ}
+        self.codes[name] = subprocess.run(command, cwd=self._folder, check=False, env=environment).returncode
 
     def _formats(self, name: str) -> frozenset[str]:
         """In which there is a report of this command, as its help has them."""
@@ -155,6 +156,16 @@ def told(run: Run, base: str) -> dict[str, object]:
         "diff_json": run.written("diff", "json"),
         **dict(zip(("sarif_ref", "sarif_sha"), sarif_place(), strict=True)),
     }
+
+
+def source_address() -> str:
+    """Where the files of the head are to be read, for links of the HTML report; empty where nothing says it."""
+    head = at(event(), "pull_request", "head")
+    repository, commit = at(head, "repo", "html_url"), at(head, "sha")
+    if not (isinstance(repository, str) and isinstance(commit, str)):
+        server, name = (os.environ.get(f"GITHUB_{word}", "") for word in ("SERVER_URL", "REPOSITORY"))
+        repository, commit = f"{server}/{name}", os.environ.get("GITHUB_SHA", "")
+    return f"{repository}/blob/{commit}" if commit else ""
 
 
 def sarif_place() -> tuple[str, str]:

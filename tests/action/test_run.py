@@ -303,3 +303,26 @@ def test_findings_are_annotated_once(change):
     assert formats(change.run("pull_request", event)) == {"generate": "text", "check": "github", "diff": "text"}
     assert formats(change.run("pull_request", event, COMMANDS="diff")) == {"diff": "github"}
     assert formats(change.run("pull_request", event, COMMANDS="generate")) == {"generate": "github"}
+
+
+@pytest.mark.parametrize(
+    ("event", "address"),
+    [
+        ({}, "https://github.example/example/fleet/blob/abc"),
+        (
+            {"pull_request": {"head": {"sha": "def", "repo": {"html_url": "https://github.example/fork/fleet"}}}},
+            "https://github.example/fork/fleet/blob/def",
+        ),
+        ({"pull_request": {"head": {"sha": "def", "repo": None}}}, "https://github.example/example/fleet/blob/abc"),
+    ],
+)
+def test_lines_of_the_report_lead_to_the_head(monkeypatch, tmp_path, event, address):
+    import run
+
+    (tmp_path / "event.json").write_text(json.dumps(event))
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(tmp_path / "event.json"))
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://github.example")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "example/fleet")
+    monkeypatch.setenv("GITHUB_SHA", "abc")
+
+    assert run.source_address() == address

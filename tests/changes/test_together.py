@@ -179,3 +179,10 @@ def test_every_real_disruption_of_drivers_can_be_merged(repository_of):
     assert change.clusters
     for text in words(change, Part.DISRUPTION):
         assert "\0" not in text
+
+
+@pytest.mark.parametrize("clusters", [(), (changed(),)])
+def test_it_is_said_why_all_clusters_were_looked_at(clusters):
+    story = told(report(*clusters, why_all="policies that are shipped to every cluster differ"))
+
+    assert story.scope.endswith("; all clusters were looked at: policies that are shipped to every cluster differ")
