@@ -16,6 +16,7 @@ help:
 	@echo "make bench      the table of budgets, measured"
 	@echo "make fuzz       random input for every reader, for FUZZ_SECONDS (60)"
 	@echo "make audit      known vulnerabilities in the locks (needs a network)"
+	@echo "make picture    docs/images, from the report of a change to the sample fleet (needs chromium)"
 	@echo "make sbom       the bill of materials, as CycloneDX"
 	@echo "make tools      kustomize, helm, kubeconform, the API server and its CEL for the tests that use them (needs Go)"
 
