@@ -50,6 +50,17 @@ def test_a_variable_of_an_operand_restarts_that_operand_alone(tmp_path):
     assert found.place.span.path == "profiles/edge/cluster.yaml"
 
 
+def test_the_value_is_the_cause_whatever_else_the_change_touches(tmp_path):
+    value = "      dcgmExporter:\n        hostNetwork: true\n"
+    kernel = ("  gpu:\n", "  kernel: {release: 6.8.0-50-generic}\n  gpu:\n")
+
+    found = _told(tmp_path, _edge((_VALUES[0], _VALUES[1] + value)), _edge(kernel, file="edge/l4.yaml"))
+    (restart,) = [item for item in found if item.what == "DaemonSet/nvidia-dcgm-exporter"]
+
+    assert restart.place is not None
+    assert restart.place.pointer == "/spec/stack/values/dcgmExporter/hostNetwork"
+
+
 def test_an_update_strategy_alone_restarts_nothing(tmp_path):
     value = "      daemonsets:\n        updateStrategy: OnDelete\n"
 

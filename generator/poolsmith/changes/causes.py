@@ -74,8 +74,7 @@ class Causes:
                 if item.name == made.through.removeprefix(_OBJECT):
                     yield from self._touched_in_pool(item.pool)
                     yield from profile_inputs(item.origin)
-        own = tuple(path[:1] for path in read_switches().of_workload(made.name).values)
-        yield from self._changed_values((*own, *_FOR_ALL))
+        yield from self._changed_values((*_own_values(made.name), *_FOR_ALL))
         for pool in pools:
             yield from self._touched_in_pool(pool)
         yield from self._changed_values(((),))
@@ -164,6 +163,14 @@ class Causes:
         if path in new:
             return old.get(self.old_name(new[path]), path)
         return self.before.plan.cluster.path if path == self.after.plan.cluster.path else path
+
+
+def _own_values(name: str) -> Iterator[ValuePath]:
+    """The part of the chart's values that is about the workload."""
+    switches = read_switches()
+    network = switches.network_of(name)
+    paths = (*([network] if network is not None else []), *switches.of_workload(name).values)
+    yield from dict.fromkeys(path[:1] for path in paths)
 
 
 def _above(plan: ClusterPlan, path: ValuePath) -> Iterator[FromProfile]:
