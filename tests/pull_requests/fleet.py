@@ -178,7 +178,7 @@ def _copy(root, clusters):
 
 
 def _workflow():
-    return _fence("docs/ci.md", ".github/workflows/profiles.yaml")
+    return _fence("docs/github.md", ".github/workflows/profiles.yaml")
 
 
 def _fence(page, file):

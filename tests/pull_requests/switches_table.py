@@ -270,10 +270,12 @@ def _judges():
     workflow = ".github/workflows/profiles.yaml"
     for name, edit in (
         ("workflow deleted", _deleted(workflow)),
-        ("workflow: no policies of the base", replaced(workflow, ' --policies-from "$BASE"', "")),
+        ("workflow: no policies of the base", replaced(workflow, "directory: head", "policies-from: own")),
+        ("workflow: never fails", replaced(workflow, "directory: head", "commands: generate")),
+        ("workflow: another tool", replaced(workflow, "example/poolsmith@", "evil/poolsmith@")),
         (
-            "workflow: never fails",
-            replaced(workflow, 'check --policies-from "$BASE"', 'check --policies-from "$BASE" || true'),
+            "workflow: goes on after errors",
+            replaced(workflow, "    timeout-minutes: 10", "    continue-on-error: true"),
         ),
         ("workflow: another event", replaced(workflow, "pull_request_target:", "workflow_dispatch:")),
     ):
