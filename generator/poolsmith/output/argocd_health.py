@@ -12,7 +12,7 @@ from poolsmith.operands.manifest import Manifest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FILE = "argocd-cm-health.patch.yaml"
+FILE = "argocd-cm-health.patch"
 APPLICATION = """\
 hs = {status = "Progressing", message = "not reconciled yet"}
 if obj.status ~= nil and obj.status.health ~= nil and obj.status.health.status ~= nil then

@@ -190,7 +190,7 @@ def readme_text(
         yield escape(code(str(spec.delivery.path) + "/clusters/" + str(plan.name) + "/delivery"))
         yield "; it creates the others.\n"
         yield "It counts them as healthy at once, and its sync waves don't wait, unless `argocd-cm` has the script in\n"
-        yield escape(code(str(spec.delivery.path) + "/fleet/argocd/argocd-cm-health.patch.yaml"))
+        yield escape(code(str(spec.delivery.path) + "/fleet/argocd/argocd-cm-health.patch"))
         yield ".\n"
     else:
         yield "Point one Flux Kustomization at "
