@@ -286,3 +286,10 @@ def edit(path, old, new):
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
+
+
+def test_each_use_case_of_the_public_api_is_where_it_says():
+    import poolsmith.app
+    from poolsmith.app import _HOMES
+
+    assert all(callable(getattr(poolsmith.app, name)) for name in _HOMES)

@@ -19,7 +19,7 @@ _REMEDIES = (
     (re.compile(r"(?P<what>POOLSMITH_OPERATOR_BINARIES) names no"), "the operator itself (set {what}, docs/e2e.md)"),
     (re.compile(r"(?P<what>[A-Z_]+) names no folder"), "real checkouts (set {what}, tests/recorded/README.md)"),
     (re.compile("HYPOTHESIS_PROFILE=deep"), "full example counts (make test-deep)"),
-    (re.compile(r"superuser|root may read"), "files without permission (run as an ordinary user)"),
+    (re.compile(r"superuser|root may (?:read|write)"), "files without permission (run as an ordinary user)"),
     (re.compile(r"CEL engine"), "policies in CEL (pip install --require-hashes -r requirements-run.lock)"),
 )
 

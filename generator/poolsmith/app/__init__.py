@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from poolsmith.app.check import check_paths as check_paths
     from poolsmith.app.check_project import check_project as check_project
     from poolsmith.app.compare import compare as compare
+    from poolsmith.app.diff import diff as diff
     from poolsmith.app.explain import explain as explain
     from poolsmith.app.generate import generate as generate
     from poolsmith.app.initialize import initialize as initialize
@@ -19,14 +20,15 @@ if TYPE_CHECKING:
     from poolsmith.rules.rule_book import rule_book as rule_book
 
 _HOMES = {
-    "check_paths": "check",
-    "compare": "compare",
-    "check_project": "check_project",
-    "explain": "explain",
-    "generate": "generate",
-    "initialize": "initialize",
-    "rule_book": "rule_book",
-    "schema_text": "schemas",
+    "check_paths": "app.check",
+    "compare": "app.compare",
+    "check_project": "app.check_project",
+    "diff": "app.diff",
+    "explain": "app.explain",
+    "generate": "app.generate",
+    "initialize": "app.initialize",
+    "rule_book": "rules.rule_book",
+    "schema_text": "app.schemas",
 }
 
 
@@ -35,7 +37,7 @@ class _UseCases(ModuleType):
 
     def __getattribute__(self, name: str) -> Any:
         if name in _HOMES:
-            return getattr(sys.modules.get(home := f"poolsmith.app.{_HOMES[name]}") or import_module(home), name)
+            return getattr(sys.modules.get(home := f"poolsmith.{_HOMES[name]}") or import_module(home), name)
         return super().__getattribute__(name)
 
 
