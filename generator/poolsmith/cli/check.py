@@ -74,12 +74,7 @@ if TYPE_CHECKING:
     "changes of the files that run and decide this check. Both are still listed, as notes.",
 )
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
-@click.option(
-    "--today",
-    type=click.DateTime(("%Y-%m-%d",)),
-    metavar="DAY",
-    help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
-)
+@options.today
 @options.cache
 @options.rehash
 @options.outputs

@@ -38,12 +38,7 @@ if TYPE_CHECKING:
     help="Somebody who may do so has accepted what the change widens in policies/, or what it changes of the files "
     "that run and decide this check. Both are still listed, as notes.",
 )
-@click.option(
-    "--today",
-    type=click.DateTime(("%Y-%m-%d",)),
-    metavar="DAY",
-    help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
-)
+@options.today
 @click.option(
     "--format",
     "output_format",

@@ -52,6 +52,12 @@ clusters = click.option(
     shell_complete=completes("cluster"),
     help="Only this cluster; repeatable.",
 )
+today = click.option(
+    "--today",
+    type=click.DateTime(("%Y-%m-%d",)),
+    metavar="DAY",
+    help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
+)
 jobs = click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Processes for many clusters.")
 color = click.option("--no-color", "color", flag_value=False, default=None, type=bool, help="Never use colour.")
 output_format = click.option(
