@@ -120,7 +120,7 @@ def test_thousands_of_unknown_fields_end_in_a_bounded_report_in_bounded_time(che
 
     assert len(outcome.diagnostics) == MOST_PER_OBJECT + 1
     assert any("19950 more" in item.message for item in outcome.diagnostics)
-    assert time.perf_counter() - started < 20
+    assert time.perf_counter() - started < 60
 
 
 def test_thousands_of_objects_with_mistakes_in_one_file_too(check):
@@ -131,7 +131,7 @@ def test_thousands_of_objects_with_mistakes_in_one_file_too(check):
     outcome = check(text)
 
     assert sum(item.code == "PSM311" for item in outcome.diagnostics) == MOST_PER_FILE
-    assert time.perf_counter() - started < 20
+    assert time.perf_counter() - started < 60
 
 
 def test_a_missing_kubeconform_is_said(check, monkeypatch):

@@ -91,8 +91,8 @@ class Supervisor:
 
     def _follow(self, child: Child) -> None:
         """Take results until the child has ended, or somebody has to be stopped."""
-        last, since = child.mark(), time.monotonic()
-        started = since
+        last, since = child.mark(), child.busy()
+        started = time.monotonic()
         while True:
             for index, result, length in child.read(_POLL):
                 self.found[index] = result
@@ -101,11 +101,11 @@ class Supervisor:
                 started = now
             now, mark = time.monotonic(), child.mark()
             if mark != last:
-                last, since = mark, now
+                last, since = mark, child.busy()
             if child.ended:
                 break
             at_work = self.parts[mark[0]].blame
-            if now - since > self.limits.step:
+            if child.busy() - since > self.limits.step:
                 self._stop(child, at_work, f"one evaluation took more than {self.limits.step:g} seconds")
                 return
             if self.spent.get(at_work, 0.0) + now - started > self.limits.blamed:
