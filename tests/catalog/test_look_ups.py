@@ -76,6 +76,23 @@ def test_an_unknown_gpu_is_none(catalog, said):
     assert catalog.gpus.find(said) is None
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("NVIDIA-H200-141GB-HBM3", ("H200 SXM 141GB",)),
+        ("NVIDIA-GH200-96GB-HBM3", ("GH200 96GB (120/480GB)",)),
+        ("GB200-NVL72", ("GB200",)),
+        ("L40-48GB", ("L40",)),
+        ("Tesla-V100-32GB", ("V100",)),
+        ("L4S", ("L40S",)),
+        ("A100", ("A100 40GB", "A100 80GB", "A100 64GB")),
+        ("RTX PRO 6000 Blackwell", ("RTX PRO 6000 Blackwell Server Edition",)),
+    ],
+)
+def test_what_is_like_an_unknown_gpu_is_of_its_model(catalog, said, meant):
+    assert catalog.gpus.similar(said) == meant
+
+
 def test_every_gpu_is_found_by_its_own_name_and_its_pci_names(catalog):
     gpus = catalog.gpus
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from poolsmith.changes.change_report import (
+    AdmittedPool,
     ChangeReport,
     ClusterDiff,
     Disruption,
@@ -159,6 +160,9 @@ def some_of_everything(text="x", *, many=1):
                 (ChangeKind.WIDENED, "host-path:/a/b:ro:none", "host-path:/a:rw:none"),
                 (ChangeKind.NARROWED, "host-path:/a:rw:none", "host-path:/a/b:ro:none"),
             )
+        ),
+        admitted=tuple(
+            AdmittedPool(pool=name, workloads=1, containers=1, grants=(text,), place=place) for name in names
         ),
         disruptions=tuple(
             Disruption(kind=kind, what=f"Kind/{name}", pools=(name,), words=f"`{name}` {text}", place=place)

@@ -9,6 +9,9 @@ from poolsmith.diagnostics.suggest import nearest
 from poolsmith.record import record
 
 _BRACKETS = re.compile(r"\[(?P<name>[^\]]+)\]")
+_MODEL = re.compile(r"[a-z]{1,2}\d{1,4}[a-z]?")
+"""As L4, A10G, H200 and GH200 are written; what forms and memories are called (SXM5, HBM3e) is longer."""
+_SEPARATORS = re.compile(r"[\s_()/-]+")
 _VERSION = re.compile(r"\d{3}(\.\d+){1,2}")
 _PREFIXES = ("nvidia", "tesla", "quadro")
 
@@ -63,7 +66,19 @@ class Gpus:
         return self.by_name.get(_normal(product))
 
     def similar(self, product: str) -> tuple[str, ...]:
-        """Products that an unknown name may mean: those whose names hold it, else the closest one."""
+        """Products that an unknown name may mean: those of its model, else those whose names hold it, else the closest.
+
+        A model is what stands first: an H200 is no GH200, however much of the rest is alike.
+        """
+        words = _words(product)
+        if model := next((word for word in words if _MODEL.fullmatch(word)), None):
+            shared = {
+                entry.product: len(words.keys() & _words(entry.product).keys())
+                for entry in self.entries
+                if model in _words(entry.product)
+            }
+            if shared:
+                return tuple(name for name, count in shared.items() if count == max(shared.values()))
         wanted = _normal(product)
         holding = dict.fromkeys(entry.product for name, entry in self.by_name.items() if wanted in name)
         if holding:
@@ -120,7 +135,12 @@ def _version(text: str | None) -> str | None:
 
 
 def _normal(name: str) -> str:
-    words = re.split(r"[\s_()/-]+", name.lower())
+    words = _SEPARATORS.split(name.lower())
     while len(words) > 1 and words[0] in _PREFIXES:
         words = words[1:]
     return "".join(words)
+
+
+def _words(name: str) -> dict[str, None]:
+    """In order, each once."""
+    return dict.fromkeys(_SEPARATORS.split(name.lower()))

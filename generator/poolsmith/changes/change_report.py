@@ -180,6 +180,18 @@ class PoolChange:
 
 
 @record
+class AdmittedPool:
+    """A new pool on whose nodes containers may be root, by grants that name it by a pattern alone."""
+
+    pool: str
+    workloads: int
+    containers: int
+    grants: tuple[str, ...]
+    """Names."""
+    place: Location | None = None
+
+
+@record
 class ClusterDiff:
     """What the change does to one cluster. Releases are empty where the cluster is not, or has errors.
 
@@ -195,6 +207,7 @@ class ClusterDiff:
     """Of the cluster's own profile."""
     pools: tuple[PoolChange, ...] = ()
     privileges: tuple[PrivilegeChange, ...] = ()
+    admitted: tuple[AdmittedPool, ...] = ()
     disruptions: tuple[Disruption, ...] = ()
     images: tuple[ImageChange, ...] = ()
     values: tuple[FieldChange, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.changes.admitted_pools import admitted_pools
 from poolsmith.changes.change_report import ClusterDiff, Standing
 from poolsmith.changes.disruption import disruptions, worst_first
 from poolsmith.changes.drift import drift_changes
@@ -58,6 +59,7 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges
     is_renamed = old.plan.name != new.plan.name
     known = set(old.prediction.unknown)
     then, now = applied_objects(before.tree), applied_objects(after.tree)
+    pools = pool_changes(old.loaded, new.loaded, renamed)
     told = () if pair.is_same else disruptions(old, new, judges.catalog, new_names)
     return ClusterDiff(
         name=new.plan.name,
@@ -66,8 +68,9 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges
         old_release=old.prediction.installation.release,
         new_release=new.prediction.installation.release,
         fields=cluster_fields(old.loaded, new.loaded),
-        pools=pool_changes(old.loaded, new.loaded, renamed),
+        pools=pools,
         privileges=privilege_changes(old, new, judges.grants, new_names) if pair.has_ledger_changes else (),
+        admitted=admitted_pools(new, pools, judges.grants),
         disruptions=worst_first((*told, *recreated(new, (*differing(then, now), *pair.differing)))),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
@@ -92,13 +95,15 @@ def _whole(built: BuiltCluster, standing: Standing, judges: Judges) -> ClusterDi
     release, objects = seen.prediction.installation.release, _objects(built)
     images = seen.prediction.images()
     old, new = (None, seen) if is_new else (seen, None)
+    pools = whole_pools(seen.loaded, standing)
     return ClusterDiff(
         name=seen.plan.name,
         standing=standing,
         old_release="" if is_new else release,
         new_release=release if is_new else "",
-        pools=whole_pools(seen.loaded, standing),
+        pools=pools,
         privileges=privilege_changes(old, new, judges.grants),
+        admitted=admitted_pools(seen, pools, judges.grants) if is_new else (),
         disruptions=disruptions(old, new, judges.catalog),
         images=image_changes((), images, {}) if is_new else image_changes(images, (), {}),
         objects=object_changes({}, objects) if is_new else object_changes(objects, {}),

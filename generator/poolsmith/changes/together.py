@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.changes.admitted_pools import admitted_points
 from poolsmith.changes.compared import scope
 from poolsmith.changes.told import Part, Section, Told, Weight
 from poolsmith.changes.told_content import (
@@ -28,8 +29,9 @@ from poolsmith.diagnostics.listing import joined
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poolsmith.changes.change_report import ChangeReport
+    from poolsmith.changes.change_report import ChangeReport, ClusterDiff
     from poolsmith.changes.told import Point
+    from poolsmith.changes.told_where import Fleet
 
 _FEW = 2
 
@@ -41,7 +43,7 @@ def told(report: ChangeReport) -> Told:
     by_part = {
         Part.UNKNOWN: unknown_points(report, fleet),
         Part.OWN: self_grant_points(report.self_grants),
-        Part.MORE: privilege_points(clusters, fleet, more=True),
+        Part.MORE: _more(clusters, fleet),
         Part.LESS: privilege_points(clusters, fleet, more=False),
         Part.DISRUPTION: disruption_points(clusters, fleet),
         Part.IMAGES: image_points(clusters, fleet),
@@ -64,6 +66,12 @@ def told(report: ChangeReport) -> Told:
         scope=scope(report),
         sections=sections,
     )
+
+
+def _more(clusters: Sequence[ClusterDiff], fleet: Fleet) -> tuple[Point, ...]:
+    """Of the same weight pools before single privileges."""
+    points = (*admitted_points(clusters), *privilege_points(clusters, fleet, more=True))
+    return tuple(sorted(points, key=lambda point: point.weight.rank))
 
 
 def _in_short(part: Part, report: ChangeReport, points: Sequence[Point]) -> str:

@@ -33,11 +33,26 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
         yield from _check_resources(document, tree)
 
 
+def resource_paths(document: CheckedDocument) -> Iterator[str]:
+    """What a kustomization names in its own tree, as paths from the tree's root."""
+    resources = document.data.get("resources")
+    for resource in resources if isinstance(resources, list) else ():
+        if isinstance(resource, str) and not _is_remote(resource):
+            yield _path_of(resource, document)
+
+
+def _is_remote(resource: str) -> bool:
+    return "://" in resource or resource.startswith(("git@", "github.com/"))
+
+
+def _path_of(resource: str, document: CheckedDocument) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(document.path), resource))
+
+
 def _check_resources(document: CheckedDocument, tree: CheckedTree) -> Iterator[Finding[Location]]:
     resources = document.data.get("resources")
     if not isinstance(resources, list):
         return
-    folder = document.path.rpartition("/")[0]
     seen: set[str] = set()
     for index, resource in enumerate(resources):
         pointer = f"/resources/{index}"
@@ -46,9 +61,9 @@ def _check_resources(document: CheckedDocument, tree: CheckedTree) -> Iterator[F
                 message="a resource is not a path", place=document.source.locate(pointer), subject=document.name
             )
             continue
-        if "://" in resource or resource.startswith(("git@", "github.com/")):
+        if _is_remote(resource):
             continue
-        path = posixpath.normpath(posixpath.join(folder, resource))
+        path = _path_of(resource, document)
         if path in seen:
             yield Finding(
                 message=f"`{resource}` is named twice", place=document.source.locate(pointer), subject=document.name
