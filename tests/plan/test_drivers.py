@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes.driver import DRIVER
 
 KERNEL = "{release: 5.15.0-105-generic}"
@@ -699,3 +700,29 @@ def test_a_generation_takes_the_kinds_of_modules_that_it_takes(resolve, release,
     }
 
     assert ("kernel-module-type" not in resolve(on(release), {"a": pool}).names) is (kind in GENERATIONS[generation])
+
+
+SOURCES = ("container", "precompiled", "preinstalled")
+BESIDE = ("gds: true, kernelModuleType: open", "gdrcopy: true", "rdma: true", "installDir: /opt/nvidia", "")
+REFUSED = {"driver-contradiction", "driver-source-missing", "secure-boot", "vgpu-guest", "unknown-driver-image"}
+
+
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+@pytest.mark.parametrize("secure", ["true", "false"])
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("source", ["", *SOURCES])
+def test_a_source_that_a_help_names_is_not_refused_in_its_turn(resolve, source, beside, secure, arch):
+    def said(chosen):
+        fields = ", ".join(filter(None, (chosen and f"source: {chosen}", VERSIONS.get(chosen), beside)))
+        pool = {"driver": f"{{{fields}}}", "kernel": KERNEL, "secureBoot": secure, "arch": arch}
+        return [item for item in resolve(on("v25.3.4"), {"a": pool}).diagnostics if item.severity is Severity.ERROR]
+
+    for item in said(source):
+        for named in SOURCES:
+            if f"source: {named}" in (item.help or "") or f"`{named}`" in (item.help or ""):
+                again = {(other.name, other.primary) for other in said(named)}
+                assert (item.name, item.primary) not in again
+                assert REFUSED.isdisjoint(name for name, _ in again - {(i.name, i.primary) for i in said(source)})
+
+
+VERSIONS = {"precompiled": 'version: "570"', "container": "version: 570.148.08"}

@@ -10,6 +10,7 @@ from poolsmith.diagnostics.listing import listed
 from poolsmith.drivers.features import BESIDE_COMPILED
 from poolsmith.drivers.gpu_support import is_coherent
 from poolsmith.drivers.published_images import has_precompiled
+from poolsmith.plan.source_advice import source_advice
 from poolsmith.profiles.driver import DriverSource, KernelModuleType
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _check_modules_beside(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> N
                 pool,
                 f"/spec/driver/{name}",
                 f"`driver.{name}` can't be combined with a precompiled driver: the operator refuses it",
-                help="use `source: container`, or leave the feature out",
+                help=source_advice(pool, facts, "leave the feature out"),
             )
         elif wanted and not driver.managed:
             facts.report_pool(
@@ -63,7 +64,7 @@ def _check_modules_beside(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> N
                 pool,
                 f"/spec/driver/{name}",
                 f"`driver.{name}` runs beside the operator's driver container, and this pool's driver is pre-installed",
-                help="use `source: container`, or leave the feature out",
+                help=source_advice(pool, facts, "leave the feature out"),
             )
 
 
@@ -140,7 +141,7 @@ def _check_processor(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
             pool,
             "/spec/arch",
             f"precompiled drivers exist for {', '.join(release.precompiled_arch)} only with {release.tag}",
-            help="write `driver: {source: container}`, or name your own images in `driver.repository`",
+            help=source_advice(pool, facts, "name your own images in `driver.repository`"),
         )
     kernel = spec.kernel.release or ""
     for ending, arch in ((".x86_64", "amd64"), (".aarch64", "arm64")):

@@ -20,6 +20,7 @@ from poolsmith.plan.facts import map_pools
 from poolsmith.plan.listed_images import check_listed
 from poolsmith.plan.origin import Derived, FromCatalog, Origin
 from poolsmith.plan.plan import ClusterPlan, DriverPlan, LabelSetting, PoolPlan
+from poolsmith.plan.source_advice import fitting_sources
 from poolsmith.plan.vgpu_guests import check_guest
 from poolsmith.profiles.driver import DriverSource
 from poolsmith.profiles.node_pool import Workload
@@ -126,9 +127,18 @@ def _source(pool: PoolPlan, facts: Facts) -> tuple[DriverSource | None, Origin]:
             pool,
             "/spec/driver",
             f"pool `{pool.name}` does not say where its driver comes from{_some_images_carry_it(entry)}",
-            help="write `driver: {source: container}`, `precompiled` or `preinstalled`",
+            help=_choice(fitting_sources(pool, facts)),
         )
     return given, origin
+
+
+def _choice(sources: tuple[DriverSource, ...]) -> str:
+    if not sources:
+        return "write `driver: {source: ...}`; what the pool asks for beside it excludes every source"
+    first, *others = sources
+    *more, last = (f"`{source}`" for source in others) if others else ("",)
+    rest = f", {', '.join(more)} or {last}" if more else f" or {last}" if last else ""
+    return f"write `driver: {{source: {first}}}`{rest}"
 
 
 def _some_images_carry_it(entry: OperatingSystemEntry | None) -> str:

@@ -13,6 +13,7 @@ from poolsmith.diagnostics.codes import compatibility
 from poolsmith.diagnostics.codes.driver import DRIVER_IMAGE_NOT_LISTED
 from poolsmith.diagnostics.listing import listed
 from poolsmith.drivers.published_images import is_left_out, nearest_listed
+from poolsmith.plan.source_advice import source_advice
 
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
@@ -44,8 +45,8 @@ def _check_precompiled(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None
         pool,
         _KERNEL,
         f"the documentation of {line} lists no precompiled driver {branch} for {tag} with kernel {kernel}",
-        help=f"it lists {'; '.join(map(str, near))}; else write `source: container`, or name your own images "
-        "in `driver.repository`",
+        help=f"it lists {'; '.join(map(str, near))}; else "
+        + source_advice(pool, facts, "name your own images in `driver.repository`"),
     )
 
 

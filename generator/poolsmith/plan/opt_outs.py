@@ -43,6 +43,10 @@ def _carried(pool: PoolPlan) -> PoolPlan:
     return replace(pool, labels=tuple(labels))
 
 
+_NAMED = "list the nodes in `nodes.names`, or "
+"""Nodes that an autoscaler makes have no names that a profile could know."""
+
+
 def _report(pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
     release = facts.need_release().tag
     when = (
@@ -57,5 +61,6 @@ def _report(pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
         "/metadata/name",
         f"the nodes of pool `{pool.name}` need {shown}, which {release} removes {when}, and no NodeFeatureRule can "
         "carry it: no names tell these nodes apart",
-        help="list the nodes in `nodes.names`, or see to it that whoever makes them sets the label again",
+        help=("" if pool.profile.spec.nodes.autoscaled else _NAMED)
+        + "see to it that whoever makes them sets the label again",
     )
