@@ -70,7 +70,7 @@ def test_plan_and_operator_agree_on_the_image_of_a_system(resolve, driver_sets, 
 
     assert image == f"registry.example.com/gpu/driver:570.133.20-{tag}"
     assert landing == ("a",)
-    assert resolve({"stack": f"{{release: {release}}}"}, {"a": pool(*system)}).pool("a").driver.os_tag == tag
+    assert resolve({"stack": f"{{release: {release}}}"}, {"a": pool(*system)}).pool("a").driver.os_tags == (tag,)
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -153,7 +153,7 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
         f"  files      {' + '.join(file.path for file in layers.files)}",
         f"  nodes      {plan.cluster.spec.pool_label}={pool.label_value}",
         f"  GPUs       {spec.gpu.count} x {spec.gpu.product} ({pool.architecture or 'architecture unknown'})",
-        f"  system     {spec.os.id} {spec.os.version}, kernel {spec.kernel.release or 'not declared'}, {spec.arch}",
+        f"  system     {spec.system_words}, kernel {spec.kernel_words or 'not declared'}, {spec.arch}",
         f"  runtime    {spec.runtime.name} {spec.runtime.version or ''}".rstrip(),
         f"  workload   {spec.workload}",
         f"  toolkit    {pool.toolkit}",

@@ -83,8 +83,8 @@ def _pool(pool: PoolPlan, prediction: Prediction, path: str) -> PoolFacts:
     spec = pool.profile.spec
     return PoolFacts(
         name=pool.name,
-        system=f"{spec.os.id} {spec.os.version}",
-        kernel=spec.kernel.release or "any",
+        system=spec.system_words,
+        kernel=spec.kernel_words or "any",
         runtime=" ".join(filter(None, (spec.runtime.name, spec.runtime.version))),
         gpu=f"{spec.gpu.count} x {spec.gpu.product}",
         driver=masked(driver_words(pool)),

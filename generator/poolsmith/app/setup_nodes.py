@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.expansion import Node
     from poolsmith.operands.input.nodes_file import NodesFile
     from poolsmith.profiles.load_cluster import LoadedCluster
+    from poolsmith.profiles.node_pool import NodeSystem
     from poolsmith.shape.layers import Layers
 
 _PRODUCT = "nvidia.com/gpu.product"
@@ -38,10 +39,16 @@ _GPU_TAINT = "nvidia.com/gpu"
 
 
 def nodes_of_plan(plan: ClusterPlan, nodes: Iterable[Node], loaded: LoadedCluster, catalog: Catalog) -> list[SetupNode]:
-    """`nodes` are one for each pool, with all labels."""
+    """`nodes` are one for each system of each pool, with all labels."""
     layers = {item.pool.name: item.layers for item in loaded.pools}
-    by_name = {node.name: node for node in nodes}
-    return [_pool(pool, by_name[pool.name], layers[pool.name], catalog) for pool in plan.pools]
+    of_pool: dict[str, list[Node]] = {}
+    for node in nodes:
+        of_pool.setdefault(node.pool, []).append(node)
+    return [
+        _pool(pool, node, system, layers[pool.name], catalog)
+        for pool in plan.pools
+        for node, system in zip(of_pool[pool.name], pool.profile.spec.systems, strict=True)
+    ]
 
 
 def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
@@ -98,7 +105,7 @@ def _bare_plan(loaded: LoadedCluster, catalog: Catalog) -> ClusterPlan:
     return ClusterPlan(cluster=cluster, pools=tuple(pools), namespace="")
 
 
-def _pool(pool: PoolPlan, node: Node, layers: Layers, catalog: Catalog) -> SetupNode:
+def _pool(pool: PoolPlan, node: Node, system: NodeSystem, layers: Layers, catalog: Catalog) -> SetupNode:
     spec = pool.profile.spec
     gpu = catalog.gpus.find(spec.gpu.product)
     return SetupNode(
@@ -109,8 +116,8 @@ def _pool(pool: PoolPlan, node: Node, layers: Layers, catalog: Catalog) -> Setup
         runtime=spec.runtime.name,
         runtime_version=spec.runtime.version or "",
         os_id=spec.os.id,
-        os_version=spec.os.version,
-        kernel=spec.kernel.release or "",
+        os_version=system.version,
+        kernel=system.kernel or "",
         arch=spec.arch.value,
         gpu=spec.gpu.product,
         architecture=gpu.architecture if gpu is not None else None,

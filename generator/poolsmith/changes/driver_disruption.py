@@ -113,7 +113,7 @@ def _disruption(workload: RolledWorkload, told: _Told, causes: Causes) -> Disrup
 
 def _pace(after: SeenCluster, change: DriverChange) -> UpgradePace:
     assert change.new is not None, "what is rolled is there afterwards"
-    drivers = sorted((pool, driver.owner) for pool, driver in pool_drivers(after.prediction).items())
+    drivers = sorted((pool, driver[0].owner) for pool, driver in pool_drivers(after.prediction).items())
     return upgrade_pace(after, change.new.owner, drivers)
 
 

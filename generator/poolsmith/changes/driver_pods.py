@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import KERNEL, OS_ID, OS_VERSION
 from poolsmith.operands.installation import Maker
 from poolsmith.plan.driver_change import POLICY, PoolDriver, driver_changes
 from poolsmith.sources.nested import value_at
@@ -21,23 +22,36 @@ if TYPE_CHECKING:
 OBJECT = "NVIDIADriver/"
 _POLICY_APPS = ("nvidia-driver-daemonset", "nvidia-vgpu-manager-daemonset")
 _APP = ("metadata", "labels", "app")
+_SELECTOR = ("spec", "template", "spec", "nodeSelector")
+_SYSTEM = (KERNEL, OS_ID, OS_VERSION)
 _CONTAINERS = ("spec", "template", "spec", "containers")
 
 
-def pool_drivers(prediction: Prediction, renamed: Mapping[str, str] | None = None) -> dict[str, PoolDriver]:
+def pool_drivers(prediction: Prediction, renamed: Mapping[str, str] | None = None) -> dict[str, tuple[PoolDriver, ...]]:
     """By pool, of the names that `renamed` gives; a pool without driver pods is not there."""
     pools = {pool.name for pool in prediction.plan.pools}
     names = renamed or {}
-    found: dict[str, PoolDriver] = {}
+    found: dict[str, tuple[PoolDriver, ...]] = {}
     for item in prediction.installation.made:
         if is_driver(item):
             owner = item.through if item.through.startswith(OBJECT) else POLICY
             driver = PoolDriver(
-                owner=owner, image=_image(item), template=_digest(pod_template_of(item.body)), key=item.key
+                owner=owner,
+                image=_image(item),
+                template=_digest(pod_template_of(item.body)),
+                key=item.key,
+                system=_system(item),
             )
-            landing = prediction.ledger.landing.get(item.key, ())
-            found.update((names.get(pool, pool), driver) for pool in landing if pool in pools)
+            for pool in prediction.ledger.landing.get(item.key, ()):
+                if pool in pools:
+                    name = names.get(pool, pool)
+                    found[name] = (*found.get(name, ()), driver)
     return found
+
+
+def _system(item: Made) -> tuple[tuple[str, str], ...]:
+    selector = value_at(item.body, _SELECTOR) or {}
+    return tuple((key, str(selector[key])) for key in _SYSTEM if key in selector)
 
 
 def changed_drivers(

@@ -89,7 +89,7 @@ def _layouts(seen: SeenCluster) -> dict[str, _Layout]:
     """What the nodes of each pool ask for; none at all is no partition."""
     found = {}
     for node in seen.prediction.installation.nodes:
-        pool = next(pool for pool in seen.plan.pools if pool.name == node.name)
+        pool = next(pool for pool in seen.plan.pools if pool.name == node.pool)
         mig = pool.profile.spec.gpu.mig
         name = node.labels.get(MIG_CONFIG) or _DISABLED
         found[pool.name] = _Layout(name=name, devices=mig.devices if mig is not None else ())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.changes.causes import Causes
 from poolsmith.changes.change_report import PrivilegeChange
+from poolsmith.changes.driver_pods import is_driver
 from poolsmith.changes.pool_words import on_pools
 from poolsmith.changes.privilege_words import may
 from poolsmith.diagnostics.printable import shorten
@@ -101,23 +102,53 @@ def _renamed_ledger(before: SeenCluster, after: SeenCluster | None, renamed: Map
     """What was held, under the names that pools and workloads have now."""
     ledger = before.prediction.ledger
     twins = _twins(before, after, renamed)
-    if not twins and not renamed:
+    siblings = _siblings(before, after, twins, renamed)
+    if not twins and not renamed and not siblings:
         return ledger
-    return Ledger.of(
-        (
-            LedgerLine(
-                renamed.get(line.pool, line.pool),
-                twins.get((line.namespace, line.workload), line.workload),
-                line.container,
-                line.privilege,
-                line.reach,
-                (),
-                line.namespace,
-            )
-            for line in ledger.lines
-        ),
-        ledger.unknown,
-    )
+    held = [
+        LedgerLine(
+            renamed.get(line.pool, line.pool),
+            twins.get((line.namespace, line.workload), line.workload),
+            line.container,
+            line.privilege,
+            line.reach,
+            (),
+            line.namespace,
+        )
+        for line in ledger.lines
+    ]
+    held += [
+        line._replace(workload=name)
+        for line in held
+        for name in siblings.get((line.namespace, line.workload, line.pool), ())
+    ]
+    return Ledger.of(held, ledger.unknown)
+
+
+def _siblings(
+    before: SeenCluster, after: SeenCluster | None, twins: Mapping[tuple[str, str], str], renamed: Mapping[str, str]
+) -> dict[tuple[str, str, str], list[str]]:
+    """Driver pods for one more kernel or system of a pool, by those that the same object brings there already: what
+    these may do on the pool, those may do on its nodes of the other system."""
+    if after is None:
+        return {}
+    old, new = before.prediction.shared.made, after.prediction.shared.made
+    come = {
+        key: item
+        for key, item in new.items()
+        if key not in old and item.workload not in twins.values() and is_driver(item)
+    }
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for key, pools in before.prediction.ledger.landing.items() if come else ():
+        kin = old.get(key)
+        if kin is None or not is_driver(kin):
+            continue
+        there = {renamed.get(pool, pool) for pool in pools}
+        for name, item in come.items():
+            if item.through == kin.through:
+                for pool in there.intersection(after.prediction.ledger.landing.get(name, ())):
+                    found.setdefault((key.partition("/")[0], kin.workload, pool), []).append(item.workload)
+    return found
 
 
 def _twins(before: SeenCluster, after: SeenCluster | None, renamed: Mapping[str, str]) -> dict[tuple[str, str], str]:

@@ -58,7 +58,10 @@ class _Workload:
 
 def installed_ledger(installation: Installation) -> Ledger:
     """The ledger of all that is installed, on its pools; without origins."""
-    return ledger_of(installation.objects, {node.name: (node,) for node in installation.nodes})
+    pools: dict[str, list[Node]] = {}
+    for node in installation.nodes:
+        pools.setdefault(node.pool or node.name, []).append(node)
+    return ledger_of(installation.objects, pools)
 
 
 def ledger_of(

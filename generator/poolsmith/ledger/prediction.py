@@ -95,7 +95,7 @@ class Prediction:
         )
 
     def images(self) -> tuple[ImageUse, ...]:
-        systems = {pool.name: f"{pool.profile.spec.os.id} {pool.profile.spec.os.version}" for pool in self.plan.pools}
+        systems = {pool.name: pool.profile.spec.system_words for pool in self.plan.pools}
         return image_uses(self.installation, self.ledger.landing, systems, (*self.smoke_images(), *self._artifacts()))
 
     def smoke_images(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
@@ -170,7 +170,7 @@ def _locate(loaded: LoadedCluster) -> Callable[[str, str], FromProfile | None]:
     def locate(pool: str, pointer: str) -> FromProfile | None:
         if pool not in layers:
             return None
-        file = layers[pool].owner(pointer)
+        file, pointer = layers[pool].owner(pointer), layers[pool].said_at(pointer)
         return FromProfile(file.path, pointer) if file.has(pointer) else None
 
     return locate

@@ -18,13 +18,17 @@ KubernetesObject = dict[str, Any]
 
 @record
 class Node:
-    """A node as the operator sees it. `runtime` is its containerRuntimeVersion, as `containerd://1.7.24`."""
+    """A node as the operator sees it. `runtime` is its containerRuntimeVersion, as `containerd://1.7.24`.
+
+    `pool` is the pool that it stands for, where it is no real one.
+    """
 
     name: str
     labels: Mapping[str, str]
     annotations: Mapping[str, str] = field(default_factory=dict)
     runtime: str = ""
     taints: tuple[Mapping[str, str], ...] = ()
+    pool: str = ""
 
 
 @record

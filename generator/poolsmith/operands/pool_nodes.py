@@ -1,4 +1,7 @@
-"""A pool's nodes as the operator will see them: one stands for all, and has the name of the pool."""
+"""A pool's nodes as the operator will see them: one stands for all that run the same system.
+
+The first has the name of the pool. While nodes are rolled to another kernel or version there is one more for each.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from poolsmith.profiles.node_pool import Nic, Workload
 if TYPE_CHECKING:
     from poolsmith.catalog.gpus import GpuEntry, Gpus
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.profiles.node_pool import NodeSystem
 
 UNKNOWN_KERNEL = "not-declared"
 """In the place of a kernel release that the profile does not declare: nodes carry the label, whatever its value."""
@@ -22,22 +26,27 @@ _VGPU_HOST_DRIVER = "nvidia.com/vgpu.host-driver-version"
 
 
 def pool_nodes(plan: ClusterPlan, gpus: Gpus) -> tuple[Node, ...]:
-    """In the order of the pools."""
-    return tuple(_node(pool, gpus.find(pool.profile.spec.gpu.product)) for pool in plan.pools)
+    """In the order of the pools, and for each pool in that of its systems."""
+    return tuple(
+        _node(pool, gpus.find(pool.profile.spec.gpu.product), system, number)
+        for pool in plan.pools
+        for number, system in enumerate(pool.profile.spec.systems)
+    )
 
 
-def _node(pool: PoolPlan, gpu: GpuEntry | None) -> Node:
+def _node(pool: PoolPlan, gpu: GpuEntry | None, system: NodeSystem, number: int) -> Node:
     spec = pool.profile.spec
+    name = f"{pool.name}.{number + 1}" if number else pool.name
     labels = {
         "kubernetes.io/arch": spec.arch.value,
-        "kubernetes.io/hostname": pool.name,
+        "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
         PCI_NVIDIA: "true",
-        KERNEL: spec.kernel.release or UNKNOWN_KERNEL,
+        KERNEL: system.kernel or UNKNOWN_KERNEL,
         OS_ID: spec.os.id,
-        OS_VERSION: spec.os.version,
+        OS_VERSION: system.version,
     }
-    major, dot, rest = spec.os.version.partition(".")
+    major, dot, rest = system.version.partition(".")
     labels[OS_MAJOR] = major
     if dot:
         labels[OS_MINOR] = rest.partition(".")[0]
@@ -47,7 +56,8 @@ def _node(pool: PoolPlan, gpu: GpuEntry | None) -> Node:
         labels |= _discovered(pool, gpu)
     labels |= {label.key: label.value for label in pool.labels}
     return Node(
-        name=pool.name,
+        name=name,
+        pool=pool.name,
         labels=dict(sorted(labels.items())),
         runtime=f"{spec.runtime.name}://{spec.runtime.version or ''}",
         taints=tuple(taint.body for taint in pool.taints),

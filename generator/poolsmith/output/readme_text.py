@@ -65,11 +65,9 @@ def readme_text(
         yield " x "
         yield escape(s.gpu.product)
         yield " | "
-        yield escape(s.os.id)
-        yield " "
-        yield escape(s.os.version)
+        yield escape(s.system_words)
         yield " | "
-        yield escape(s.kernel.release or "not declared")
+        yield escape(s.kernel_words or "not declared")
         yield " | "
         yield escape(s.runtime.name)
         yield " "

@@ -91,7 +91,7 @@ def _check_pool(pool: PoolPlan, facts: Facts) -> PoolPlan:
         version=spec.driver.version,
         repository="",
         image="",
-        os_tag=None,
+        os_tags=(),
         kernel_module_type=None,
         upgrade_policy=None,
         install_dir=spec.driver.install_dir,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from poolsmith.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 POLICY = "ClusterPolicy"
 
@@ -21,13 +21,15 @@ POLICY = "ClusterPolicy"
 class PoolDriver:
     """The driver pods of a pool. `owner` is the object that describes them, `ClusterPolicy` or `NVIDIADriver/<name>`.
 
-    `template` stands for all that the pods are made of; `key` is the DaemonSet's, by namespace, kind and name.
+    `template` stands for all that the pods are made of; `key` is the DaemonSet's, by namespace, kind and name. `system`
+    are the labels of kernel and operating system that its nodes must have; of several in a pool each has its own.
     """
 
     owner: str
     image: str
     template: str
     key: str = ""
+    system: tuple[tuple[str, str], ...] = ()
 
 
 class DriverChangeKind(StrEnum):
@@ -66,17 +68,31 @@ class DriverChange:
 
 
 def driver_changes(
-    old: Mapping[str, PoolDriver], new: Mapping[str, PoolDriver], *, hands_over: bool
+    old: Mapping[str, tuple[PoolDriver, ...]], new: Mapping[str, tuple[PoolDriver, ...]], *, hands_over: bool
 ) -> tuple[DriverChange, ...]:
     """By kind, then by pool. `hands_over`: the operator leaves the pods of a ClusterPolicy to driver objects."""
     found = []
     for pool in old.keys() | new.keys():
-        before, after = old.get(pool), new.get(pool)
-        kind = _kind(before, after, hands_over=hands_over)
-        if kind is not None:
-            found.append(DriverChange(kind=kind, pool=pool, old=before, new=after))
+        for before, after in _pairs(old.get(pool, ()), new.get(pool, ())):
+            kind = _kind(before, after, hands_over=hands_over)
+            if kind is not None:
+                found.append(DriverChange(kind=kind, pool=pool, old=before, new=after))
     order = list(DriverChangeKind)
     return tuple(sorted(found, key=lambda change: (order.index(change.kind), change.pool)))
+
+
+def _pairs(
+    old: tuple[PoolDriver, ...], new: tuple[PoolDriver, ...]
+) -> Iterator[tuple[PoolDriver | None, PoolDriver | None]]:
+    """Those of the same system, where the same owner has pods for each: nodes that are rolled take the pods of their
+    new system, and pods of the old one stay until its last node is gone."""
+    drivers = (*old, *new)
+    if not (old and new and all(item.system for item in drivers) and len({item.owner for item in drivers}) == 1):
+        yield (old[0] if old else None, new[0] if new else None)
+        return
+    before = {item.system: item for item in old}
+    for item in new:
+        yield before.get(item.system), item
 
 
 def _kind(before: PoolDriver | None, after: PoolDriver | None, *, hands_over: bool) -> DriverChangeKind | None:

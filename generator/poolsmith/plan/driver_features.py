@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Severity
@@ -143,13 +144,14 @@ def _check_processor(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
             f"precompiled drivers exist for {', '.join(release.precompiled_arch)} only with {release.tag}",
             help=source_advice(pool, facts, "name your own images in `driver.repository`"),
         )
-    kernel = spec.kernel.release or ""
-    for ending, arch in ((".x86_64", "amd64"), (".aarch64", "arm64")):
+    endings = ((".x86_64", "amd64"), (".aarch64", "arm64"))
+    for system, (ending, arch) in product(spec.systems, endings):
+        kernel = system.kernel or ""
         if ending in kernel and spec.arch != arch:
             facts.report_pool(
                 codes.DRIVER_CONTRADICTION,
                 pool,
-                "/spec/kernel/release",
+                system.kernel_pointer,
                 f"the kernel `{kernel}` is one for {arch}, and the pool's nodes are {spec.arch}",
                 help=f"write `arch: {arch}`, or the kernel of these nodes",
             )

@@ -12,7 +12,7 @@ from poolsmith.diagnostics.codes.driver import DRIVER_VERSION_UNSTATED
 from poolsmith.diagnostics.listing import listed
 from poolsmith.plan.driver_folders import agree_on_folders
 from poolsmith.plan.driver_objects import MODE, driver_objects, module_fields
-from poolsmith.plan.drivers import system_tag
+from poolsmith.plan.drivers import system_tags
 from poolsmith.plan.facts import agreed, driver_of, map_pools, with_singleton, with_values
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, ValueSetting
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from poolsmith.plan.facts import Facts
+    from poolsmith.profiles.node_pool import NodeSystem
 
 _OBJECT_PER_POOL = "write `stack: {driverMode: nvidia-driver}` in cluster.yaml for one driver object per pool"
 _COMMON: tuple[tuple[str, str, Callable[[PoolPlan], Any]], ...] = (
@@ -148,7 +149,18 @@ def _alike(managed: list[PoolPlan], facts: Facts) -> bool:
 
 def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> bool:
     """The operator names the driver image after whichever GPU node it lists first, driver or not."""
-    system, first, other = agreed(plan.pools, lambda pool: system_tag(pool, facts))
+    for pool in plan.pools:
+        if len(tags := dict.fromkeys(system_tags(pool, facts))) > 1:
+            facts.report_pool(
+                codes.DRIVER_DISAGREEMENT,
+                pool,
+                "/spec/os/versions",
+                f"nodes of `{pool.name}` run different systems ({', '.join(tags)}), and under one ClusterPolicy the "
+                "driver image is named after whichever node the operator lists first",
+                help=_OBJECT_PER_POOL,
+            )
+            return False
+    (system, *_), first, other = agreed(plan.pools, lambda pool: system_tags(pool, facts)[:1])
     if other is None:
         return True
     bystander = first if first not in managed else other
@@ -157,8 +169,8 @@ def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> boo
         codes.DRIVER_DISAGREEMENT,
         other,
         "/spec/os",
-        f"pools `{first.name}` ({system}) and `{other.name}` ({system_tag(other, facts)}) run different systems, and "
-        f"under one ClusterPolicy the driver image is named after whichever node the operator lists first{why}",
+        f"pools `{first.name}` ({system}) and `{other.name}` ({system_tags(other, facts)[0]}) run different systems, "
+        f"and under one ClusterPolicy the driver image is named after whichever node the operator lists first{why}",
         help=_OBJECT_PER_POOL,
         related=((first, "/spec/os", "the other pool"),),
     )
@@ -168,21 +180,21 @@ def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> boo
 def _kernels_have_names(managed: list[PoolPlan], facts: Facts) -> bool:
     """The operator makes a DaemonSet for each kernel, and leaves the processor out of its name."""
     architectures = behaviour_at(facts.need_release().tag)["architectures"]
-    named: dict[str, PoolPlan] = {}
-    for pool in managed:
-        kernel = pool.profile.spec.kernel.release
-        if not driver_of(pool).precompiled or kernel is None:
+    named: dict[str, tuple[PoolPlan, NodeSystem]] = {}
+    precompiled = (item for item in managed if driver_of(item).precompiled)
+    for pool, system in ((item, system) for item in precompiled for system in item.profile.spec.systems):
+        if system.kernel is None:
             continue
-        other = named.setdefault(name_of_kernel(kernel, architectures), pool)
-        if other.profile.spec.kernel.release != kernel:
+        other, first = named.setdefault(name_of_kernel(system.kernel, architectures), (pool, system))
+        if first.kernel != system.kernel:
             facts.report_pool(
                 codes.DRIVER_DISAGREEMENT,
                 pool,
-                "/spec/kernel/release",
+                system.kernel_pointer,
                 f"pools `{other.name}` and `{pool.name}` have one kernel on two processors, and under a "
                 "ClusterPolicy both would get a DaemonSet of the same name",
                 help=_OBJECT_PER_POOL,
-                related=((other, "/spec/kernel/release", "the other pool"),),
+                related=((other, first.kernel_pointer, "the other pool"),),
             )
             return False
     return True

@@ -55,10 +55,10 @@ def _choose(pool: PoolPlan, facts: Facts) -> PoolPlan:
     return replace(pool, driver=driver, labels=(*pool.labels, *_opt_outs(pool, source, origin, facts)))
 
 
-def system_tag(pool: PoolPlan, facts: Facts) -> str:
-    """The operating system's part of the driver image's tag, for any pool; a declared one is the same."""
-    os = pool.profile.spec.os
-    return os_tag(os.id, os.version, facts.need_release().tag)
+def system_tags(pool: PoolPlan, facts: Facts) -> tuple[str, ...]:
+    """The system's part of the driver image's tag, for each system of any pool; a declared one is the same."""
+    spec = pool.profile.spec
+    return tuple(os_tag(spec.os.id, system.version, facts.need_release().tag) for system in spec.systems)
 
 
 def check_told_version(pool: PoolPlan, facts: Facts) -> None:
@@ -160,7 +160,7 @@ def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Fa
         version=version,
         repository=driver.repository or str(chart.default(("driver", "repository"))),
         image=str(chart.default(("driver", "image"))),
-        os_tag=system_tag(pool, facts),
+        os_tags=system_tags(pool, facts),
         kernel_module_type=driver.kernel_module_type,
         upgrade_policy=driver.upgrade_policy,
         install_dir=_install_dir(pool, source, facts),
@@ -211,8 +211,17 @@ def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | No
     spec = pool.profile.spec
     given = spec.driver.install_dir
     entry = facts.catalog.operating_systems.get(spec.os.id)
-    known = driver_folder(entry, spec.os.version)
     if source is not DriverSource.PREINSTALLED:
+        return given
+    known, *others = dict.fromkeys(driver_folder(entry, system.version) for system in spec.systems)
+    if others:
+        facts.report_pool(
+            DRIVER_FOLDER,
+            pool,
+            "/spec/os/versions",
+            f"the versions of {spec.os.id} have their driver in different folders, and a pool has one",
+            help="make a pool of its own for each version",
+        )
         return given
     if known is None:
         return given or _installers_folder(entry, facts)

@@ -45,7 +45,8 @@ class Facts:
         return FromProfile(self.file.path, pointer)
 
     def at_pool(self, pool: PoolPlan, pointer: str) -> Origin:
-        return FromProfile(self.layers[pool.name].owner(pointer).path, pointer)
+        layers = self.layers[pool.name]
+        return FromProfile(layers.owner(pointer).path, layers.said_at(pointer))
 
     def report_cluster(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes import shape
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.drivers.carried import carries_driver
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from poolsmith.catalog.gpus import Gpus
     from poolsmith.plan.facts import Facts
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.profiles.node_pool import NodeSystem
 
 RELEASE = "/spec/stack/release"
 _NO_OPERATOR = "none"
+_MOST_SYSTEMS = 8
 _MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
 
 
@@ -33,8 +36,10 @@ def look_up(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     _release(plan, facts)
     _distribution(plan, facts)
     for pool in plan.pools:
-        _operating_system(pool, facts)
-        _operator_for_system(plan, pool, facts)
+        _systems(pool, facts)
+        for system in pool.profile.spec.systems:
+            _operating_system(pool, system, facts)
+            _operator_for_system(plan, pool, system, facts)
         _runtime(pool, facts)
     plan = map_pools(plan, lambda pool: _gpu(pool, facts))
     return replace(plan, line=facts.release.line) if facts.release else plan
@@ -85,25 +90,50 @@ def _distribution(plan: ClusterPlan, facts: Facts) -> None:
     facts.distribution = distribution
 
 
-def _operating_system(pool: PoolPlan, facts: Facts) -> None:
+def _systems(pool: PoolPlan, facts: Facts) -> None:
+    """Lists that nobody can read together are refused; nothing else would say which kernel runs on which version."""
+    versions, releases = pool.profile.spec.os.versions, pool.profile.spec.kernel.releases
+    if len(versions) > 1 and len(releases) > 1 and len(versions) != len(releases):
+        facts.report_pool(
+            shape.INVALID_VALUE,
+            pool,
+            "/spec/kernel/releases",
+            f"`os.versions` names {len(versions)} versions, and `kernel.releases` {len(releases)} kernels: which "
+            "kernel runs on which version is not said",
+            help="name as many of both, in the same order",
+        )
+    for name, given in (("/spec/os/versions", versions), ("/spec/kernel/releases", releases)):
+        if len(given) > _MOST_SYSTEMS:
+            facts.report_pool(
+                shape.OUT_OF_RANGE,
+                pool,
+                name,
+                f"a pool whose nodes are rolled has at most {_MOST_SYSTEMS} systems at a time, and this is "
+                f"{len(given):,}",
+                help="remove those that no node runs any more",
+            )
+
+
+def _operating_system(pool: PoolPlan, system: NodeSystem, facts: Facts) -> None:
     """Decides the driver image's tag; where no driver is installed it decides nothing, and is only noted."""
     spec = pool.profile.spec
+    version, pointer = system.version, system.version_pointer
     os, managed = spec.os, spec.driver.source in _MANAGED and spec.workload is Workload.CONTAINER
     known = facts.catalog.operating_systems
     entry = known.get(os.id)
     try:
-        tags = _possible_tags(os.id, os.version, facts)
+        tags = _possible_tags(os.id, version, facts)
     except UnreadableVersionError as error:
         facts.report_pool(
             codes.UNKNOWN_OPERATING_SYSTEM,
             pool,
-            "/spec/os/version",
+            pointer,
             error.told,
             help="write the nodes' VERSION_ID, a version like 9.4",
         )
         return
     if os.image_tag is not None:
-        _declared_tag(pool, os.image_tag, tags, facts)
+        _declared_tag(pool, version, os.image_tag, tags, facts)
         return
     declare = "declare another one with `os.imageTag`, what the operator makes of the nodes' ID and VERSION_ID"
     severity = None if managed else Severity.NOTE
@@ -116,12 +146,12 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
             help=f"{did_you_mean(os.id, known)}; {declare}",
             severity=severity,
         )
-    elif not entry.knows(os.version):
+    elif not entry.knows(version):
         facts.report_pool(
             codes.UNKNOWN_OPERATING_SYSTEM,
             pool,
-            "/spec/os/version",
-            f"the catalog does not know `{os.id}` version `{os.version}`",
+            pointer,
+            f"the catalog does not know `{os.id}` version `{version}`",
             help=f"known: {listed(entry.known_versions())}; {declare}",
             severity=severity,
         )
@@ -131,25 +161,26 @@ def _operating_system(pool: PoolPlan, facts: Facts) -> None:
             codes.UNKNOWN_OPERATING_SYSTEM,
             pool,
             "/spec/os/id",
-            f"whether a driver image for {os.id} {os.version} exists is unknown",
+            f"whether a driver image for {os.id} {version} exists is unknown",
             help=f"name the repository that holds one in `driver.repository`, or pre-install the driver{others}",
         )
-    if entry is not None and os.version in entry.unsupported:
+    if entry is not None and version in entry.unsupported:
         facts.report_pool(
             codes.NO_SUPPORT_ROW,
             pool,
-            "/spec/os/version",
-            entry.unsupported[os.version],
+            pointer,
+            entry.unsupported[version],
             help="use a system that the documentation lists",
             severity=Severity.WARNING,
         )
 
 
-def _operator_for_system(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> None:
+def _operator_for_system(plan: ClusterPlan, pool: PoolPlan, system: NodeSystem, facts: Facts) -> None:
     """Systems whose own guide has no operator, or none before some release."""
     stack, os = plan.cluster.spec.stack, pool.profile.spec.os
+    version = system.version
     entry = facts.catalog.operating_systems.get(os.id)
-    first = entry.at(os.version).operator if entry is not None else None
+    first = entry.at(version).operator if entry is not None else None
     if entry is None or first is None or stack.kind is StackKind.DEVICE_PLUGIN:
         return
     if first == _NO_OPERATOR:
@@ -157,16 +188,16 @@ def _operator_for_system(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> Non
         facts.report_pool(
             codes.STACK_CONTRADICTION,
             pool,
-            "/spec/os/version",
-            f"the guide of {os.id} {os.version} installs the device plugin without the operator",
+            system.version_pointer,
+            f"the guide of {os.id} {version} installs the device plugin without the operator",
             help="write `stack: {kind: device-plugin, ...}`" + (f", or upgrade {os.id} to {later}" if later else ""),
         )
     elif not at_least(stack.release, first):
         facts.report_pool(
             codes.STACK_CONTRADICTION,
             pool,
-            "/spec/os/version",
-            f"{os.id} {os.version} needs the operator {first} or later, and the cluster pins {stack.release}",
+            system.version_pointer,
+            f"{os.id} {version} needs the operator {first} or later, and the cluster pins {stack.release}",
             help=f"pin {first} or a later release in `stack.release`",
         )
 
@@ -178,7 +209,7 @@ def _possible_tags(os_id: str, version: str, facts: Facts) -> tuple[str, ...]:
     return tuple(dict.fromkeys((f"{os_id}{version}", f"{os_id}{version.split('.', maxsplit=1)[0]}")))
 
 
-def _declared_tag(pool: PoolPlan, tag: str, possible: tuple[str, ...], facts: Facts) -> None:
+def _declared_tag(pool: PoolPlan, version: str, tag: str, possible: tuple[str, ...], facts: Facts) -> None:
     """The operator makes the suffix itself, from what the node says about its system, by the rules of its release."""
     os = pool.profile.spec.os
     if tag not in possible:
@@ -186,7 +217,7 @@ def _declared_tag(pool: PoolPlan, tag: str, possible: tuple[str, ...], facts: Fa
             codes.UNKNOWN_OPERATING_SYSTEM,
             pool,
             "/spec/os/imageTag",
-            f"on nodes of {os.id} {os.version} the operator asks for an image that ends in {listed(possible)}, "
+            f"on nodes of {os.id} {version} the operator asks for an image that ends in {listed(possible)}, "
             f"never in `{tag}`",
             help=f"write `imageTag: {possible[0]}`, and push the image under that name",
         )

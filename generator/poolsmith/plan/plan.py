@@ -71,7 +71,8 @@ class DriverPlan:
     version: str | None
     repository: str
     image: str
-    os_tag: str | None
+    os_tags: tuple[str, ...]
+    """The systems' parts of image tags, one for each system that nodes of the pool run."""
     kernel_module_type: KernelModuleType | None
     upgrade_policy: UpgradePolicy | None
     install_dir: str | None

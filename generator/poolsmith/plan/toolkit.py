@@ -131,7 +131,7 @@ def _choose(pool: PoolPlan, operators: str, facts: Facts) -> str:
             )
         return "none"
     entry = facts.catalog.operating_systems.get(spec.os.id)
-    brought = carries_toolkit(entry, spec.os.version)
+    brought = all(carries_toolkit(entry, system.version) for system in spec.systems)
     beside_driver = carries_toolkit_with_driver(entry) and spec.driver.source is DriverSource.PREINSTALLED
     if brought and source in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY):
         facts.report_pool(

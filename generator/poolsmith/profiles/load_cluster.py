@@ -13,6 +13,7 @@ from poolsmith.profiles.profile_sink import profile_sink
 from poolsmith.record import record
 from poolsmith.shape.documents import kind_in, read_envelope, read_spec, required_spec
 from poolsmith.shape.layers import Layers
+from poolsmith.shape.reader import alternatives_of
 
 if TYPE_CHECKING:
     from poolsmith.profiles.bases import Bases
@@ -124,7 +125,7 @@ def _load_pool(
     file: SourceFile, cluster: str, bases: Bases, names: dict[str, SourceFile], problems: list[Diagnostic]
 ) -> tuple[Layers, LoadedPool | None]:
     stack, extends_problems = bases.stack(file)
-    layers = Layers(stack)
+    layers = Layers(stack, alternatives_of(PoolSpec))
     sink = profile_sink(file, subject=cluster, partial=len(stack) > 1 or bool(extends_problems))
     metadata = read_envelope(file, "NodePool", sink)
     raw = required_spec(file, sink)

@@ -121,6 +121,15 @@ class OperatingSystem:
     version: str = spec(
         "VERSION_ID of /etc/os-release.", pattern=TOKEN, form='a version like "22.04"', examples=("22.04",)
     )
+    versions: tuple[str, ...] = spec(
+        "VERSION_IDs in the place of `version`, while nodes are on their way from one to the other: the old one first.",
+        default=(),
+        pattern=TOKEN,
+        form='a version like "22.04"',
+        examples=(["9.4", "9.5"],),
+        unique=True,
+        several_of="version",
+    )
     image_tag: str | None = spec(
         "Declares an operating system that the catalog does not know: the suffix of the driver image's tag, which the "
         "operator builds from the node's ID and VERSION_ID.",
@@ -142,6 +151,16 @@ class Kernel:
         form="a kernel release",
         examples=("5.15.0-105-generic",),
     )
+    releases: tuple[str, ...] = spec(
+        "Kernel releases in the place of `release`, while nodes are on their way from one to the other: the old one "
+        "first. With as many `os.versions`, each belongs to the version at the same place.",
+        default=(),
+        pattern=TOKEN,
+        form="a kernel release",
+        examples=(["5.15.0-105-generic", "5.15.0-107-generic"],),
+        unique=True,
+        several_of="release",
+    )
     args: tuple[str, ...] = spec(
         "Kernel command line arguments that matter here.",
         default=(),
@@ -150,6 +169,17 @@ class Kernel:
         examples=(["intel_iommu=on"],),
         unique=True,
     )
+
+
+@record(kw_only=False)
+class NodeSystem:
+    """One of the systems that nodes of a pool run: a version of the operating system and a kernel, and where the
+    profile says so."""
+
+    version: str
+    kernel: str | None
+    version_pointer: str
+    kernel_pointer: str
 
 
 @record
@@ -260,6 +290,37 @@ class PoolSpec:
     nic: Nic = spec("Network adapters that the driver works with.", default=Nic.NONE)
     secure_boot: bool = spec("Whether the nodes boot with Secure Boot.", default=False)
     acknowledge: tuple[Acknowledgement, ...] = spec("Facts about the hosts that no file shows.", default=())
+
+    @property
+    def systems(self) -> tuple[NodeSystem, ...]:
+        """All that nodes of the pool may run at a time, the old ones first; one, unless nodes are being rolled.
+
+        Lists of the same length belong together by their places; beside a list, one value goes with each of it.
+        """
+        versions = [(item, f"/spec/os/versions/{index}") for index, item in enumerate(self.os.versions)]
+        kernels: list[tuple[str | None, str]] = [
+            (item, f"/spec/kernel/releases/{index}") for index, item in enumerate(self.kernel.releases)
+        ]
+        versions = versions or [(self.os.version, "/spec/os/version")]
+        kernels = kernels or [(self.kernel.release, "/spec/kernel/release")]
+        if len(versions) == 1:
+            versions *= len(kernels)
+        if len(kernels) == 1:
+            kernels *= len(versions)
+        return tuple(
+            NodeSystem(version, kernel, at, where)
+            for (version, at), (kernel, where) in zip(versions, kernels, strict=False)  # a pass refuses other lengths
+        )
+
+    @property
+    def system_words(self) -> str:
+        """`ubuntu 22.04`, `rhel 9.4, 9.5`."""
+        return f"{self.os.id} {', '.join(dict.fromkeys(item.version for item in self.systems))}"
+
+    @property
+    def kernel_words(self) -> str:
+        """The kernels, empty where none is declared."""
+        return ", ".join(dict.fromkeys(item.kernel for item in self.systems if item.kernel))
 
 
 @record

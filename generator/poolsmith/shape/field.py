@@ -27,7 +27,8 @@ class Shape:
     """What one field takes, beyond its Python type.
 
     `pattern` must match the whole string. `minimum` and `maximum` bound numbers; `keys` is the pattern of a
-    map's keys. `name` is the spelling in YAML where camelCase of the attribute is not it.
+    map's keys. `name` is the spelling in YAML where camelCase of the attribute is not it. `several_of` is the field
+    that a list stands in the place of: one of the two is given, and that field then is the first of the list.
     """
 
     doc: str
@@ -39,6 +40,7 @@ class Shape:
     keys: str | None = None
     examples: tuple[Any, ...] = ()
     unique: bool = False
+    several_of: str | None = None
 
 
 def spec(
@@ -53,6 +55,7 @@ def spec(
     keys: str | None = None,
     examples: tuple[Any, ...] = (),
     unique: bool = False,
+    several_of: str | None = None,
 ) -> Any:
     """A dataclass field with its Shape. Without `default` it is required."""
     shape = Shape(
@@ -65,6 +68,7 @@ def spec(
         keys=keys,
         examples=examples,
         unique=unique,
+        several_of=several_of,
     )
     if default is MISSING:
         return field(metadata={"shape": shape})

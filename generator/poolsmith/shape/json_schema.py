@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from poolsmith.record import record
 from poolsmith.shape.metadata import API_VERSION, Metadata
-from poolsmith.shape.reader import fields_of
+from poolsmith.shape.reader import FieldReader, fields_of
 
 if TYPE_CHECKING:
     from poolsmith.shape.field import Shape
@@ -75,9 +75,10 @@ def _reference(cls: type, definitions: dict[str, Any], *, partial: bool) -> dict
 def _object(cls: type, definitions: dict[str, Any], *, partial: bool) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     required = []
+    lists = {field.shape.several_of: name for name, field in fields_of(cls).items() if field.shape.several_of}
     for name, field in fields_of(cls).items():
         schema = _schema(field.hint, field.shape, definitions, partial=partial)
-        demanded = field.required and not partial
+        demanded = field.required and not partial and name not in lists
         if demanded:
             required.append(name)
         else:
@@ -91,7 +92,19 @@ def _object(cls: type, definitions: dict[str, Any], *, partial: bool) -> dict[st
         body["description"] = cls.__doc__
     if required:
         body["required"] = required
+    if lists:
+        body["allOf"] = [
+            _one_of(single, several, fields_of(cls)[single], partial=partial) for single, several in lists.items()
+        ]
     return body
+
+
+def _one_of(single: str, several: str, field: FieldReader, *, partial: bool) -> dict[str, Any]:
+    """One value or a list of them; null is as good as absent, save that JSON Schema would take both for given."""
+    given = [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in (single, several)]
+    if field.required and not partial:
+        return {"oneOf": given}
+    return {"not": {"allOf": given}}
 
 
 def _schema(hint: Any, shape: Shape, definitions: dict[str, Any], *, partial: bool) -> dict[str, Any]:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.sources import pointer as pointers
+from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import reach
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Location
+    from poolsmith.shape.reader import Alternative
     from poolsmith.sources.source_file import SourceFile
 
 
@@ -22,6 +24,8 @@ class Layers:
     """The files of one profile, the one that wins last. A profile without bases has one."""
 
     files: tuple[SourceFile, ...]
+    alternatives: tuple[Alternative, ...] = ()
+    """Lists that stand in the place of one value: the layer that says either of them replaces both."""
 
     @property
     def own(self) -> SourceFile:
@@ -29,6 +33,7 @@ class Layers:
 
     def owner(self, pointer: str) -> SourceFile:
         """The file whose word counts at `pointer`; the profile itself where nobody says anything."""
+        pointer = self.said_at(pointer)
         for file in reversed(self.files):
             if pointer.startswith("/spec") or file is self.own:
                 reached, complete = reach(file.data, pointer)
@@ -43,11 +48,22 @@ class Layers:
             return own
         return self.owner(parent)
 
+    def said_at(self, pointer: str) -> str:
+        """Where a value stands that may be the first of a list."""
+        for parent, single, several in self.alternatives:
+            if pointer == f"{parent}/{single}":
+                for file in reversed(self.files):
+                    if file.has(pointer):
+                        return pointer
+                    if file.has(f"{parent}/{several}/0"):
+                        return f"{parent}/{several}/0"
+        return pointer
+
     def locate(self, pointer: str, note: str | None = None) -> Location:
-        return self.owner(pointer).locate(pointer, note)
+        return self.owner(pointer).locate(self.said_at(pointer), note)
 
     def written(self, pointer: str) -> str | None:
-        return self.owner(pointer).written(pointer)
+        return self.owner(pointer).written(self.said_at(pointer))
 
     def shadowed(self, pointer: str) -> tuple[SourceFile, ...]:
         """The other files that say something at `pointer` and lose, last one first."""
@@ -61,7 +77,19 @@ class Layers:
             spec = file.data.get("spec")
             if isinstance(spec, dict):
                 result = merge(result, {key: value for key, value in spec.items() if key != "extends"})
+                self._drop_replaced(result, spec)
         return result
+
+    def _drop_replaced(self, result: dict[str, Any], layer: dict[str, Any]) -> None:
+        """Both stay where one layer says both: that is a mistake, and is told."""
+        for parent, *names in self.alternatives:
+            path = pointers.split(parent)[1:]
+            said, merged = value_at(layer, path), value_at(result, path)
+            if isinstance(said, dict) and isinstance(merged, dict):
+                given = [name for name in names if said.get(name) is not None]
+                if len(given) == 1:
+                    (other,) = set(names) - set(given)
+                    merged.pop(other, None)
 
 
 def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

@@ -115,6 +115,7 @@ def _object_reader(cls: type) -> Reader:
                 _report_unknown(fields, key, pointer, sink)
                 valid = False
         arguments = {}
+        lists = {field.shape.several_of: name for name, field in fields.items() if field.shape.several_of}
         for name, field in fields.items():
             item = value.get(name)
             if item is not None:
@@ -123,7 +124,7 @@ def _object_reader(cls: type) -> Reader:
                     valid = False
                 else:
                     arguments[field.attribute] = item
-            elif field.required:
+            elif field.required and value.get(lists.get(name)) is None:
                 valid = False
                 if not sink.partial:
                     sink.report(
@@ -132,9 +133,55 @@ def _object_reader(cls: type) -> Reader:
                         f"{_what(pointer)} lacks `{name}`",
                         f"add `{name}`: {_first_sentence(field.shape.doc)}{_example(field.shape)}",
                     )
+        for single, several in lists.items():
+            if value.get(several) is not None:
+                valid = _take_first(fields, single, several, value, arguments, pointer, sink) and valid
         return cls(**arguments) if valid else INVALID
 
     return read
+
+
+def _take_first(
+    fields: dict[str, FieldReader],
+    single: str,
+    several: str,
+    value: dict[str, Any],
+    arguments: dict[str, Any],
+    pointer: str,
+    sink: Sink,
+) -> bool:
+    """Of a list that stands in the place of one value. False where both are given, or the list is empty."""
+    place = f"{pointer}/{several}"
+    if value.get(single) is not None:
+        message = f"{_what(place)} and {_what(f'{pointer}/{single}')} say the same"
+        sink.report(codes.INVALID_VALUE, place, message, f"write all of them into `{several}`, and remove `{single}`")
+        return False
+    if not value[several]:
+        sink.report(codes.INVALID_VALUE, place, f"{_what(place)} is empty", f"name what there is, or write `{single}`")
+        return False
+    if found := arguments.get(fields[several].attribute):
+        arguments[fields[single].attribute] = found[0]
+    return True
+
+
+Alternative = tuple[str, str, str]
+"""The pointer of a mapping, the field that holds one value, and the one that holds several."""
+
+
+@cache
+def alternatives_of(cls: type) -> tuple[Alternative, ...]:
+    """The lists below a specification that stand in the place of one value; pointers begin with /spec."""
+    found: list[Alternative] = []
+
+    def walk(cls: type, pointer: str) -> None:
+        for name, field in fields_of(cls).items():
+            if field.shape.several_of is not None:
+                found.append((pointer, field.shape.several_of, name))
+            if dataclasses.is_dataclass(field.hint) and isinstance(field.hint, type):
+                walk(field.hint, f"{pointer}/{name}")
+
+    walk(cls, "/spec")
+    return tuple(found)
 
 
 def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink: Sink) -> None:

@@ -6,11 +6,12 @@ Passes decide for each pool what it is to get; `stack.values` may still take it 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import POOL_NOT_SUPPLIED
+from poolsmith.ledger.placement import placement_of
 from poolsmith.plan.gpu_cluster import is_gpu_cluster
 from poolsmith.plan.user_values import VALUES
 from poolsmith.profiles.node_pool import ToolkitSource, Workload
@@ -18,7 +19,10 @@ from poolsmith.sources import pointer as pointers
 from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from poolsmith.ledger.prediction import Prediction
+    from poolsmith.operands.installation import Made
     from poolsmith.plan.plan import PoolPlan
     from poolsmith.profiles.load_cluster import LoadedCluster
 
@@ -46,6 +50,7 @@ _NOT_MODELLED = {
 """How it begins when it is said that something of a component is not known."""
 _WHOLE_OPERATOR = "ClusterPolicy/"
 
+_SEVERAL = 2
 _ON_THE_HOST = ("driver", "toolkit")
 """Without these no container reaches a GPU; who advertises GPUs may also be something of the user's own."""
 
@@ -59,26 +64,43 @@ def pool_supply(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnosti
         unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR)
         modelled = not any(text.startswith(unknown) for text in prediction.unknown)
         for pool in prediction.plan.pools:
-            running = landing[component, pool.name]
             wanted = 0 if component in unasked else _wanted(component, pool)
-            if len(running) > wanted or (len(running) < wanted and modelled):
-                found.append(_finding(prediction, loaded, pool, component, called, running))
-                break
+            for running in _of_each_system(prediction, landing[component, pool.name], pool):
+                if len(running) > wanted or (len(running) < wanted and modelled):
+                    names = [item.name for item in running]
+                    found.append(_finding(prediction, loaded, pool, component, called, names))
+                    break
+            else:
+                continue
+            break
     return found
 
 
-def _landing(prediction: Prediction) -> defaultdict[tuple[str, str], list[str]]:
-    """The names of workloads by component and pool."""
-    landing: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+def _of_each_system(prediction: Prediction, running: list[Made], pool: PoolPlan) -> Iterator[list[Made]]:
+    """What runs on the nodes of each system of a pool: while nodes are rolled, not all of it runs everywhere."""
+    nodes = [node for node in prediction.installation.nodes if node.pool == pool.name]
+    if len(nodes) < _SEVERAL:
+        yield running
+        return
+    for node in nodes:
+        yield [item for item in running if placement_of(item.body["kind"], _pod(item)).takes(node)]
+
+
+def _landing(prediction: Prediction) -> defaultdict[tuple[str, str], list[Made]]:
+    """DaemonSets by component and pool."""
+    landing: defaultdict[tuple[str, str], list[Made]] = defaultdict(list)
     for made in prediction.installation.made:
         if made.body["kind"] != "DaemonSet":
             continue
-        pod = mapping(mapping(pod_template_of(made.body)).get("spec"))
-        names = [word(container.get("name")) for container in containers_of(pod)]
+        names = [word(container.get("name")) for container in containers_of(_pod(made))]
         component = next((_COMPONENTS[name] for name in names if name in _COMPONENTS), None)
         for pool in prediction.ledger.landing.get(made.key, ()) if component else ():
-            landing[str(component), pool].append(made.name)
+            landing[str(component), pool].append(made)
     return landing
+
+
+def _pod(made: Made) -> Mapping[str, Any]:
+    return mapping(mapping(pod_template_of(made.body)).get("spec"))
 
 
 def _wanted(component: str, pool: PoolPlan) -> int:
