@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from changes.two_sides import both_sides, replaced
+from changes.two_sides import REPOSITORY, both_sides, replaced
 from poolsmith.changes.causes import Causes
 from poolsmith.changes.change_report import DisruptionKind
 from poolsmith.changes.disruption import disruptions
+from poolsmith.changes.privileges import privilege_changes
 from poolsmith.changes.restarts import changed_templates, restart_of
 from poolsmith.changes.rolled_workload import RolledWorkload
 from poolsmith.operands.installation import Made, Maker
@@ -188,3 +191,18 @@ def test_pods_stay_where_the_server_refuses_the_whole_change():
     found = restart_of(item, None, Causes(before=None, after=None, renamed={}))
 
     assert "keeps its old pods on pool `a` until the object is deleted and made anew" in found.words
+
+
+@pytest.mark.parametrize(("cluster", "pool"), [("prod-eu", "a100-precompiled"), ("a40-precompiled", "a40")])
+def test_a_kernel_that_comes_beside_another_disturbs_nobody(tmp_path, cluster, pool):
+    text = (REPOSITORY / f"profiles/{cluster}/{pool}.yaml").read_text()
+    kernel = re.search(r"release: (\S+-generic)", text)[1]
+    edit = (f"release: {kernel}", f"releases: [{kernel}, {kernel.replace('-generic', '1-generic')}]")
+    project, before, after = both_sides(
+        tmp_path, cluster, lambda folder: replaced(folder, f"{cluster}/{pool}.yaml", edit)
+    )
+
+    found = disruptions(before, after, project.catalog, {})
+
+    assert {item.kind for item in found} == {DisruptionKind.STARTED}
+    assert privilege_changes(before, after, project.policies.book) == ()

@@ -7,7 +7,9 @@ import time
 import pytest
 
 from poolsmith.profiles.bases import MAX_EXTENDS_DEPTH, load_bases
+from poolsmith.profiles.node_pool import PoolSpec
 from poolsmith.shape.layers import Layers, merge
+from poolsmith.shape.reader import alternatives_of
 from poolsmith.sources.input_tree import InputTree
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_reader import read_documents
@@ -36,7 +38,7 @@ def load(write_files):
 def layers_of(bases, *extends, spec=""):
     stack, problems = bases.stack(pool(*extends, spec=spec))
     assert problems == []
-    return Layers(stack)
+    return Layers(stack, alternatives_of(PoolSpec))
 
 
 def names(layers):
@@ -293,3 +295,31 @@ def test_the_bases_in_use_are_known(load):
     bases = load(root=base("root"), mid=base("mid", extends=["root"], spec=""), unused=base("unused"))
 
     assert bases.used_by(layers_of(bases, "mid").files) == {"mid", "root"}
+
+
+ROLLED = [
+    (
+        "the pool replaces the base's one",
+        "  os: {id: ubuntu, version: a}",
+        "  os: {versions: [b, c]}",
+        ("b", ("b", "c")),
+    ),
+    ("the pool takes one of the base's", "  os: {id: ubuntu, versions: [a, b]}", "  os: {version: c}", ("c", ())),
+    ("the pool says nothing", "  os: {id: ubuntu, versions: [a, b]}", "  nic: none", ("a", ("a", "b"))),
+]
+
+
+@pytest.mark.parametrize("case", ROLLED, ids=lambda case: case[0])
+def test_one_value_and_a_list_of_them_replace_each_other(load, case):
+    _, below, above, (version, versions) = case
+    layers = layers_of(load(lower=base("lower", below), upper=base("upper", above, extends=["lower"])), "upper")
+    merged = layers.merged_spec()["os"]
+
+    assert merged.get("version", (merged.get("versions") or [None])[0]) == version
+    assert tuple(merged.get("versions", ())) == versions
+    assert layers.said_at("/spec/os/version").startswith("/spec/os/versions/0" if versions else "/spec/os/version")
+
+
+@pytest.mark.parametrize("text", ["  os: {id: ubuntu, version: a, versions: [b]}", "  os: {id: ubuntu, versions: []}"])
+def test_both_in_one_place_and_a_list_of_nothing_are_refused(load, text):
+    assert [item.name for item in load(a=base("a", text)).problems if item.name != "unused-base"] == ["invalid-value"]

@@ -92,7 +92,9 @@ def overlay_objects(
         entry=entry,
         policy=ClusterPolicySpec(_with_env(policy, overlay), cdi_by_default=entry.behaviour["cdiByDefault"]),
         nodes=tuple(
-            replace(node, labels={**node.labels, GPU_PRESENT: "true"}) for node in nodes if node.pool == overlay.pool
+            replace(node, labels={**node.labels, GPU_PRESENT: "true"})
+            for node in nodes
+            if overlay.pool in (node.pool, node.name)
         ),
         runtime=_RUNTIMES.get(overlay.runtime, overlay.runtime),
         namespace=namespace,

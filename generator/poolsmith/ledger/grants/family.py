@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _OF_DRIVER_RESOURCE = "NVIDIADriver/"
 _HASHED = re.compile(rf"(nvidia-[a-z-]+?-driver)-.*-[{SAFE_LETTERS}]{{1,10}}")
 """What the operator calls the DaemonSet of an NVIDIADriver: type, operating system, hash."""
+_OF_KERNEL = re.compile(r"(nvidia-driver-daemonset)-\d.*")
+"""And that of a precompiled driver under a ClusterPolicy: kernel and operating system."""
 _LONGEST_LABEL = 63
 
 
@@ -27,7 +29,7 @@ def family_of(made: Made) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _pattern(name: str, through: str) -> str:
-    match = _HASHED.fullmatch(name) if through.startswith(_OF_DRIVER_RESOURCE) else None
+    match = (_HASHED if through.startswith(_OF_DRIVER_RESOURCE) else _OF_KERNEL).fullmatch(name)
     return f"{match[1]}-*" if match else name
 
 
