@@ -35,16 +35,7 @@ def render_node_labels(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manif
 
 
 def _expected(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
-    marks = NodeMarks(
-        pool=pool.name,
-        labels=_labels(pool, lambda writer: writer == PROVISIONER),
-        taints=pool.taints,
-        startup=pool.profile.spec.nodes.startup_taints,
-        own_driver=pool.driver is None or pool.driver.managed,
-        has_operator=plan.chart is not None,
-        accelerator=pool.accelerator or "",
-        gpus=pool.profile.spec.gpu.count,
-    )
+    marks = marks_of(plan, pool)
     provisioner: dict[str, Any] = {"labels": marks.labels, "taints": [taint.body for taint in marks.taints]}
     if marks.startup:
         provisioner["startupTaints"] = [taint.body for taint in marks.startup]
@@ -61,6 +52,20 @@ def _expected(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
     if marks.labels or marks.all_taints:
         body["snippets"] = {name: snippet(name, marks) for name in plan.provisioners}
     return body
+
+
+def marks_of(plan: ClusterPlan, pool: PoolPlan) -> NodeMarks:
+    """What whoever makes the nodes has to set."""
+    return NodeMarks(
+        pool=pool.name,
+        labels=_labels(pool, lambda writer: writer == PROVISIONER),
+        taints=pool.taints,
+        startup=pool.profile.spec.nodes.startup_taints,
+        own_driver=pool.driver is None or pool.driver.managed,
+        has_operator=plan.chart is not None,
+        accelerator=pool.accelerator or "",
+        gpus=pool.profile.spec.gpu.count,
+    )
 
 
 def _labels(pool: PoolPlan, by: Callable[[str], bool]) -> dict[str, str]:

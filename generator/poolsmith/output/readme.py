@@ -50,6 +50,7 @@ def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
         argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,
         driver_of=driver_words,
         layout_of=layout_words,
+        has_patches=any(pool.profile.spec.nodes.provisioned_by is not None for pool in plan.pools),
         labelled_by=lambda pool: "NodeFeatureRule" if pool.node_names else "provisioner",
         lines_of=lambda setting: list(map(origin_text, profile_inputs(setting.origin))),
         because=lambda setting: getattr(setting.origin, "because", ""),

@@ -15,6 +15,7 @@ def readme_text(
     because: Any,
     code: Any,
     driver_of: Any,
+    has_patches: Any,
     labelled_by: Any,
     layout_of: Any,
     lines_of: Any,
@@ -88,6 +89,8 @@ def readme_text(
     yield escape(code(spec.pool_label))
     yield ". `expected/node-labels/` has everything else that the\n"
     yield "provisioner must set, with snippets to paste. Set labels before the operator finds the GPUs.\n"
+    if has_patches:
+        yield "`provisioners/` has the same as patches, for the tools that the profiles name.\n"
     if plan.toolkit_overlays:
         yield "\n"
         yield "## Container runtimes\n"

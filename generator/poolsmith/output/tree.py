@@ -41,6 +41,10 @@ def render_cluster(plan: ClusterPlan, predicted: Predicted, admission: Sequence[
     manifests += render_delivery(plan, manifests, header)
     manifests += render_smoke_tests(plan, header)
     manifests += render_node_labels(plan, header)
+    if any(pool.profile.spec.nodes.provisioned_by is not None for pool in plan.pools):
+        from poolsmith.output.node_patches import render_node_patches  # on demand
+
+        manifests += render_node_patches(plan, header)
     manifests += prediction_manifests(plan.name, predicted, header)
     manifests.append(render_readme(plan, predicted))
     return ManifestTree(tuple(sorted(manifests, key=lambda manifest: manifest.path)))

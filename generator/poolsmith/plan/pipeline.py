@@ -28,6 +28,7 @@ from poolsmith.plan.mig import partition_gpus
 from poolsmith.plan.mig_reboot import reboot_nodes
 from poolsmith.plan.mixed_runtimes import accept_mixture
 from poolsmith.plan.node_feature_discovery import note_external_discovery
+from poolsmith.plan.node_tools import check_node_tools
 from poolsmith.plan.opt_outs import keep_opt_outs
 from poolsmith.plan.plan import ClusterPlan, PoolPlan
 from poolsmith.plan.priority_quota import allow_critical_pods
@@ -70,6 +71,7 @@ OPERATOR: tuple[Pass, ...] = (
     plan_sandboxes,
     keep_opt_outs,
     check_taints,
+    check_node_tools,
     tolerate_taints,
     deliver_operator,
     note_external_discovery,
@@ -84,6 +86,7 @@ OPERATOR: tuple[Pass, ...] = (
 DEVICE_PLUGIN: tuple[Pass, ...] = (
     check_hand_installed,
     check_taints,
+    check_node_tools,
     plan_namespace,
     allow_critical_pods,
     plan_device_plugin,

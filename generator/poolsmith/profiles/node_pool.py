@@ -10,6 +10,7 @@ from enum import StrEnum
 from poolsmith.profiles.cluster import Acknowledgement  # noqa: TC001 - `load` resolves the hints at run time
 from poolsmith.profiles.driver import Driver
 from poolsmith.profiles.gpu import Gpu, Sharing
+from poolsmith.profiles.provisioned_by import ProvisionedBy  # noqa: TC001 - as above
 from poolsmith.record import record
 from poolsmith.shape.field import (
     ABSOLUTE_PATH,
@@ -111,6 +112,12 @@ class Nodes:
     )
     autoscaled: bool = spec("Whether an autoscaler adds and removes the nodes.", default=False)
     count: int | None = spec("How many nodes; for reports only.", default=None, minimum=0, maximum=1_000_000)
+    provisioned_by: ProvisionedBy | None = spec(
+        "What makes the nodes. With it `provisioners/` of the cluster's output has patches for that tool, and a node "
+        "template of that name is held against this profile.",
+        default=None,
+        examples=({"tool": "karpenter", "name": "gpu-l4"},),
+    )
 
 
 @record
