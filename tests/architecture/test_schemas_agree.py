@@ -125,7 +125,15 @@ def test_a_schema_accepts_what_the_loader_accepts(kind, data):
         assert bool(found) == bool(errors), (found, errors, document)
 
 
+HASH = "sha256:" + "0" * 64
 SOUND = {
+    "CatalogLock": {"packs": [{"name": "a", "version": "1", "sha256": HASH}]},
+    "CatalogPack": {
+        "version": "1",
+        "source": "chart gpu-operator v26.7.1",
+        "releases": ["v26.7.1"],
+        "files": [{"path": "operands/v26.7.1.json", "sha256": HASH}],
+    },
     "DriverImageList": {"images": [{"repository": "nvcr.io/nvidia/driver", "tags": ["580.126.20-ubuntu22.04"]}]},
     "Cluster": {
         "kubernetes": {"version": "1.33", "distribution": "kubeadm"},

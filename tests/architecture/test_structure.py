@@ -22,6 +22,7 @@ from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.outside import OUTSIDE
+from poolsmith.diagnostics.codes.packs import PACKS
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
@@ -41,7 +42,7 @@ PACKAGE = REPOSITORY / "generator" / "poolsmith"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LINES = 400
 FAMILIES = {
-    "PSM0": READING,
+    "PSM0": (*READING, *PACKS),
     "PSM1": SHAPE,
     "PSM2": sorted((*COMPATIBILITY, *DRIVER, *RUNTIME, *SCHEDULING), key=lambda rule: rule.code),
     "PSM3": SCHEMA,

@@ -15,11 +15,11 @@ from poolsmith.catalog import store
 from poolsmith.catalog.operands import whole
 from poolsmith.catalog.schema_pack import SchemaPack, read_pack
 from poolsmith.diagnostics import PoolsmithError, UsageError, WriteError
+from poolsmith.importing import operator_repository
+from poolsmith.importing.object_entry import compact_object
 from poolsmith.sources.yaml_reader import read_documents
-from tools import operator_repository
 from tools.catalog_data import write_entries
 from tools.import_operands import import_operands, main
-from tools.object_entry import compact_object
 
 RELEASE = "v30.1.0"
 DATA = {

@@ -15,9 +15,9 @@ import yaml
 from poolsmith.catalog import store
 from poolsmith.catalog.operands import read_operands
 from poolsmith.diagnostics import PoolsmithError
+from poolsmith.importing.gpu_cluster_entry import gpu_cluster_entry
 from poolsmith.operands.context import Context
 from poolsmith.operands.gpu_cluster.expansion import STATE_LABEL, expand_gpu_cluster
-from tools.gpu_cluster_entry import gpu_cluster_entry
 
 RELEASE = "v26.7.0"
 GOLDEN = f"gpu-operator/{RELEASE}/golden-driver"

@@ -20,6 +20,7 @@ from poolsmith.catalog import store
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operands import read_operands
 from poolsmith.diagnostics import PoolsmithError
+from poolsmith.importing.nvidia_driver_entry import nvidia_driver_entry
 from poolsmith.operands.context import Context
 from poolsmith.operands.nvidia_driver.conflicts import Conflicts
 from poolsmith.operands.nvidia_driver.daemon_set import daemon_set
@@ -30,7 +31,6 @@ from poolsmith.operands.nvidia_driver.node_pools import DriverPool
 from poolsmith.operands.nvidia_driver.objects import permissions, scripts
 from poolsmith.operands.nvidia_driver.request import DriverRequest
 from poolsmith.operands.nvidia_driver.volumes import Files, files_of
-from tools.nvidia_driver_entry import nvidia_driver_entry
 
 TAGS = store.names("nvidia_driver")
 NAMESPACE = "test-operator"

@@ -14,10 +14,10 @@ from poolsmith.catalog.crd_entry import crds_entry
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.projections import projected_releases, read_projection
 from poolsmith.catalog.versions import version_key
+from poolsmith.importing.projection_entry import projection_entry
 from poolsmith.operands.chart.crd_prune import check_spec
 from poolsmith.operands.chart.project import HelmRelease, project
 from support.recordings import recording
-from tools.projection_entry import projection_entry
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs/projection.md"

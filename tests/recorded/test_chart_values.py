@@ -9,11 +9,11 @@ from poolsmith.catalog import store
 from poolsmith.catalog.chart_import import entry_from_chart
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.diagnostics.rule_engine import Found
+from poolsmith.importing.chart_values_entry import chart_values_entry, chart_values_text
 from poolsmith.sources.chart_files import read_chart_files
 from poolsmith.values.document import ValuesDocument
 from poolsmith.values.registry import VALUE_RULES
 from support.recordings import recording
-from tools.chart_values_entry import chart_values_entry, chart_values_text
 
 TABLE = store.DATA / "chart_values.json"
 TAGS = value_paths().tags

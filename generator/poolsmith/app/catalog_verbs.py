@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import ENTRIES, FACTS, active
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
@@ -15,12 +16,17 @@ from poolsmith.sources.chart_files import read_chart_files
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from poolsmith.catalog.packs import Pack
+
 CHART = "gpu-operator"
 
 
 @record
 class CatalogRelease:
-    """One release: how much is known of it. `generated` says whether clusters can be generated for it."""
+    """One release: how much is known of it. `generated` says whether clusters can be generated for it.
+
+    `pack` is where its facts come from; None for a built-in one. `unknown` are the facts that nobody has.
+    """
 
     release: str
     values: int
@@ -29,6 +35,8 @@ class CatalogRelease:
     goes: tuple[str, ...]
     node_feature_discovery: str
     generated: bool
+    pack: Pack | None = None
+    unknown: tuple[str, ...] = ()
 
 
 def catalog_releases() -> tuple[CatalogRelease, ...]:
@@ -54,6 +62,19 @@ def release_json(item: CatalogRelease) -> dict[str, Any]:
         "comes": list(item.comes),
         "goes": list(item.goes),
         "nodeFeatureDiscoveryChart": item.node_feature_discovery,
+        **(
+            {
+                "pack": {
+                    "name": item.pack.name,
+                    "version": item.pack.version,
+                    "source": item.pack.source,
+                    "sha256": item.pack.sha256,
+                },
+                "unknown": list(item.unknown),
+            }
+            if item.pack
+            else {}
+        ),
     }
 
 
@@ -77,8 +98,16 @@ def _release(tag: str) -> CatalogRelease:
         comes=_tops(here - before),
         goes=_tops(before - here),
         node_feature_discovery=paths.subchart(tag),
-        generated=tag in store.names(f"charts/{CHART}"),
+        generated=tag in store.names(f"charts/{CHART}") and tag in store.read_yaml("releases.yaml")["releases"],
+        pack=active().of(tag),
+        unknown=tuple(folder for folder in (*ENTRIES, FACTS) if not _is_known(folder, tag)) if active().of(tag) else (),
     )
+
+
+def _is_known(folder: str, tag: str) -> bool:
+    """A GPUCluster only newer releases have."""
+    pack = active().of(tag)
+    return folder == "gpu_cluster" or tag in store.names(folder) or (pack is not None and pack.has(folder, tag))
 
 
 def _tops(paths: frozenset[str]) -> tuple[str, ...]:

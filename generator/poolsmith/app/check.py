@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.app.facts import with_facts
 from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import Diagnostic, NoInputError, Severity, UsageError, diagnose, sorted_unique, whole_file
@@ -43,6 +44,7 @@ _MOST_SKIPPED = 5
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 
 
+@with_facts
 def check_paths(
     root: Path,
     paths: Sequence[Path],

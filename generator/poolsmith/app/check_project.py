@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.app.facts import with_facts
 from poolsmith.app.memory import JUDGING, recall
 from poolsmith.app.progress import Progress, silent
 from poolsmith.policies.apply import POLICY_WIDENING, JudgingOptions, strictly
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.output.result_store import ResultStore
 
 
+@with_facts
 def check_project(
     root: Path,
     *,

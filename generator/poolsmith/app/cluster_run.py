@@ -111,8 +111,9 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
         admission = admission_of(project.policies, planned.prediction, planned.loaded.file)
         tree = render_cluster(planned.plan, project.texts.of(planned.prediction), admission.manifests)
         content = file_bytes(tree)
-        inputs = planned.loaded.inputs | admission.inputs
-        content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=content)
+        release = planned.plan.cluster.spec.stack.release
+        inputs = planned.loaded.inputs | admission.inputs | project.catalog.inputs(release)
+        content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest_of(release), inputs=inputs, files=content)
     return ClusterRun(
         loaded=planned.loaded,
         plan=planned.plan,

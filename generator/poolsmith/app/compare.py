@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.app.facts import with_facts
 from poolsmith.app.memory import COMPARING, recall
 from poolsmith.app.progress import Progress, silent
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.output.result_store import ResultStore
 
 
+@with_facts
 def compare(
     root: Path,
     *,

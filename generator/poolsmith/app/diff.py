@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.app.diff_shared import shared_findings
 from poolsmith.app.diff_side import Pair
 from poolsmith.app.diff_sides import both_sides
+from poolsmith.app.facts import with_facts
 from poolsmith.app.progress import Progress, silent
 from poolsmith.changes.change_report import ChangeReport
 from poolsmith.changes.finding_changes import finding_changes
@@ -52,6 +53,7 @@ class DiffOptions:
     accepted: frozenset[str] = frozenset()
 
 
+@with_facts
 def diff(root: Path, options: DiffOptions, progress: Progress = silent) -> ChangeReport:
     """Raises UsageError, NoInputError."""
     with rarely_collecting(), both_sides(root, options.base, options.head, options.accepted) as sides:

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from poolsmith.app.diff_side import Side
+from poolsmith.app.facts import facts_of
 from poolsmith.app.project import OUTPUT, Project, open_project
 from poolsmith.changes.change_report import Revision
 from poolsmith.changes.default_base import default_base
@@ -72,6 +73,7 @@ def both_sides(root: Path, base: str | None, head: str | None, accepted: frozens
         before = Side(project=Project(folder), files=was, repository=root, flag=BASE)
         place = root if now is None else stack.enter_context(folder_with(Git(root, HEAD), _whole(files)))
         project = open_project(place, folder, first_supply=POLICY_WIDENING in accepted)
+        stack.enter_context(facts_of(place))  # for both sides, as is the rest of the catalog
         after = Side(project=project, files=files, repository=None if now is None else root, flag=HEAD)
         project.beside(before.project)
         yield BothSides(

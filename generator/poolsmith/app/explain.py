@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import run_cluster
+from poolsmith.app.facts import with_facts
 from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.diagnostics import UsageError, sorted_unique
 from poolsmith.diagnostics.known_rules import known_rules
@@ -65,6 +66,7 @@ class Explanation:
     outcome: Outcome | None = None
 
 
+@with_facts
 def explain(root: Path, what: str) -> Explanation:
     """`what` is a rule (PSM101 or its name), a cluster, a pool (<cluster>/<pool>), or a value
     (<cluster>:<dotted path>).

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_result import compare_clusters, write_clusters
+from poolsmith.app.facts import with_facts
 from poolsmith.app.fleet_folder import fleet_folder, orphan_finding, orphans, removal, stray_findings, strays
 from poolsmith.app.folder import compare_folder, link_in_the_way, write_folder
 from poolsmith.app.generate_result import GenerateResult
@@ -39,6 +40,7 @@ _FEW_CLUSTERS = 12
 """So many are generated sooner than another process is started."""
 
 
+@with_facts
 def generate(
     root: Path,
     *,

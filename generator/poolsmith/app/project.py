@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.app.facts import packs_of
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import NoInputError, UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
@@ -56,8 +58,15 @@ class Project:
         return Catalog()
 
     @cached_property
+    def pack_problems(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with packs of facts; those that are sound hold as long as a use case runs."""
+        return packs_of(self.root)[1]
+
+    @cached_property
     def fleet(self) -> FleetFiles:
-        return find_fleet(self.tree)
+        found = find_fleet(self.tree)
+        problems = self.pack_problems
+        return replace(found, problems=(*found.problems, *problems)) if problems else found
 
     @cached_property
     def bases(self) -> Bases:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.app.project import OUTPUT
+from poolsmith.catalog.packs import FOLDER
 from poolsmith.policies.apply import JUDGE_CHANGE, POLICY_WIDENING
 from poolsmith.policies.files import POLICIES
 from poolsmith.profiles.fleet import PROFILES
@@ -55,7 +56,7 @@ def review_repository(
     """What the change does to policies, to the files that judge it, and beside the output."""
     accepted = judging.accepted
     yield from policy_widening(project.judging_policies, project.policies, is_accepted=POLICY_WIDENING in accepted)
-    head = reviewed.head or head_tree(project.root, (OUTPUT, *WATCHED))
+    head = reviewed.head or head_tree(project.root, (OUTPUT, FOLDER, *WATCHED))
     root = reviewed.repository or project.root
     yield from judge_files(root, head, base, is_accepted=JUDGE_CHANGE in accepted)
     yield from beside_output(head, base, _delivered(project, base, head, reviewed))

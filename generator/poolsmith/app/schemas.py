@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from poolsmith.catalog.pack_kinds import LOCK, PACK, CatalogLockSpec, CatalogPackSpec
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.ledger.grants.grant import GRANT, GrantSpec
@@ -41,7 +42,12 @@ POLICY_KINDS = (
     _kind(SETTINGS, RuleSettingsSpec, "rule-settings", "How rules are taken in this repository"),
     _kind(POLICY_TEST, PolicyTestSpec, "policy-test", "What admission policies have to say of some objects"),
 )
-KINDS = {kind.name: kind for kind in (*PROFILE_KINDS, *POLICY_KINDS)}
+FACT_KINDS = (
+    _kind(PACK, CatalogPackSpec, "catalog-pack", "Facts of releases beside those that come with poolsmith"),
+    _kind(LOCK, CatalogLockSpec, "catalog-lock", "The packs of facts that a project takes"),
+)
+"""Nobody writes these by hand, so that no editor needs their schemas."""
+KINDS = {kind.name: kind for kind in (*PROFILE_KINDS, *POLICY_KINDS, *FACT_KINDS)}
 
 
 REPORTS = ("report", "diff")

@@ -9,6 +9,7 @@ from poolsmith.catalog import store
 from poolsmith.catalog.charts import Chart, read_chart
 from poolsmith.catalog.driver_images import DriverImages, read_driver_images
 from poolsmith.catalog.gpus import Gpus, gpus_from
+from poolsmith.catalog.packs import active
 from poolsmith.catalog.platforms import (
     Distribution,
     OperatingSystemEntry,
@@ -31,6 +32,15 @@ class Catalog:
     @cached_property
     def digest(self) -> str:
         return store.digest()
+
+    def digest_of(self, release: str) -> str:
+        """Of what a cluster on a release is generated from: packs of other releases make no difference to it."""
+        return active().digest(release, self.digest)
+
+    def inputs(self, release: str) -> dict[str, str]:
+        """The pack that a release comes from: the hash of its manifest, by the manifest's path."""
+        pack = active().of(release)
+        return {pack.path: pack.sha256} if pack is not None else {}
 
     @cached_property
     def releases(self) -> Releases:

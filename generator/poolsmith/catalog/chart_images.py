@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.versions import version_key
 
 
-@cache
+@remembered
 def _runs() -> dict[str, list[tuple[str, str | None]]]:
     data: dict[str, Any] = store.read_json("values/images.json")
     return {path: [(tag, value) for tag, value in runs] for path, runs in data["images"].items()}
@@ -25,7 +25,7 @@ def image_default(path: str, release: str) -> str | None:
     return found
 
 
-@cache
+@remembered
 def image_components(release: str) -> tuple[str, ...]:
     """The places that name an image at a tag: `toolkit`, `driver.manager`."""
     return tuple(

@@ -36,7 +36,7 @@ def entry_from_chart(files: dict[str, bytes], *, release: str | None) -> dict[st
     references = _references(files, "templates/")
     has_templates = any(path.startswith("templates/") for path in files)
     dependencies = [item for item in chart.get("dependencies") or () if isinstance(item, dict)]
-    definitions = list(_definitions(files))
+    definitions = list(definitions_in(files))
     entry = chart_entry(
         release=tag,
         values=values,
@@ -199,7 +199,7 @@ def _references(files: dict[str, bytes], folder: str) -> References:
     return found
 
 
-def _definitions(files: dict[str, bytes]) -> Iterable[dict[str, Any]]:
+def definitions_in(files: dict[str, bytes]) -> Iterable[dict[str, Any]]:
     for path in sorted(files):
         if path.startswith("crds/") and path.endswith((".yaml", ".yml")):
             for document in _documents(files, path):

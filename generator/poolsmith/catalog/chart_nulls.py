@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import remembered
 from poolsmith.record import record
 
 REFUSED = "refused"
@@ -27,7 +27,7 @@ class ChartNull:
         return ".".join(self.path)
 
 
-@cache
+@remembered
 def _known() -> tuple[ChartNull, ...]:
     return tuple(
         ChartNull(

@@ -12,6 +12,7 @@ from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.versions import covers
 from poolsmith.record import record
 
@@ -81,7 +82,7 @@ def chart_versions(chart: str) -> tuple[str, ...]:
     return tuple(_read(chart)["versions"]) if chart in _FILES else ()
 
 
-@cache
+@remembered
 def read_chart_workloads(chart: str, version: str) -> ChartEntry | None:
     """The entry of a chart's version, also by the name of the project's release; None when the catalog has none."""
     for known in chart_versions(chart):
@@ -105,7 +106,7 @@ def other_runtime_classes() -> dict[str, tuple[str, ...]]:
     return {name: tuple(others) for name, others in document["runtimeClasses"].items()}
 
 
-@cache
+@remembered
 def read_child_pods(release: str) -> ChildEntry | None:
     """For a release of the GPU operator; None when the catalog has none."""
     if release not in chart_versions("gpu-operator"):
@@ -128,7 +129,7 @@ def read_child_pods(release: str) -> ChildEntry | None:
     )
 
 
-@cache
+@remembered
 def _read(chart: str) -> dict[str, Any]:
     return store.read_yaml(f"chart_workloads/{_FILES[chart]}.yaml")
 

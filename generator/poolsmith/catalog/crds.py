@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import remembered
 from poolsmith.record import record
 
 
@@ -20,7 +20,7 @@ class CustomResource:
     schema: dict[str, Any]
 
 
-@cache
+@remembered
 def read_crds(release: str) -> dict[str, CustomResource]:
     """The kinds of a release; empty when the catalog has no schemas of it."""
     if release not in store.names("crds"):

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import remembered
 from poolsmith.record import record
 
 
@@ -98,7 +99,7 @@ def effects() -> dict[Effect, EffectFacts]:
     }
 
 
-@cache
+@remembered
 def list_defaults(release: str) -> tuple[ListDefault, ...]:
     """Those of one release of the operator's chart."""
     return tuple(
@@ -114,7 +115,7 @@ def list_defaults(release: str) -> tuple[ListDefault, ...]:
     )
 
 
-@cache
+@remembered
 def null_defaults(release: str) -> tuple[NullDefault, ...]:
     """Those of one release of the operator's chart."""
     return tuple(

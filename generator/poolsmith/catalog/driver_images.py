@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import remembered
 from poolsmith.record import record
 
 
@@ -52,7 +52,7 @@ class DriverImages:
     partly_partitioned_instead: str
 
 
-@cache
+@remembered
 def read_driver_images() -> DriverImages:
     """As the catalog has them; read once."""
     return _driver_images(store.read_yaml("driver_images.yaml"))

@@ -6,11 +6,11 @@ time: whoever asks may change what it gets.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.operands import whole
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.scripts import with_scripts
 from poolsmith.catalog.versions import at_least, version_key
 from poolsmith.record import record
@@ -58,7 +58,7 @@ def gpu_cluster_releases() -> tuple[str, ...]:
     return tuple(sorted(store.names("gpu_cluster"), key=version_key))
 
 
-@cache
+@remembered
 def read_gpu_cluster(release: str) -> GpuClusterEntry | None:
     """The entry of a release, or None when the catalog has none."""
     if release not in gpu_cluster_releases():

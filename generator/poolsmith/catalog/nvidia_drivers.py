@@ -5,11 +5,11 @@ An entry is made by `nvidia_driver_entry`; its objects are unfolded afresh each 
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.operator_behaviour import behaviour_at
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.scripts import with_scripts
 from poolsmith.record import record
 
@@ -31,7 +31,7 @@ class NvidiaDriverEntry:
     daemon_sets: dict[str, dict[str, Any]]
 
 
-@cache
+@remembered
 def read_nvidia_drivers(release: str) -> NvidiaDriverEntry | None:
     """The entry of a release, or None when the catalog has none."""
     if release not in store.names("nvidia_driver"):

@@ -6,10 +6,10 @@ time: whoever asks may change what it gets.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.scripts import with_scripts
 from poolsmith.record import record
 from poolsmith.sources.nested import copied
@@ -54,7 +54,7 @@ def operand_releases() -> tuple[str, ...]:
     return store.names("operands")
 
 
-@cache
+@remembered
 def read_operands(release: str) -> OperandEntry | None:
     """The entry of a release, or None when the catalog has none."""
     if release not in operand_releases():

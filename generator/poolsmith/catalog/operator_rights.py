@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
+from poolsmith.catalog.packs import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ _CHART = "gpu-operator"
 _RULES = {"ClusterRole": "operatorRights", "Role": "namespaceRights"}
 
 
-@cache
+@remembered
 def operator_rights(kind: str, release: str | None) -> frozenset[Right]:
     """Of the ClusterRole or Role named gpu-operator; of all recorded releases together where it is none of them.
 

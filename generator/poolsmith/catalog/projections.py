@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.versions import covers
 from poolsmith.record import record
 
@@ -81,7 +82,7 @@ def projected_releases() -> tuple[str, ...]:
     return store.names("projection")
 
 
-@cache
+@remembered
 def read_projection(release: str) -> Projection | None:
     """The entry of a release, or None when the catalog has none."""
     if release not in projected_releases():

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from poolsmith.catalog.packs import active
 from poolsmith.sources.yaml_reader import read_documents
 
 DATA = Path(__file__).parent / "data"
@@ -25,7 +26,20 @@ _GENERATION = (
 
 
 def read_yaml(name: str) -> dict[str, Any]:
-    """A data file that people keep. Its text is ours, so a mistake in it is a bug.
+    """A data file that people keep, with what packs add to it. Its text is ours, so a mistake in it is a bug."""
+    return _with_packs(name, read_own_yaml(name))
+
+
+def _with_packs(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    if not active():
+        return data
+    from poolsmith.catalog.pack_merge import merged  # on demand
+
+    return merged(name, data, active())
+
+
+def read_own_yaml(name: str) -> dict[str, Any]:
+    """The built-in part alone.
 
     Its twin in JSON is read instead, many times as fast, as long as it was made of this very text.
     """
@@ -60,10 +74,13 @@ def _hash(content: bytes) -> str:
 
 
 def read_json(name: str) -> dict[str, Any]:
-    """A data file that the importer makes: whole, or as what it changes of another release's beside it."""
-    document: dict[str, Any] = json.loads((DATA / name).read_bytes())
-    if LIKE not in document:
+    """A data file that the importer makes: whole, or as what it changes of another release's beside it; or a pack's."""
+    content = active().content(name)
+    document: dict[str, Any] = json.loads((DATA / name).read_bytes() if content is None else content)
+    if content is not None:
         return document
+    if LIKE not in document:
+        return _with_packs(name, document)
     return changed(read_json(f"{name.rpartition('/')[0]}/{document[LIKE]}.json"), document["changes"])
 
 
@@ -87,7 +104,12 @@ def changed(document: dict[str, Any], changes: list[list[Any]]) -> dict[str, Any
 
 def names(folder: str) -> tuple[str, ...]:
     """Entry names in a folder of JSON files."""
-    return tuple(sorted(path.stem for path in (DATA / folder).glob("*.json")))
+    return tuple(sorted({*built_in(folder), *active().names(folder)}))
+
+
+def built_in(folder: str) -> frozenset[str]:
+    """Those that come with poolsmith."""
+    return frozenset(path.stem for path in (DATA / folder).glob("*.json"))
 
 
 def digest() -> str:

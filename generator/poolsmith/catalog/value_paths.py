@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from poolsmith.catalog import store
 from poolsmith.catalog.charts import SUBCHART
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.versions import at_least, covers
 from poolsmith.diagnostics.suggest import flatten
 from poolsmith.record import record
@@ -204,7 +205,7 @@ class ReleaseValues:
         return frozenset(path for path in declared if path not in above)
 
 
-@cache
+@remembered
 def value_paths() -> ValuePaths:
     """The table, read once and only where values are judged."""
     return ValuePaths()

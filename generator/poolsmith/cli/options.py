@@ -35,6 +35,15 @@ def completes(what: str) -> Callable[[click.Context, click.Parameter, str], list
     return offered
 
 
+def _on_its_facts(context: click.Context, _option: click.Parameter, folder: Path) -> Path:
+    """The project's packs of facts hold while the verb runs."""
+    if not context.resilient_parsing:
+        from poolsmith.app.facts import facts_of
+
+        context.with_resource(facts_of(folder))
+    return folder
+
+
 _LONGEST_COMMAND = 120
 _ABOUT_REPORTS = ("--format", "--output", "--group-by")
 root = click.option(
@@ -42,6 +51,7 @@ root = click.option(
     type=click.Path(path_type=Path),
     default=Path(),
     show_default="the current folder",
+    callback=_on_its_facts,
     help="Folder that contains profiles/ and output/.",
 )
 clusters = click.option(

@@ -17,6 +17,8 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM013", "not-json", "error", ()),
     ("PSM014", "misplaced-file", "error", ()),
     ("PSM015", "text-after-document-marker", "error", ()),
+    ("PSM020", "pack-not-pinned", "error", ()),
+    ("PSM021", "pack-refused", "error", ()),
     ("PSM101", "unknown-field", "error", ()),
     ("PSM102", "wrong-type", "error", ()),
     ("PSM103", "missing-field", "error", ()),

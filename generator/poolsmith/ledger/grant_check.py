@@ -19,6 +19,7 @@ from poolsmith.ledger.privilege_check import privilege_view
 from poolsmith.ledger.registry import CLUSTER_GRANT_RULES, FLEET_GRANT_RULES
 from poolsmith.ledger.rules import expiring_grant
 from poolsmith.ledger.rules.unused_grant import is_undecided
+from poolsmith.operands.expansion import NO_OPERANDS
 from poolsmith.record import record
 
 if TYPE_CHECKING:
@@ -64,7 +65,12 @@ class GrantJudge:
     ) -> tuple[GrantUse, tuple[Diagnostic, ...]]:
         """What one cluster needs of the grants, and what it holds without one. `view` spares making it again."""
         judged = self._judged(prediction)
-        use = GrantUse(cluster=prediction.plan.name, use=self._use(prediction, judged), is_known=not prediction.unknown)
+        use = GrantUse(
+            cluster=prediction.plan.name,
+            use=self._use(prediction, judged),
+            is_known=not prediction.unknown,
+            is_blind=any(text.startswith(NO_OPERANDS) for text in prediction.unknown),
+        )
         if not self._are_kept or not judged.ungranted:
             return use, ()
         seen = UngrantedView(

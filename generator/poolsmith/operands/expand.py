@@ -15,7 +15,7 @@ from poolsmith.operands.cluster_policy import ClusterPolicySpec
 from poolsmith.operands.conditions import not_ready
 from poolsmith.operands.container_runtime import detect_runtime
 from poolsmith.operands.context import Context
-from poolsmith.operands.expansion import ClusterState, Expansion, Node, ResourceCondition, in_order
+from poolsmith.operands.expansion import NO_OPERANDS, ClusterState, Expansion, Node, ResourceCondition, in_order
 from poolsmith.operands.kube import OperatorError
 from poolsmith.operands.node_labels import UPGRADE_ANNOTATION, labels_after, upgrades_driver
 from poolsmith.operands.nvidia_driver import assign_owners, expand_drivers
@@ -34,7 +34,7 @@ def expand(release: str, state: ClusterState) -> Expansion:
     """What the operator of `release` makes of a cluster. Raises nothing, whatever the resources say."""
     entry = read_operands(release)
     if entry is None:
-        return Expansion(release=release, unknown=(f"the operands of release {release}",))
+        return Expansion(release=release, unknown=(f"{NO_OPERANDS}{release}",))
     resources = _Resources(state)
     if resources.policy is None and not (resources.gpu_cluster or resources.drivers):
         return Expansion(release=release)

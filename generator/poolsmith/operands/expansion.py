@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 KubernetesObject = dict[str, Any]
 
+NO_OPERANDS = "the operands of release "
+"""How it begins when nothing is known of what an operator creates."""
+
 
 @record
 class Node:

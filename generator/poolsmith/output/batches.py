@@ -12,9 +12,13 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from poolsmith.catalog.packs import active, hold
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from multiprocessing.context import BaseContext
+
+    from poolsmith.catalog.packs import Packs
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -42,7 +46,7 @@ def in_batches(
     pool = None
     try:
         with _interrupts_held():
-            pool = _context().Pool(min(jobs, len(batches)), initializer=_Worker.start, initargs=(work,))
+            pool = _context().Pool(min(jobs, len(batches)), initializer=_Worker.start, initargs=(work, active()))
         found: Iterator[list[Result]] = pool.imap_unordered(_Worker.run, batches)  # type: ignore[arg-type] # of `work`
         for results in found:
             yield from results
@@ -62,8 +66,9 @@ class _Worker:
     work: ClassVar[Callable[[tuple[Any, ...]], Iterable[object]]]
 
     @classmethod
-    def start(cls, work: Callable[[tuple[Any, ...]], Iterable[object]]) -> None:
-        """Ctrl-C reaches the whole group; only the parent acts on it."""
+    def start(cls, work: Callable[[tuple[Any, ...]], Iterable[object]], packs: Packs) -> None:
+        """Ctrl-C reaches the whole group; only the parent acts on it. What it knows of releases, the worker does."""
+        hold(packs)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         cls.work = work
 

@@ -67,7 +67,7 @@ def _release(plan: ClusterPlan, facts: Facts) -> None:
             f"the catalog does not know release `{stack.release}` of the gpu-operator",
             help="known, and supported: "
             + listed([tag for tag in releases.by_tag if releases.is_supported(tag)])
-            + "; a new release is a new catalog entry (see `docs/catalog.md`)",
+            + "; `poolsmith catalog import --pack` makes the facts of another one (see `docs/catalog-packs.md`)",
         )
         return
     facts.release, facts.chart = release, chart

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PROFILES = "profiles"
 BASES = "_bases"
 SCHEMAS = "_schemas"
+CATALOG = "_catalog"
 CLUSTER_FILE = "cluster.yaml"
 DRIVER_IMAGES_FILE = f"{PROFILES}/_driver-images.yaml"
 _YAML = (".yaml", ".yml")
@@ -56,7 +57,7 @@ def find_fleet(tree: InputTree) -> FleetFiles:
     for name in listing.folders:
         if name == BASES:
             bases = _base_files(tree, problems)
-        elif name == SCHEMAS:
+        elif name in (SCHEMAS, CATALOG):
             continue
         elif name.startswith("_"):
             problems.append(_misplaced(f"{PROFILES}/{name}"))

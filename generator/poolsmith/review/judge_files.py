@@ -6,6 +6,7 @@ import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.packs import FOLDER, LOCK_NAME, MANIFEST
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.diagnostics.codes.change import JUDGE_CHANGE
 from poolsmith.diagnostics.listing import counted, joined
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.review.head_tree import HeadTree
 
 _OWN = ("output/", "profiles/", "policies/")
+_PACKS = f"{FOLDER}/"
 _GUARDED = ("output", "profiles", "policies", ".github", ".gitlab", ".circleci", "docs")
 _WORKFLOWS = (".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/")
 _FEW = 3
@@ -72,14 +74,20 @@ class _Change:
         """New, changed and gone: by the index, and by what is checked out of files that matter."""
         by_index = {*self._head.added(self._base), *self._head.gone(self._base)}
         watched = {path for path in self._head.files if part_of(path) is not None or path in self._pipelines.judging}
+        watched |= {path for path in self._head.files if self._is_of_pack(path)}
         edited = {path for path in watched - by_index if self._is_edited(path)}
-        untracked = {path for path in self._head.untracked if part_of(path) is not None}
+        untracked = {path for path in self._head.untracked if part_of(path) is not None or self._is_of_pack(path)}
         return sorted(path for path in by_index | edited | untracked if not self._is_own(path))
 
     def _is_own(self, path: str) -> bool:
         """Files of the project are judged elsewhere, but for those that hide profiles and policies from review."""
         hides = part_of(path) is Part.ATTRIBUTES and not path.startswith(self._own[0])
-        return path.startswith(self._own) and not hides
+        return path.startswith(self._own) and not hides and not self._is_of_pack(path)
+
+    def _is_of_pack(self, path: str) -> bool:
+        """Manifests and the lock: files of a pack count by their hashes in its manifest."""
+        below = path.removeprefix(f"{self._base.prefix}{_PACKS}")
+        return below != path and (below == LOCK_NAME or below.endswith(f"/{MANIFEST}"))
 
     @cached_property
     def _pipelines(self) -> Pipelines:
@@ -121,6 +129,11 @@ class _Change:
         part = part_of(path)
         if SUBMODULE in (_mode(self._head.files.get(path)), _mode(self._base.files.get(path))):
             return _SUBMODULE if path in self._head.files else _NO_SUBMODULE
+        if self._is_of_pack(path):
+            return (
+                "it decides what is known of releases that are not built in: what they run, with which power",
+                True,
+            )
         if path in self._pipelines.judging:
             return "it runs this check, or is run or read by what does", True
         if part is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.schema_pack import read_pack
 from poolsmith.catalog.store import read_json
 from poolsmith.diagnostics.listing import listed
@@ -147,7 +148,7 @@ class Schemas:
         return NoSchema(f"no schema of {wanted} is known; {family} {version} has {listed(view.kinds)}")
 
 
-@cache
+@remembered
 def schemas_for(versions: Versions) -> Schemas:
     """One object per set of versions and process: what is compiled stays compiled."""
     return Schemas(versions)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
 from posixpath import dirname, normpath
 
 from poolsmith.catalog import store
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.platforms import Distribution, RuntimePaths, distributions_from
 from poolsmith.catalog.versions import line_of
 
 CONTAINERD = "containerd"
 
 
-@cache
+@remembered
 def distributions() -> dict[str, Distribution]:
     return distributions_from(store.read_yaml("distributions.yaml"))
 
 
-@cache
+@remembered
 def _folders() -> tuple[tuple[str, str], ...]:
     """Folders of containerd's files and sockets, each with the distribution that has them there."""
     found = {

@@ -10,6 +10,7 @@ from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.outside import OUTSIDE
+from poolsmith.diagnostics.codes.packs import PACKS
 from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
@@ -22,6 +23,7 @@ from poolsmith.diagnostics.codes.supply import SUPPLY
 
 CODE_BOOK = (
     *READING,
+    *PACKS,
     *SHAPE,
     *COMPATIBILITY,
     *RUNTIME,

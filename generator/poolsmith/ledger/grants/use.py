@@ -57,11 +57,12 @@ class LedgerUse:
 
 @record
 class GrantUse:
-    """One cluster's. `is_known` says whether all of its ledger could be told."""
+    """One cluster's. `is_known` says whether all of its ledger could be told, `is_blind` that nearly nothing could."""
 
     cluster: str
     use: LedgerUse
     is_known: bool = True
+    is_blind: bool = False
 
 
 @record
@@ -72,6 +73,7 @@ class FleetUse:
     clusters: frozenset[tuple[int, str]] = frozenset()
     names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    blind: tuple[str, ...] = ()
 
 
 def ledger_use(
@@ -141,6 +143,7 @@ def merged_use(uses: Iterable[GrantUse], book: GrantBook) -> FleetUse:
         ),
         names=tuple(item.cluster for item in by_cluster),
         unknown=tuple(item.cluster for item in by_cluster if not item.is_known),
+        blind=tuple(item.cluster for item in by_cluster if item.is_blind),
     )
 
 

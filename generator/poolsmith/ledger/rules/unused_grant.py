@@ -41,9 +41,9 @@ def check(review: GrantReview) -> Iterator[Finding[Location]]:
         return
     used = review.use.use.grants
     for index, loaded in review.numbered():
-        if index in used:
+        if index in used and not _is_for_blind(review, loaded):
             yield from _parts(review, index, loaded)
-        elif not is_undecided(review, index, loaded):
+        elif index not in used and not is_undecided(review, index, loaded):
             yield Finding(
                 message=f"grant `{loaded.grant.name}` is not needed: {_why(review, index, loaded)}",
                 place=loaded.file.locate("/metadata/name"),
@@ -57,6 +57,11 @@ def is_undecided(review: GrantReview, index: int, loaded: LoadedGrant) -> bool:
     return index not in review.use.use.met and any(
         glob_matches(pattern, cluster) for pattern in loaded.grant.spec.clusters for cluster in review.use.unknown
     )
+
+
+def _is_for_blind(review: GrantReview, loaded: LoadedGrant) -> bool:
+    """Whether one of its clusters is on a release of which nobody knows what it runs: any part may be for that."""
+    return any(glob_matches(pattern, name) for pattern in loaded.grant.spec.clusters for name in review.use.blind)
 
 
 def _why(review: GrantReview, index: int, loaded: LoadedGrant) -> str:

@@ -12,6 +12,7 @@ from poolsmith.catalog.node_labels import DEPLOY_DEVICE_PLUGIN
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import POOL_NOT_SUPPLIED
 from poolsmith.ledger.placement import placement_of
+from poolsmith.operands.expansion import NO_OPERANDS
 from poolsmith.plan.gpu_cluster import is_gpu_cluster
 from poolsmith.plan.user_values import VALUES
 from poolsmith.profiles.node_pool import ToolkitSource, Workload
@@ -61,7 +62,7 @@ def pool_supply(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnosti
     unasked = ("devicePlugin",) if is_gpu_cluster(prediction.plan) else ()
     found = []
     for component, called in _CALLED.items():
-        unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR)
+        unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR, NO_OPERANDS)
         modelled = not any(text.startswith(unknown) for text in prediction.unknown)
         for pool in prediction.plan.pools:
             wanted = 0 if component in unasked else _wanted(component, pool)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.projections import read_projection
 from poolsmith.operands.chart.operator_part import CHART, operator_chart_objects
 from poolsmith.operands.chart.project import HelmRelease, project
@@ -79,7 +79,7 @@ def _is_dropped(violation: Violation) -> bool:
     return violation.what is What.UNKNOWN_FIELD
 
 
-@lru_cache(maxsize=4)
+@remembered
 def _of_the_chart(release: str) -> frozenset[tuple[str, str]]:
     """What is wrong without any values: no line of the user's leads to it."""
     return frozenset((item["kind"], violation.pointer) for item, violation in _violations(release, {}, HelmRelease()))

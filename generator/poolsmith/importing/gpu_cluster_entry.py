@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.operator_behaviour import behaviour_of
 from poolsmith.catalog.versions import covers
 from poolsmith.diagnostics import PoolsmithError
-from tools.object_entry import compact_object, compact_or_refuse, documents_of, hold_all, joined
+from poolsmith.importing.object_entry import compact_object, compact_or_refuse, documents_of, hold_all, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

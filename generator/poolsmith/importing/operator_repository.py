@@ -7,13 +7,13 @@ links are followed inside of it only, and what is read is bounded.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.operands.input.objects_file import MAX_FINDINGS, read_objects
+from poolsmith.record import record
 from poolsmith.rules.schema.api_server import judge
 from poolsmith.sources.input_tree import InputTree
 
@@ -31,7 +31,7 @@ _FILLED_IN = "FILLED_BY_OPERATOR"
 YAML_ENDINGS = (".yaml", ".yml")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Place:
     """Where something stands: below the top of the repository, and in folders that hold a part of it."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import PoolsmithError
-from tools.operand_entry import operand_entry
+from poolsmith.importing.operand_entry import operand_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.operator_behaviour import behaviour_of
 from poolsmith.catalog.versions import covers
 from poolsmith.diagnostics import PoolsmithError
-from tools.object_entry import compact_object, compact_or_refuse, documents_of
+from poolsmith.importing.object_entry import compact_object, compact_or_refuse, documents_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.chart_import import chart_entry, value_map
 from poolsmith.diagnostics import PoolsmithError
+from poolsmith.importing.operator_repository import CHART, DEFINITIONS, MANIFESTS, YAML_ENDINGS
+from poolsmith.importing.projection_entry import projection_entry
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
-from tools.operator_repository import CHART, DEFINITIONS, MANIFESTS, YAML_ENDINGS
-from tools.projection_entry import projection_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tools.operator_repository import OperatorRepository
+    from poolsmith.importing.operator_repository import OperatorRepository
 
 FILES = ("Chart.yaml", "values.yaml")
 TEMPLATES = "templates/"
@@ -60,17 +60,18 @@ def driver_definition(repository: OperatorRepository) -> dict[str, Any] | None:
 
 
 def chart_entries(
-    repository: OperatorRepository,
     files: dict[str, bytes],
     *,
     release: str,
     source: str,
     crds: Mapping[str, Any],
     overlay: Mapping[str, Any],
-) -> dict[str, dict[str, Any]]:
-    """The entries of `charts/gpu-operator` and `projection`, by these names. Raises PoolsmithError.
+    driver_crd: dict[str, Any] | None,
+    mig_config: dict[str, Any] | None = None,
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The entries of `charts/gpu-operator` and `projection`, by these names; and what becomes of each value path.
 
-    `crds` are the compact definitions of the release by kind, `overlay` is that of `projection`.
+    `crds` are the compact definitions of the release by kind, `overlay` is that of `projection`. Raises PoolsmithError.
     """
     paths = value_map(files)
     chart, values = (read_documents(files[name].decode())[0] for name in FILES)
@@ -82,13 +83,13 @@ def chart_entries(
         kube_version=str(chart.get("kubeVersion", "")),
         nfd_chart=str(discovery["version"]) if "version" in discovery else None,
         source=source,
-        driver_crd=driver_definition(repository),
-        mig_config=mig_layouts(repository),
+        driver_crd=driver_crd,
+        mig_config=mig_config,
     )
     projected = projection_entry(
         release=release, source=source, value_paths=paths, crds=dict(crds), overlay=dict(overlay)
     )
-    return {"charts/gpu-operator": entry, "projection": projected}
+    return {"charts/gpu-operator": entry, "projection": projected}, paths
 
 
 def entry_text(entry: Mapping[str, Any]) -> str:

@@ -1,0 +1,99 @@
+"""Whether the readers of the catalog understand what a pack holds: each entry is read once, before it counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.catalog import store
+from poolsmith.catalog.chart_images import image_components
+from poolsmith.catalog.chart_nulls import nulls_of
+from poolsmith.catalog.chart_workloads import read_chart_workloads, read_child_pods
+from poolsmith.catalog.charts import read_chart
+from poolsmith.catalog.crds import read_crds
+from poolsmith.catalog.drift_facts import list_defaults, null_defaults
+from poolsmith.catalog.driver_images import read_driver_images
+from poolsmith.catalog.gpu_clusters import read_gpu_cluster
+from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
+from poolsmith.catalog.operands import read_operands, whole
+from poolsmith.catalog.packs import ENTRIES, FACTS, FORM_ERRORS, VALUES, Packs, using
+from poolsmith.catalog.platforms import distributions_from, support_matrices_from
+from poolsmith.catalog.projections import read_projection
+from poolsmith.catalog.releases import releases_from
+from poolsmith.catalog.runtimes import runtimes_from
+from poolsmith.catalog.value_paths import ValuePaths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.catalog.packs import Pack
+
+_CHART = "gpu-operator"
+
+
+def form_problem(pack: Pack) -> tuple[str, str] | None:
+    """The path of a file that is not understood, and what was raised over it."""
+    with using(Packs((pack,))):
+        for tag in pack.releases:
+            for folder, read in _READERS.items():
+                if not pack.has(folder, tag):
+                    continue
+                try:
+                    read(tag)
+                except (*FORM_ERRORS, RecursionError) as error:
+                    return f"{folder}/{tag}.json", f"{type(error).__name__} {str(error)[:80]}".strip()
+    return None
+
+
+def _chart(tag: str) -> None:
+    chart = read_chart(_CHART, tag)
+    if (
+        chart is None
+        or not isinstance(chart.defaults, dict)
+        or not all(isinstance(kind, str) for kind in chart.paths.values())
+    ):
+        raise TypeError("it needs `defaults` and `paths`")
+    image_components(tag)
+
+
+def _operands(tag: str) -> None:
+    found = read_operands(tag)
+    for state in found.states if found is not None else ():
+        for item in state.objects:
+            whole(item, "gpu-operator")
+
+
+def _facts(tag: str) -> None:
+    """All files that facts go into."""
+    known = releases_from(store.read_yaml("releases.yaml"))
+    platforms = store.read_yaml("distributions.yaml")
+    distributions_from(platforms)
+    runtimes_from(platforms)
+    support_matrices_from(store.read_yaml("platforms.yaml"))
+    read_driver_images()
+    list_defaults(tag)
+    null_defaults(tag)
+    nulls_of(tag)
+    read_chart_workloads(_CHART, tag)
+    read_child_pods(tag)
+    if tag in known.by_tag and known.by_tag[tag].line not in known.lines:
+        raise ValueError("its line is not known")
+
+
+def _values(tag: str) -> None:
+    found = ValuePaths().release(tag)
+    if found is None:
+        raise ValueError("it has no value paths of the release")
+    found.root.children.keys()
+    found.paths.subchart(tag)
+
+
+_READERS: dict[str, Callable[[str], object]] = {
+    ENTRIES[0]: _chart,
+    "crds": read_crds,
+    "gpu_cluster": read_gpu_cluster,
+    "nvidia_driver": read_nvidia_drivers,
+    "operands": _operands,
+    "projection": read_projection,
+    FACTS: _facts,
+    VALUES: _values,
+}
