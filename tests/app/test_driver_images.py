@@ -1,4 +1,4 @@
-"""The list of known driver images: what is not in it is unknown, never absent and never there."""
+"""The list of known driver images: a repository in it is known as a whole, of others nothing is known."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ def check(write_files, run_cli):
 
 
 def unknown(pool, line, image, lacks="tag"):
-    return f"profiles/prod/{pool}.yaml:{line} whether `{image}` exists is unknown: {LIST} lacks the {lacks}"
+    """A repository that the list has is known as a whole."""
+    what = f"`{image}` is not in the registry, as {LIST} has it"
+    if lacks == "repository":
+        what = f"whether `{image}` exists is unknown: {LIST} lacks the repository"
+    return f"profiles/prod/{pool}.yaml:{line} {what}"
 
 
 NVIDIA = "nvcr.io/nvidia/driver"
@@ -157,3 +161,72 @@ def test_beside_the_list_no_file_is_expected(write_files, run_cli):
     found = run_cli(["check", "--root", root, "--format", "json"]).diagnostics
 
     assert [item["name"] for item in found] == ["misplaced-file"] * 2
+
+
+LISTINGS = {
+    "skopeo list-tags": '{"Repository": "r.example.com/nvidia/driver", "Tags": ["580.126.20-ubuntu22.04", "latest"]}',
+    "crane ls": "580.126.20-ubuntu22.04\nlatest\n",
+    "crane ls --full-ref": "r.example.com/nvidia/driver:580.126.20-ubuntu22.04\nr.example.com/nvidia/driver:latest\n",
+    "oras repo tags": "580.126.20-ubuntu22.04\nlatest\n",
+    "oras repo tags --format json": '{"tags": ["580.126.20-ubuntu22.04", "latest"]}',
+    "a registry": '{"name": "nvidia/driver", "tags": ["latest", "580.126.20-ubuntu22.04"]}',
+}
+HERE = "r.example.com/nvidia/driver"
+
+
+@pytest.fixture
+def imported(write_files, run_cli):
+    """What an import says, and the list that it leaves."""
+
+    def run(listing, *flags, **files):
+        root = write_files({"profiles/prod/cluster.yaml": CLUSTER, "listing": listing, **files})
+        result = run_cli(["images", "--root", root, "--import", root / "listing", *flags])
+        file = root / LIST
+        return result, file.read_text() if file.exists() else None
+
+    return run
+
+
+@pytest.mark.parametrize("name", LISTINGS)
+def test_a_listing_of_any_tool_becomes_a_list(imported, name):
+    result, text = imported(LISTINGS[name], "--repository", HERE)
+
+    assert result.code == 0
+    assert f"- repository: {HERE}\n" in text
+    assert '- "580.126.20-ubuntu22.04"\n' in text
+    assert "latest" not in text
+
+
+def test_a_listing_takes_the_place_of_the_tags_of_its_repository(imported):
+    known = "# ours\n" + images(**{HERE: ["570.1-ubuntu22.04"], NVIDIA: ["a"]})
+    result, text = imported(LISTINGS["skopeo list-tags"], **{LIST: known})
+
+    assert text.startswith("# ours\napiVersion")
+    assert "570.1" not in text
+    assert f"repository: {NVIDIA}" in text
+    assert "gone: `570.1-ubuntu22.04`" in result.err
+    assert imported(LISTINGS["skopeo list-tags"], **{LIST: text})[1] == text
+
+
+@pytest.mark.parametrize(
+    ("listing", "flags", "says"),
+    [
+        (LISTINGS["crane ls"], [], "--repository"),
+        (LISTINGS["a registry"], [], "no repository with a registry's host"),
+        (LISTINGS["skopeo list-tags"], ["--repository", "other.example.com/x/y"], "has tags of"),
+        ('{"Tags": 3}', ["--repository", HERE], "without a list of tags"),
+        ('{"Tags": [[]]}', ["--repository", HERE], "without a list of tags"),
+        ("[" * 100_000, ["--repository", HERE], "is none"),
+        ("latest\n", ["--repository", HERE], "no tag of a driver image"),
+        ("a/b:1-x1\nc/d:1-x1\n", [], "several repositories"),
+        ("1-x1\n" * 20_001, ["--repository", HERE], "more than 20,000"),
+        ("\x1b[31m1-x1", ["--repository", "a b"], "no repository"),
+    ],
+)
+def test_a_listing_that_can_not_be_used_changes_nothing(imported, listing, flags, says):
+    result, text = imported(listing, *flags)
+
+    assert result.code == 2
+    assert says in result.err
+    assert "Traceback" not in result.err
+    assert text is None

@@ -206,3 +206,4 @@ def test_a_kernel_that_comes_beside_another_disturbs_nobody(tmp_path, cluster, p
 
     assert {item.kind for item in found} == {DisruptionKind.STARTED}
     assert privilege_changes(before, after, project.policies.book) == ()
+    assert privilege_changes(after, before, project.policies.book) == ()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from catalog.test_packs import renamed
 from docs.test_tutorial import ROOT, as_expected, blocks_of, commands_of, shell  # noqa: F401 - the fixture
+
+from catalog.test_packs import renamed
 from support.older_catalog import put
 
 PAGE = ROOT / "docs/catalog-packs.md"

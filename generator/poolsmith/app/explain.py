@@ -166,6 +166,9 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
         guest = ", of vGPU guests" if pool.driver.vgpu is not None else ""
         lines.append(f"  driver     {pool.driver.source} {pool.driver.version or '(version not declared)'}{guest}")
         lines += [f"    {'  ' * step.depth}{step.text}" for step in _steps(pool.driver.origin, run)]
+    from poolsmith.app.roll_order import roll_order  # on demand
+
+    lines += [f"  {'' if number else 'roll':10} {step}" for number, step in enumerate(roll_order(pool, run.prediction))]
     lines += [f"  object     NVIDIADriver {item.name}" for item in plan.driver_objects if item.pool == pool.name]
     lines.append("  labels")
     for label in pool.labels:

@@ -40,3 +40,19 @@ def _write_new(target: Path, text: str) -> None:
         os.link(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def replace_file(target: Path, text: str) -> None:
+    """The whole new text, or the old one. Raises WriteError."""
+    temporary = target.parent / f"{_TEMPORARY}-{os.getpid()}"
+    try:
+        if target.is_symlink() or target.parent.is_symlink():
+            raise WriteError(f"{target} is reached by a symbolic link; nothing was changed")
+        temporary.write_text(text, "utf-8", newline="")
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o777)
+        temporary.replace(target)
+    except OSError as error:
+        raise WriteError(f"can't write {target}: {error.strerror or error}; nothing was changed") from error
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -102,6 +102,7 @@ def _renamed_ledger(before: SeenCluster, after: SeenCluster | None, renamed: Map
     """What was held, under the names that pools and workloads have now."""
     ledger = before.prediction.ledger
     twins = _twins(before, after, renamed)
+    twins = _left_behind(before, after, twins, renamed) | twins
     siblings = _siblings(before, after, twins, renamed)
     if not twins and not renamed and not siblings:
         return ledger
@@ -123,6 +124,26 @@ def _renamed_ledger(before: SeenCluster, after: SeenCluster | None, renamed: Map
         for name in siblings.get((line.namespace, line.workload, line.pool), ())
     ]
     return Ledger.of(held, ledger.unknown)
+
+
+def _left_behind(
+    before: SeenCluster, after: SeenCluster | None, twins: Mapping[tuple[str, str], str], renamed: Mapping[str, str]
+) -> dict[tuple[str, str], str]:
+    """Driver pods for a kernel or system that leaves its pools, with those that the same object has there still."""
+    if after is None:
+        return {}
+    old, new = before.prediction.shared.made, after.prediction.shared.made
+    found: dict[tuple[str, str], str] = {}
+    stay = [(key, item) for key, item in new.items() if key in old and is_driver(item)]
+    for key, pools in before.prediction.ledger.landing.items() if stay else ():
+        item, namespace = old.get(key), key.partition("/")[0]
+        if item is None or key in new or not is_driver(item) or (namespace, item.workload) in twins:
+            continue
+        where = {renamed.get(pool, pool) for pool in pools}
+        for name, kin in stay:
+            if kin.through == item.through and where.issubset(after.prediction.ledger.landing.get(name, ())):
+                found[namespace, item.workload] = kin.workload
+    return found
 
 
 def _siblings(

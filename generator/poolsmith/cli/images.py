@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import TYPE_CHECKING
 
 import click
@@ -27,8 +28,25 @@ if TYPE_CHECKING:
     show_default=True,
     help="text: one image a line; json and yaml: with the workloads and pools that need the image.",
 )
-def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
+@click.option(
+    "--import",
+    "listing",
+    type=click.Path(path_type=pathlib.Path, exists=True, dir_okay=False),
+    metavar="LISTING",
+    help="Make the list of driver images that exist (profiles/_driver-images.yaml) from what `skopeo list-tags`, "
+    "`crane ls`, `oras repo tags` or a registry's tags/list prints of one repository.",
+)
+@click.option(
+    "--repository", metavar="HOST/NAME", help="With --import: whose tags these are, where the listing does not say."
+)
+def command(
+    root: Path, clusters: tuple[str, ...], output_format: str, listing: Path | None, repository: str | None
+) -> int:
     """Print every image that the nodes will pull, for mirrors and scanners."""
+    if listing is not None:
+        return _import(root, listing, repository)
+    if repository is not None:
+        raise click.UsageError("--repository goes with --import")
     from poolsmith.app.images import images, images_json, images_text, images_yaml
 
     result = images(root, clusters)
@@ -39,3 +57,18 @@ def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
         for cluster, text in result.unknown:
             tell([f"unknown: {cluster}: {text}"])
     return Exit.FINDINGS if result.diagnostics else Exit.CLEAN
+
+
+def _import(root: Path, listing: Path, repository: str | None) -> int:
+    from poolsmith.app.import_images import import_images
+    from poolsmith.diagnostics.listing import counted, listed
+    from poolsmith.profiles.fleet import DRIVER_IMAGES_FILE
+
+    found = import_images(root, listing, repository)
+    left = f"; {counted(found.left, 'other tag')} left out" if found.left else ""
+    state = "wrote" if found.written else "nothing new in"
+    tell([f"{state} {DRIVER_IMAGES_FILE}: `{found.repository}` has {counted(found.tags, 'driver image')}{left}"])
+    for word, tags in (("new", found.added), ("gone", found.gone)):
+        if tags:
+            tell([f"   {word}: {listed(tags, 5)}"])
+    return Exit.CLEAN

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from poolsmith.sources.input_tree import InputTree
 
 DRIVER_IMAGES = "DriverImageList"
-_REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*){1,8}"
+REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*){1,8}"
+TAG = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 
 
 @record
@@ -25,13 +26,13 @@ class KnownImages:
 
     repository: str = spec(
         "Repository with the image's name and without a tag, as the nodes pull it: with the mirror's host.",
-        pattern=_REPOSITORY,
+        pattern=REPOSITORY,
         form="a repository like nvcr.io/nvidia/driver",
         examples=("nvcr.io/nvidia/driver",),
     )
     tags: tuple[str, ...] = spec(
         "Tags that exist.",
-        pattern=r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}",
+        pattern=TAG,
         form="a tag like 580.126.20-ubuntu22.04",
         examples=(["580.126.20-ubuntu22.04", "580-5.15.0-105-generic-ubuntu22.04"],),
         unique=True,
@@ -40,7 +41,8 @@ class KnownImages:
 
 @record(slots=False)
 class DriverImageListSpec:
-    """Known images. What is not among them is unknown: nothing here says that an image does not exist."""
+    """Known images. A repository that is named here is known as a whole: a tag that is missing does not exist there.
+    Of other repositories nothing is known."""
 
     images: tuple[KnownImages, ...] = spec("Repositories and their tags.")
 

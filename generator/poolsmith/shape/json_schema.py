@@ -120,7 +120,8 @@ def _schema(hint: Any, shape: Shape, definitions: dict[str, Any], *, partial: bo
         return {"type": "integer", **{key: value for key, value in bounds.items() if value is not None}}
     if origin is tuple:
         item = _schema(get_args(hint)[0], shape, definitions, partial=False)  # lists replace as a whole
-        return {"type": "array", "items": item, **({"uniqueItems": True} if shape.unique else {})}
+        least = {"minItems": 1} if shape.several_of else {}
+        return {"type": "array", "items": item, **least, **({"uniqueItems": True} if shape.unique else {})}
     if origin is dict:
         body = {
             "type": "object",

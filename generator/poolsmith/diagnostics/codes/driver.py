@@ -7,13 +7,12 @@ UNKNOWN_DRIVER_IMAGE = RuleInfo(
     code="PSM218",
     name="unknown-driver-image",
     severity=Severity.WARNING,
-    what="The nodes will pull a driver image that is not in the project's list of known images.",
-    why=(
-        "The tag follows from driver, system and kernel. That a node needs an image does not mean that it exists; "
-        "here it is unknown."
-    ),
+    what="The nodes will pull a driver image that is not in the project's list of known images. Where the list has the "
+    "repository that is an error; of other repositories nothing is known.",
+    why=("The tag follows from driver, system and kernel. That a node needs an image does not mean that it exists."),
     symptom="ImagePullBackOff of nvidia-driver-daemonset after an update of kernel or system: manifest unknown",
-    fix="check the registry, then add the tag to profiles/_driver-images.yaml, or keep the kernel that has an image",
+    fix="mirror the image, then list the registry's tags anew with `poolsmith images --import`, or keep the kernel "
+    "that has one",
     references=("NVIDIA/gpu-operator issue 910", "NVIDIA/gpu-operator issue 682", "NVIDIA/gpu-operator issue 1203"),
 )
 DRIVER_IMAGE_NOT_LISTED = RuleInfo(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import Diagnostic, diagnose
+from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.driver import UNKNOWN_DRIVER_IMAGE
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.ledger.prediction import Prediction
-    from poolsmith.plan.plan import ClusterPlan
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.profiles.driver_image_list import DriverImageListSpec
     from poolsmith.profiles.load_cluster import LoadedCluster
 
@@ -26,27 +26,45 @@ _POINTERS = {_DRIVER: "", "nvidia-fs-ctr": "/spec/driver/gds", "nvidia-gdrcopy-c
 def judge_driver_images(
     known: DriverImageListSpec | None, prediction: Prediction, loaded: LoadedCluster
 ) -> list[Diagnostic]:
-    """One for each pool and image that the list does not have; nothing without a list."""
+    """One for each pool and image that the list does not have; nothing without a list.
+
+    Of a repository that it names it has all tags: what it lacks there is an error.
+    """
     if known is None:
         return []
     layers = {item.pool.name: item.layers for item in loaded.pools}
-    precompiled = {pool.name for pool in prediction.plan.pools if pool.driver is not None and pool.driver.precompiled}
+    precompiled = {
+        pool.name: pool for pool in prediction.plan.pools if pool.driver is not None and pool.driver.precompiled
+    }
     found = []
-    for pool, container, image in sorted(_driver_images(prediction)):
+    for pool, container, image in sorted(driver_images(prediction)):
         repository, _, tag = image.rpartition(":")
         if pool not in layers or tag in known.tags.get(repository, ()):
             continue
-        pointer = _POINTERS[container] or ("/spec/kernel/release" if pool in precompiled else "/spec/driver/version")
+        pointer = _POINTERS[container] or (
+            _kernel_pointer(precompiled[pool], tag) if pool in precompiled else "/spec/driver/version"
+        )
+        is_listed = repository in known.tags
         found.append(
             diagnose(
                 UNKNOWN_DRIVER_IMAGE,
-                f"whether `{image}` exists is unknown: {_why(known, repository)}",
+                f"`{image}` is not in the registry, as {DRIVER_IMAGES_FILE} has it"
+                if is_listed
+                else f"whether `{image}` exists is unknown: {DRIVER_IMAGES_FILE} lacks the repository",
                 layers[pool].locate(pointer),
-                help=f"if the registry has it, add `{tag}` to the tags of `{repository}` in {DRIVER_IMAGES_FILE}",
+                help=f"mirror the image first; once the registry has it, add `{tag}` to the tags of `{repository}`, or "
+                "list them anew: `poolsmith images --import LISTING`",
                 subject=f"{loaded.name}/{pool}",
+                severity=Severity.ERROR if is_listed else None,
             )
         )
     return found
+
+
+def _kernel_pointer(pool: PoolPlan, tag: str) -> str:
+    """Where the kernel stands that the tag is for."""
+    systems = pool.profile.spec.systems
+    return next((item for item in systems if item.kernel and f"-{item.kernel}-" in tag), systems[0]).kernel_pointer
 
 
 def driver_pools(plan: ClusterPlan) -> int:
@@ -60,11 +78,7 @@ def without_list(pools: int) -> Skipped:
     return Skipped(what, f"no list: there is no {DRIVER_IMAGES_FILE}")
 
 
-def _why(known: DriverImageListSpec, repository: str) -> str:
-    return f"{DRIVER_IMAGES_FILE} lacks the {'tag' if repository in known.tags else 'repository'}"
-
-
-def _driver_images(prediction: Prediction) -> Iterator[tuple[str, str, str]]:
+def driver_images(prediction: Prediction) -> Iterator[tuple[str, str, str]]:
     """Pool, container and image, each once. A reference by digest names an image that was there."""
     seen = set()
     landing = prediction.ledger.landing
