@@ -30,6 +30,7 @@ def check_project(
     judging: JudgingOptions | None = None,
     store: ResultStore | None = None,
     rehash: bool = False,
+    output_at: Path | None = None,
 ) -> Outcome:
     """Profiles, drift of the output, and the manifest rules and schemas on what is committed.
 
@@ -38,14 +39,14 @@ def check_project(
     Raises UsageError, NoInputError.
     """
     judging = judging or JudgingOptions()
-    result = _judged(root, clusters, jobs, progress, judging, store, rehash=rehash)
+    result = _judged(root, clusters, jobs, progress, judging, store, rehash=rehash, output_at=output_at)
     current = result.is_current and not result.outcome.skipped_for_errors
     facts = ("the output is what the profiles generate",) if current else ()
     outcome = replace(result.outcome, facts=(*facts, *result.outcome.facts))
     if kubeconform is not None:
         from poolsmith.app.check import committed, with_opinion  # schemas, for who asked for it
 
-        outcome = with_opinion(outcome, kubeconform, root, lambda: committed(root, clusters))
+        outcome = with_opinion(outcome, kubeconform, root, lambda: committed(output_at or root, clusters))
     return strictly(outcome) if judging.strict else outcome
 
 
@@ -58,8 +59,9 @@ def _judged(
     store: ResultStore | None,
     *,
     rehash: bool,
+    output_at: Path | None,
 ) -> GenerateResult:
-    if judging.judged_by is not None:
+    if judging.judged_by is not None or output_at is not None:
         store = None
     memory = recall(store, root, JUDGING, clusters, about=judging.today.isoformat(), rehash=rehash)
     if memory is not None and (known := memory.result()) is not None:
@@ -74,5 +76,6 @@ def _judged(
         progress=progress,
         judged_by=judging.judged_by,
         first_supply=POLICY_WIDENING in judging.accepted,
+        output_at=output_at,
     )
     return judge(run, judging, memory)

@@ -78,7 +78,7 @@ def _each(
             name = run.loaded.name
             path = f"{CLUSTERS}/{name}"
             yield finish(
-                run, GeneratedFolder(root=project.root, path=path, subject=name, tree=run.tree, files=run.files)
+                run, GeneratedFolder(root=project.output_root, path=path, subject=name, tree=run.tree, files=run.files)
             )
 
 

@@ -25,15 +25,17 @@ def compare(
     progress: Progress = silent,
     store: ResultStore | None = None,
     rehash: bool = False,
+    output_at: Path | None = None,
 ) -> GenerateResult:
     """What `generate` would change; nothing is written below `root`.
 
     With a store, clusters whose bytes are those of an earlier run are not generated again. `rehash`: all bytes are
-    read again, whatever the file system says of them. Raises UsageError, NoInputError.
+    read again, whatever the file system says of them. `output_at` as for `generate`. Raises UsageError, NoInputError.
     """
+    store = store if output_at is None else None
     memory = recall(store, root, COMPARING, clusters, rehash=rehash)
     if memory is not None and (known := memory.result()) is not None:
         return known
     from poolsmith.app.generate import compare_anew  # the whole generator
 
-    return compare_anew(root, clusters=clusters, jobs=jobs, progress=progress, memory=memory)
+    return compare_anew(root, clusters=clusters, jobs=jobs, progress=progress, memory=memory, output_at=output_at)

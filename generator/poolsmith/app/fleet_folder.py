@@ -35,7 +35,7 @@ def fleet_folder(project: Project, entries: list[FleetEntry]) -> GeneratedFolder
     if files:
         inputs = {f"profiles/{entry.cluster}/cluster.yaml#/spec/delivery": entry.digest for entry in entries}
         files[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=files)
-    return GeneratedFolder(root=project.root, path=FLEET, subject=FLEET, tree=tree, files=files)
+    return GeneratedFolder(root=project.output_root, path=FLEET, subject=FLEET, tree=tree, files=files)
 
 
 def orphan_finding(name: str) -> Diagnostic:
@@ -65,7 +65,7 @@ def strays(project: Project) -> list[str]:
     """Files of the output in no folder that is generated, and links: no lock can own them. What a killed run left is
     told elsewhere."""
     owned = {*orphans(project)}
-    places = [f"{OUTPUT}/{name}" for name in _names(project.root / OUTPUT) if name not in _GENERATED]
+    places = [f"{OUTPUT}/{name}" for name in _names(project.output_root / OUTPUT) if name not in _GENERATED]
     places += [f"{CLUSTERS}/{name}" for name in _undescribed(project) if name not in owned]
     return sorted({path for place in places for path in _files_at(project, place)})
 
@@ -91,17 +91,17 @@ def _is_no_folder(path: Path) -> bool:
 
 
 def _files_at(project: Project, place: str) -> list[str]:
-    if _is_no_folder(project.root / place):
+    if _is_no_folder(project.output_root / place):
         return [place]
     try:
-        return [f"{place}/{path}" for path in files_below(project.root / place)]
+        return [f"{place}/{path}" for path in files_below(project.output_root / place)]
     except OSError:
         return [place]
 
 
 def removal(project: Project, name: str) -> FolderResult:
     """An orphan's folder without what is ours. Raises WriteError."""
-    comparison = against_disk(project.root, f"{CLUSTERS}/{name}", {}, name)
+    comparison = against_disk(project.output_root, f"{CLUSTERS}/{name}", {}, name)
     if isinstance(comparison, Diagnostic):
         return FolderResult(diagnostics=(comparison,))
     edits = [hand_edit(comparison, path, name, Severity.WARNING) for path in comparison.hand_edited()]

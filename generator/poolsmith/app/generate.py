@@ -49,12 +49,16 @@ def generate(
     progress: Progress = silent,
     store: ResultStore | None = None,
     rehash: bool = False,
+    output_at: Path | None = None,
 ) -> GenerateResult:
     """Generate the clusters named, or all. Raises UsageError, NoInputError, WriteError.
 
-    What `compare` has found to be as generated is not generated again.
+    What `compare` has found to be as generated is not generated again. `output_at` is a folder for `output/` beside the
+    project; of one nothing is remembered.
     """
-    run = open_run(root, clusters, jobs=jobs, progress=progress)
+    run = open_run(root, clusters, jobs=jobs, progress=progress, output_at=output_at)
+    if output_at is not None:
+        store = None
 
     def unchanged() -> Mapping[str, ClusterResult]:
         memory = recall(store, root, COMPARING, clusters, rehash=rehash)
@@ -65,10 +69,16 @@ def generate(
 
 
 def compare_anew(
-    root: Path, *, clusters: Sequence[str], jobs: int, progress: Progress, memory: Memory | None
+    root: Path,
+    *,
+    clusters: Sequence[str],
+    jobs: int,
+    progress: Progress,
+    memory: Memory | None,
+    output_at: Path | None = None,
 ) -> GenerateResult:
     """What `generate` would change. Raises UsageError, NoInputError."""
-    run = open_run(root, clusters, jobs=jobs, progress=progress)
+    run = open_run(root, clusters, jobs=jobs, progress=progress, output_at=output_at)
     totals = compare_all(run, memory.clusters() if memory is not None else EMPTY)
     result = _told(run, unwritten(run, totals, totals.outcome()))
     if memory is not None:
@@ -88,17 +98,17 @@ def write(run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambd
     `unchanged` are results of clusters whose folders are as generated; it is asked when nobody else may write.
     """
     project = run.project
-    if link_in_the_way(project.root, CLUSTERS) is not None:
+    if link_in_the_way(project.output_root, CLUSTERS) is not None:
         totals = compare_all(run)
         return unwritten(run, totals, totals.outcome((_BLOCKED,)))
     with only_writer(project):
         recover(project.clusters_folder)
-        recover(project.root / OUTPUT)
+        recover(project.output_root / OUTPUT)
         try:
             return _write(run, unchanged())
         except BaseException:
             recover(project.clusters_folder)
-            recover(project.root / OUTPUT)
+            recover(project.output_root / OUTPUT)
             raise
 
 
@@ -130,14 +140,14 @@ def compare_all(run: Run, known: Mapping[str, ClusterResult] = EMPTY) -> Totals:
 
 def add_fleet(run: Run, totals: Totals, work: Callable[[GeneratedFolder], FolderResult]) -> None:
     """output/fleet/ is known only when each cluster is."""
-    if run.is_whole and not totals.unplanned and link_in_the_way(run.project.root, CLUSTERS) is None:
+    if run.is_whole and not totals.unplanned and link_in_the_way(run.project.output_root, CLUSTERS) is None:
         totals.add_folder(FLEET, work(fleet_folder(run.project, totals.fleet)))
 
 
 def add_leftovers(run: Run, totals: Totals) -> None:
     """What stands in output/clusters/ and should not: links, clusters without profiles, halves of a killed run."""
     project = run.project
-    in_the_way = link_in_the_way(project.root, CLUSTERS)
+    in_the_way = link_in_the_way(project.output_root, CLUSTERS)
     if in_the_way is not None:
         totals.diagnostics.append(in_the_way)
         return
@@ -162,7 +172,7 @@ def unwritten(run: Run, totals: Totals, outcome: Outcome) -> GenerateResult:
 
 
 def _orphans(run: Run) -> list[str]:
-    if not run.is_whole or link_in_the_way(run.project.root, CLUSTERS) is not None:
+    if not run.is_whole or link_in_the_way(run.project.output_root, CLUSTERS) is not None:
         return []
     return orphans(run.project)
 

@@ -39,15 +39,17 @@ class Project:
 
     `judged_by` is another folder with `policies/`, when findings are to be judged by those and not by the project's.
     `first_supply`: where that one has no supply policy, the project's is taken, since somebody has accepted it.
+    `output_at`: the folder that holds `output/`, where that is not the root.
     """
 
     root: Path
     judged_by: Path | None = None
     first_supply: bool = False
+    output_at: Path | None = None
 
-    def __reduce__(self) -> tuple[type[Project], tuple[Path, Path | None, bool]]:
+    def __reduce__(self) -> tuple[type[Project], tuple[Path, Path | None, bool, Path | None]]:
         """Another process gets the folders, and reads on demand what it needs."""
-        return Project, (self.root, self.judged_by, self.first_supply)
+        return Project, (self.root, self.judged_by, self.first_supply, self.output_at)
 
     @cached_property
     def tree(self) -> InputTree:
@@ -131,7 +133,12 @@ class Project:
 
     @property
     def clusters_folder(self) -> Path:
-        return self.root / CLUSTERS
+        return self.output_root / CLUSTERS
+
+    @property
+    def output_root(self) -> Path:
+        """The folder that holds `output/`."""
+        return self.root if self.output_at is None else self.output_at
 
     def select(self, names: Sequence[str]) -> tuple[ClusterFiles, ...]:
         """The clusters to work on; all when none is named. Raises NoInputError, UsageError."""
@@ -149,10 +156,12 @@ class Project:
         return tuple(known[name] for name in dict.fromkeys(names))
 
 
-def open_project(root: Path, judged_by: Path | None = None, *, first_supply: bool = False) -> Project:
+def open_project(
+    root: Path, judged_by: Path | None = None, *, first_supply: bool = False, output_at: Path | None = None
+) -> Project:
     """Raises UsageError when `root` is no folder, NoInputError when it has no profiles."""
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder")
     if not (root / PROFILES).is_dir():
         raise NoInputError(f"{root} has no folder `{PROFILES}`; name another root with --root, or run `poolsmith init`")
-    return Project(root, judged_by, first_supply)
+    return Project(root, judged_by, first_supply, output_at)

@@ -158,7 +158,8 @@ def open_run(
     progress: Progress = silent,
     judged_by: Path | None = None,
     first_supply: bool = False,
+    output_at: Path | None = None,
 ) -> Run:
     """A run over the clusters named, or all. Raises UsageError, NoInputError."""
-    project = open_project(root, judged_by, first_supply=first_supply)
+    project = open_project(root, judged_by, first_supply=first_supply, output_at=output_at)
     return Run(project=project, selected=project.select(clusters), is_whole=not clusters, jobs=jobs, progress=progress)

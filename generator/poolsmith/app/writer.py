@@ -23,7 +23,7 @@ def only_writer(project: Project) -> Iterator[None]:
 
     Only who may write removes folders: with the folder goes the lock, and a third would be let in beside the first.
     """
-    folder = project.root / OUTPUT
+    folder = project.output_root / OUTPUT
     is_new = not folder.exists()
     try:
         folder.mkdir(exist_ok=True)

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
 )
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @options.today
+@options.output_elsewhere
 @options.cache
 @options.rehash
 @options.outputs
@@ -99,6 +100,8 @@ def command(
     accepted: tuple[str, ...],
     strict: bool,
     today: dt.datetime | None,
+    against: str | None,
+    output_root: Path | None,
     cache: bool | None,
     rehash: bool,
 ) -> int:
@@ -110,6 +113,8 @@ def command(
     if paths:
         from poolsmith.app.check import check_paths
 
+        if against is not None or output_root is not None:
+            raise UsageError("--against and --output-root are for the project; PATHS are judged where they stand")
         if policies_from is not None or today is not None:
             raise UsageError("--policies-from and --today are for the project; PATHS are judged without its policies")
         if len(clusters) > 1:
@@ -136,7 +141,11 @@ def command(
         from poolsmith.output.batches import default_jobs
         from poolsmith.policies.apply import JudgingOptions
 
-        with _base(root, policies_from) as base, progress_bar("checking") as progress:
+        with (
+            _base(root, policies_from) as base,
+            options.place_of_output(root, output_root, against) as place,
+            progress_bar("checking") as progress,
+        ):
             judging = JudgingOptions(base=base, strict=strict, accepted=frozenset(accepted))
             outcome = check_project(
                 root,
@@ -147,6 +156,7 @@ def command(
                 judging=judging if today is None else replace(judging, today=today.date()),
                 store=options.result_store(cache),
                 rehash=rehash,
+                output_at=place,
             )
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     try:

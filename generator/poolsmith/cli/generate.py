@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="For a hook of commits: fail if anything was written or a generated file is not in git, and say what to add.",
 )
+@options.output_elsewhere
 @options.cache
 @options.rehash
 @options.report_flags
@@ -38,6 +39,8 @@ def command(
     fail_on: str,
     check: bool,
     hook: bool,
+    against: str | None,
+    output_root: Path | None,
     cache: bool | None,
     rehash: bool,
 ) -> int:
@@ -50,14 +53,25 @@ def command(
 
     if check and hook:
         raise UsageError("--check writes nothing, and --hook is about what was written: take one of them")
+    if against is not None and not check:
+        raise UsageError("--against compares with a revision, and writes nothing: it goes with --check")
+    if hook and output_root is not None:
+        raise UsageError("--hook is about the repository of the profiles, and --output-root names another folder")
     store, jobs = options.result_store(cache), jobs or default_jobs()
-    with progress_bar("comparing" if check else "generating") as progress:
+    with (
+        options.place_of_output(root, output_root, against) as place,
+        progress_bar("comparing" if check else "generating") as progress,
+    ):
         if check:
-            result = compare(root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash)
+            result = compare(
+                root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash, output_at=place
+            )
         else:
             from poolsmith.app.generate import generate  # the whole generator
 
-            result = generate(root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash)
+            result = generate(
+                root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash, output_at=place
+            )
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
     if check and not result.is_current:

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -127,6 +128,33 @@ object_format = click.option(
     show_default=True,
     help="Output format.",
 )
+
+
+def output_elsewhere(function: Command) -> Command:
+    """Flags that say where the output stands."""
+    for option in (
+        click.option(
+            "--against",
+            metavar="REV[:PATH]",
+            help="Take the output of this git revision instead, such as a branch that holds what is rendered.",
+        ),
+        click.option(
+            "--output-root",
+            type=click.Path(path_type=Path),
+            help="Folder that contains output/, where that is not --root: another work tree, or a pulled artefact.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def place_of_output(root: Path, folder: Path | None, revision: str | None) -> AbstractContextManager[Path | None]:
+    """What these flags name; None for the project's own output."""
+    if folder is None and revision is None:
+        return nullcontext()
+    from poolsmith.app.output_place import output_place
+
+    return output_place(root, folder, revision)
 
 
 def result_store(wanted: bool | None) -> ResultStore | None:

@@ -16,8 +16,9 @@ from poolsmith.catalog.crd_entry import crds_entry
 from poolsmith.catalog.pack_files import built_in_releases
 from poolsmith.catalog.pack_kinds import PACK, RELEASE
 from poolsmith.catalog.packs import ENTRIES, FACTS, MANIFEST, VALUES
-from poolsmith.catalog.versions import line_of, version_key
+from poolsmith.catalog.versions import covers, line_of, version_key
 from poolsmith.diagnostics import Diagnostic, PoolsmithError, UsageError, sorted_unique
+from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.importing.chart_release import chart_entries, entry_text
 from poolsmith.importing.chart_values_entry import chart_values_entry
@@ -151,6 +152,12 @@ def _of_repository(made: MadePack, source: Path) -> tuple[dict[str, Any], dict[s
 def _of_chart(made: MadePack, files: dict[str, bytes], source: str) -> tuple[dict[str, Any], dict[str, Any]]:
     definitions = list(definitions_in(files))
     crds = crds_entry(release=made.release, source=source, definitions=definitions)
+    overlay = store.read_own_yaml("projection/overlay.yaml")
+    rendered = [item["kind"] for item in overlay["objects"] if covers(item, made.release)]
+    if missing := [kind for kind in rendered if kind not in crds["kinds"]]:
+        raise PoolsmithError(
+            f"crds/ of the chart has no {listed(missing)}, which {made.release} renders: is it another release?"
+        )
     driver = next((item for item in definitions if item["spec"]["names"]["kind"] == "NVIDIADriver"), None)
     try:
         entries, values = chart_entries(
@@ -158,7 +165,7 @@ def _of_chart(made: MadePack, files: dict[str, bytes], source: str) -> tuple[dic
             release=made.release,
             source=source,
             crds=crds["kinds"],
-            overlay=store.read_own_yaml("projection/overlay.yaml"),
+            overlay=overlay,
             driver_crd=driver,
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
