@@ -17,6 +17,7 @@ import pytest
 from poolsmith.app.schemas import policy_schema_files, schema_files
 from poolsmith.diagnostics import codes
 from poolsmith.diagnostics.codes.admission import ADMISSION
+from poolsmith.diagnostics.codes.beside import BESIDE
 from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
@@ -50,6 +51,7 @@ FAMILIES = {
     "PSM5": HYGIENE,
     "PSM6": (*POLICY, *SUPPLY, *CHANGE, *REVIEW),
     "PSM7": OUTSIDE,
+    "PSM8": BESIDE,
     "PSM9": ADMISSION,
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}

@@ -15,6 +15,7 @@ from poolsmith.app import check_paths, check_project, rule_book
 from poolsmith.diagnostics import Severity
 from poolsmith.ledger.registry import PRIVILEGE_RULES
 from poolsmith.policies.apply import JudgingOptions
+from poolsmith.rules.beside.registry import BESIDE_RULES
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.values.registry import VALUE_RULES
@@ -23,8 +24,9 @@ HERE = Path(__file__).resolve().parent / "examples"
 NAMES = sorted((*(rule.RULE.name for rule in (*RULES, *VALUE_RULES)), "refused-by-definition"))
 """The last one is no rule of a list: it judges what the chart makes of values."""
 SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
+NEIGHBOURS = sorted(rule.RULE.name for rule in BESIDE_RULES)
 PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
-OF_PROJECTS = ("PSM2", "PSM4", "PSM6", "PSM9")
+OF_PROJECTS = ("PSM2", "PSM4", "PSM6", "PSM8", "PSM9")
 ELSEWHERE = {
     "pod-security": "needs a level: tests/rules/pod_security",
     "changed-policies": "needs another revision: tests/hostile/test_shipped_policies.py",
@@ -44,7 +46,7 @@ ELSEWHERE = {
 PROJECTS = sorted(
     rule.name
     for rule in rule_book()
-    if rule.code.startswith(OF_PROJECTS) and rule.name not in (*NAMES, *SETUPS, *ELSEWHERE)
+    if rule.code.startswith(OF_PROJECTS) and rule.name not in (*NAMES, *SETUPS, *NEIGHBOURS, *ELSEWHERE)
 )
 TODAY = dt.date(2026, 11, 20)
 
@@ -75,6 +77,12 @@ def findings_in_project(folder, name):
         for item in found
         if item.name == name or (item.severity is not Severity.NOTE and item.name != "output-out-of-date")
     )
+
+
+def findings_beside(folder, name):
+    """Where the profile names the files, they are those of a project."""
+    is_named = any("beside:" in path.read_text("utf-8") for path in folder.glob("profiles/*/cluster.yaml"))
+    return findings_in_project(folder, name) if is_named else findings_in_setup(folder)
 
 
 def expected_in(folder):
@@ -121,6 +129,25 @@ def test_a_setup_that_fails_raises_this_rule_alone_at_the_expected_lines(name):
     assert findings_in_setup(HERE / name / "fail") == expected
 
 
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_neighbours_that_pass_raise_nothing(name):
+    assert findings_beside(HERE / name / "pass", name) == []
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_neighbours_that_fail_raise_this_rule_alone_at_the_expected_lines(name):
+    expected = expected_in(HERE / name / "fail")
+
+    assert {line.split(" ")[1] for line in expected} == {name}
+    assert findings_beside(HERE / name / "fail", name) == expected
+
+
+def test_rules_over_neighbours_have_a_file_of_their_name():
+    assert [Path(rule.__file__).stem for rule in BESIDE_RULES] == [
+        rule.RULE.name.replace("-", "_") for rule in BESIDE_RULES
+    ]
+
+
 def test_rules_over_setups_have_a_file_of_their_name_and_say_what_they_need():
     assert [Path(rule.__file__).stem for rule in SETUP_RULES] == [
         rule.RULE.name.replace("-", "_") for rule in SETUP_RULES
@@ -131,7 +158,7 @@ def test_rules_over_setups_have_a_file_of_their_name_and_say_what_they_need():
 def test_every_rule_has_its_folder_and_no_folder_is_an_orphan():
     folders = sorted(path.name for path in HERE.iterdir() if path.is_dir() and path.name != "__pycache__")
 
-    assert folders == sorted([*NAMES, *PROJECTS, *SETUPS])
+    assert folders == sorted([*NAMES, *PROJECTS, *SETUPS, *NEIGHBOURS])
 
 
 def test_rules_over_privileges_are_of_their_family_and_have_a_file_of_their_name():

@@ -139,23 +139,39 @@ def _check_paths(
     values = judge_values_of(tree, release, named, _not_rendered, _refused)
     setups = judge_setups_of(tree, release, named, given)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
-    told = {*values.paths, *schemas.half}
+    templates = _neighbours(tree, given, diagnostics)
+    told = {*values.paths, *schemas.half, *templates}
     skipped = tuple(
         Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind")
         for document in documents
         if not document.is_object and (document.path, document.index) not in told
     )
-    if skipped and not tree.objects and not values.documents and not diagnostics:
+    if skipped and not tree.objects and not values.documents and not templates and not diagnostics:
         raise NoInputError(_nothing(skipped, release))
+    described = {"descriptions of nodes": len(templates)} if templates else {}
     outcome = Outcome(
         diagnostics=sorted_unique(diagnostics),
-        checked={"manifest files": len(shown_paths), "objects": len(tree.objects), "rules": len(RULES)},
+        checked={"manifest files": len(shown_paths), "objects": len(tree.objects), "rules": len(RULES), **described},
         skipped=skipped,
     )
     outcome = setups.added_to(values.added_to(with_schema_results(outcome, [schemas])))
     if pod_security is not None:
         outcome = _with_pod_security(outcome, tree, pod_security)
     return outcome if kubeconform is None else with_opinion(outcome, kubeconform, root, lambda: [schemas])
+
+
+def _neighbours(
+    tree: CheckedTree, given: GivenNodes | None, diagnostics: list[Diagnostic]
+) -> frozenset[tuple[str, int]]:
+    """What stands beside the stack of a cluster's profiles: findings, and the documents that describe nodes."""
+    if given is None or given.planned is None:
+        return frozenset()
+    from poolsmith.app.neighbours import judge_neighbours_of  # on demand
+
+    loaded, plan = given.planned
+    result = judge_neighbours_of(tree, plan, loaded, Catalog())
+    diagnostics.extend(result.diagnostics)
+    return result.templates
 
 
 def _not_rendered(release: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -43,6 +43,8 @@ class Judgement:
     grant_use: GrantUse | None = None
     was_stopped: bool = False
     """Whether evaluation of a policy was stopped: another run may say something else."""
+    reads_elsewhere: bool = False
+    """Whether files were read that are neither profiles nor policies nor output."""
 
 
 def judge_cluster(project: Project, run: ClusterRun) -> Judgement:

@@ -60,6 +60,16 @@ def judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterato
     def judged(run: ClusterRun, folder: GeneratedFolder) -> ClusterResult:
         assert run.loaded.cluster is not None, "it is generated"
         judgement = judge_cluster(project, run)
+        if run.loaded.cluster.spec.beside:
+            from poolsmith.app.neighbours import judge_neighbours  # on demand
+
+            beside = judge_neighbours(project, run)
+            judgement = replace(
+                judgement,
+                diagnostics=(*judgement.diagnostics, *beside.diagnostics),
+                checked=judgement.checked | {"files beside the stack": beside.files},
+                reads_elsewhere=True,
+            )
         result = _result(project, run, judge_folder(folder, against_cluster(run.loaded.cluster, project.catalog)))
         return replace(result, diagnostics=(*result.diagnostics, *judgement.diagnostics), judgement=judgement)
 

@@ -38,7 +38,7 @@ _FEW_CLUSTERS = 2
 def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> GenerateResult:
     """Compare every generated folder, run every rule, and take the findings as the policies want them.
 
-    What depended on the clock, because evaluation was stopped, is not remembered.
+    What depended on the clock, because evaluation was stopped, or on files beside the stack, is not remembered.
     """
     project = run.project
     totals = run.collect(judge_clusters, few=_FEW_CLUSTERS, known=memory.clusters() if memory is not None else EMPTY)
@@ -59,7 +59,8 @@ def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> Ge
     outcome = with_policies(outcome, project.judging_policies, today=judging.today, complete=complete)
     result = unwritten(run, totals, outcome)
     judgements = (*totals.judgements.values(), *((fleet,) if fleet is not None else ()))
-    if memory is not None and not any(item.was_stopped for item in judgements):
+    elsewhere = any(item.reads_elsewhere for item in totals.judgements.values())
+    if memory is not None and not elsewhere and not any(item.was_stopped for item in judgements):
         memory.keep(result, totals.fresh)
     return result
 

@@ -63,7 +63,8 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
     cluster = loaded.cluster
     if cluster is None or problems or not project.unsound_bases.isdisjoint(loaded.used_bases):
         return GivenNodes(nodes=None, problems=loaded.problems, files=len(files.pools) + 1)
-    plan = resolve_cluster(loaded, project.catalog).plan or _bare_plan(loaded, project.catalog)
+    resolved = resolve_cluster(loaded, project.catalog).plan
+    plan = resolved or _bare_plan(loaded, project.catalog)
     nodes = nodes_of_plan(plan, pool_nodes(plan, project.catalog.gpus), loaded, project.catalog)
     return GivenNodes(
         nodes=tuple(nodes),
@@ -71,6 +72,7 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
         distribution=cluster.spec.kubernetes.distribution,
         kubernetes=cluster.spec.kubernetes.version,
         files=len(files.pools) + 1,
+        planned=None if resolved is None else (loaded, resolved),
     )
 
 

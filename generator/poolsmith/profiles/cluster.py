@@ -249,6 +249,15 @@ class ClusterSpec:
     delivery: Delivery = spec("How the output reaches the cluster.")
     registry: Registry = spec("Registry mirrors and pull secrets.", default=Registry())
     smoke_test: SmokeTest = spec("The smoke-test job.", default=SmokeTest())
+    beside: tuple[str, ...] = spec(
+        "Files and folders of this repository that stand beside the GPU stack: what makes the nodes (Karpenter, "
+        "Cluster API, Talos, eksctl and others), a NicClusterPolicy. `check` compares them with the pools.",
+        default=(),
+        pattern=RELATIVE_PATH,
+        form="a relative path without `..`",
+        examples=(["clusters/prod-eu/karpenter"],),
+        unique=True,
+    )
     acknowledge: tuple[Acknowledgement, ...] = spec(
         "Facts and risks that somebody has accepted responsibility for.", default=()
     )

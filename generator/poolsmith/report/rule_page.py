@@ -18,6 +18,7 @@ _FAMILIES = (
     ("PSM5", "Output and GitOps hygiene"),
     ("PSM6", "Policy files"),
     ("PSM7", "What comes from elsewhere, and what is switched off"),
+    ("PSM8", "What stands beside the GPU stack"),
     ("PSM9", "Your own policies"),
 )
 

@@ -12,11 +12,19 @@ if TYPE_CHECKING:
 
 _TAKES_IN = ("resources", "components", "bases")
 _PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
+_CHANGES = (*_PATCHES, "components", "replacements", "transformers", "vars")
 
 
 def patch_files(tree: CheckedTree) -> set[str]:
     """Files that a kustomization takes as patches: parts of objects, and no objects."""
     return {path for document in tree.kustomizations for path in _paths(document, _PATCHES)}
+
+
+def changed_files(tree: CheckedTree) -> set[str]:
+    """Files whose objects some kustomization changes on the way: what stands in them is not all that is applied."""
+    takes = {folder_of(document.path): list(_paths(document, _TAKES_IN)) for document in tree.kustomizations}
+    changing = [folder_of(document.path) for document in tree.kustomizations if any(map(document.data.get, _CHANGES))]
+    return {path for folder in changing for path in _reached(folder, takes)}
 
 
 def roots_of_files(tree: CheckedTree) -> dict[str, frozenset[str]]:

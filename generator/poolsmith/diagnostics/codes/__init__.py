@@ -5,6 +5,7 @@ beside their code; `app` joins both.
 """
 
 from poolsmith.diagnostics.codes.admission import ADMISSION
+from poolsmith.diagnostics.codes.beside import BESIDE
 from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
@@ -28,6 +29,7 @@ CODE_BOOK = (
     *COMPATIBILITY,
     *RUNTIME,
     *SCHEDULING,
+    *BESIDE,
     *DRIVER,
     *SCHEMA,
     *PRIVILEGE,

@@ -9,6 +9,8 @@ from poolsmith.record import record
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Skipped
+    from poolsmith.plan.plan import ClusterPlan
+    from poolsmith.profiles.load_cluster import LoadedCluster
     from poolsmith.rules.setup.view import SetupNode
 
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 class GivenNodes:
     """What the user said of the cluster beside the files: nodes, and what else its profile says.
 
-    `nodes` are those with a GPU, None where they could not be read; `problems` say why.
+    `nodes` are those with a GPU, None where they could not be read; `problems` say why. `planned` are the profiles that
+    they are pools of, and their plan.
     """
 
     nodes: tuple[SetupNode, ...] | None
@@ -27,3 +30,4 @@ class GivenNodes:
     problems: tuple[Diagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     files: int = 0
+    planned: tuple[LoadedCluster, ClusterPlan] | None = None

@@ -1,0 +1,1 @@
+"""Rules over what stands beside the GPU stack: the files of who makes the nodes, and of the network's operator."""

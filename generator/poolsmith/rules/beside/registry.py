@@ -1,0 +1,26 @@
+"""The rules over what stands beside the GPU stack, listed by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.rules.beside import (
+    node_template_gpus,
+    node_template_labels,
+    node_template_of_no_pool,
+    node_template_taints,
+    pool_without_node_template,
+)
+
+if TYPE_CHECKING:
+    from poolsmith.diagnostics import Location
+    from poolsmith.diagnostics.rule_engine import Rule
+    from poolsmith.rules.beside.view import NeighbourView
+
+BESIDE_RULES: tuple[Rule[NeighbourView, Location], ...] = (
+    node_template_labels,
+    node_template_taints,
+    node_template_of_no_pool,
+    node_template_gpus,
+    pool_without_node_template,
+)
