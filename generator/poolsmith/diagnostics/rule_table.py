@@ -43,6 +43,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM206", "not-generated-yet", "error", ()),
     ("PSM207", "paths-unknown", "error", ()),
     ("PSM208", "no-support-row", "note", ()),
+    ("PSM209", "source-verification", "error", ()),
     ("PSM210", "driver-disagreement", "error", ()),
     ("PSM211", "driver-version-form", "error", ()),
     ("PSM212", "driver-source-missing", "error", ()),

@@ -12,6 +12,7 @@ from poolsmith.output.toolkit_base import FOLDER as TOOLKIT_BASE
 if TYPE_CHECKING:
     from poolsmith.output.delivery_unit import DeliveryUnit
     from poolsmith.plan.plan import ClusterPlan, GitSource, HelmChart
+    from poolsmith.profiles.cluster import Hydrate
 
 COMPARE_OPTIONS, SERVER_SIDE_DIFF = "argocd.argoproj.io/compare-options", "ServerSideDiff=true"
 """Without it Argo CD takes the structured merge for `ServerSideApply=true`, which it gives up (diff-strategies.md of
@@ -44,11 +45,15 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
     elif unit.source is not None:
         spec["source"] = _git_source(unit.source)
     else:
-        spec["source"] = {
+        source = {
             "repoURL": delivery.repo_url,
             "targetRevision": delivery.revision,
             "path": f"{delivery.path}/clusters/{plan.name}/{unit.folder}",
         }
+        if delivery.hydrate is None:
+            spec["source"] = source
+        else:
+            spec["sourceHydrator"] = _hydrated(delivery.hydrate, source)
     if ignored:
         options.append("RespectIgnoreDifferences=true")
         spec["ignoreDifferences"] = [{key: item[key] for key in ("group", "kind", "jsonPointers")} for item in ignored]
@@ -72,6 +77,17 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
         },
         "spec": spec,
     }
+
+
+def _hydrated(hydrate: Hydrate, dry: dict[str, str]) -> dict[str, Any]:
+    """Each Application has a folder of its own on the branch, the one that it is rendered from."""
+    body: dict[str, Any] = {
+        "drySource": dry,
+        "syncSource": {"targetBranch": hydrate.branch, "path": dry["path"]},
+    }
+    if hydrate.stage_branch is not None:
+        body["hydrateTo"] = {"targetBranch": hydrate.stage_branch}
+    return body
 
 
 def _watched(plan: ClusterPlan, unit: DeliveryUnit) -> list[str]:

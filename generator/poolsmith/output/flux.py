@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest
+from poolsmith.output.flux_source import SOURCE, git_repository, own_source, repository_name, source_kind
 from poolsmith.output.platform_unit import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
 from poolsmith.output.pools import FOLDER as POOLS
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from poolsmith.plan.plan import ClusterPlan, HelmChart
 
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
-_SOURCE = "source.toolkit.fluxcd.io/v1"
 _HELM = "helm.toolkit.fluxcd.io/v2"
 _SAID = "has(status.conditions) && status.conditions.exists(e, "
 _ERROR = "e.type == 'Error' && e.status == 'True'"
@@ -65,27 +65,13 @@ def _sources(plan: ClusterPlan, units: tuple[DeliveryUnit, ...], namespace: str)
     delivery = plan.cluster.spec.delivery
     found = []
     if delivery.source_ref is None:
-        found.append(_git_repository(_repository_name(plan), namespace, delivery.repo_url, delivery.revision))
+        found.append(own_source(plan, namespace))
     for unit in units:
         if unit.source is not None:
-            found.append(_git_repository(_name(plan, unit), namespace, unit.source.repository, unit.source.revision))
+            found.append(git_repository(_name(plan, unit), namespace, unit.source.repository, unit.source.revision))
         if unit.chart is not None:
             found.append(_helm_repository(_name(plan, unit), namespace, unit.chart))
     return found
-
-
-def _repository_name(plan: ClusterPlan) -> str:
-    return f"{plan.name}-poolsmith"
-
-
-def _git_repository(name: str, namespace: str, url: str, revision: str) -> dict[str, Any]:
-    reference = {"name": revision} if revision.startswith("refs/") else {"commit": revision}
-    return {
-        "apiVersion": _SOURCE,
-        "kind": "GitRepository",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"interval": "10m", "url": url, "ref": reference},
-    }
 
 
 def _helm_repository(name: str, namespace: str, chart: HelmChart) -> dict[str, Any]:
@@ -93,7 +79,7 @@ def _helm_repository(name: str, namespace: str, chart: HelmChart) -> dict[str, A
     if chart.repository.startswith("oci://"):
         spec["type"] = "oci"
     return {
-        "apiVersion": _SOURCE,
+        "apiVersion": SOURCE,
         "kind": "HelmRepository",
         "metadata": {"name": name, "namespace": namespace},
         "spec": spec,
@@ -133,7 +119,7 @@ def _kustomization(
 def _source_ref(plan: ClusterPlan) -> dict[str, str]:
     given = plan.cluster.spec.delivery.source_ref
     if given is None:
-        return {"kind": "GitRepository", "name": _repository_name(plan)}
+        return {"kind": source_kind(plan.cluster.spec.delivery), "name": repository_name(plan)}
     reference = {"kind": given.kind, "name": given.name}
     if given.namespace is not None:
         reference["namespace"] = given.namespace

@@ -9,6 +9,7 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.plan.facts import with_singleton, with_values
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, HelmChart, NamespacePlan, ValueSetting
+from poolsmith.plan.source_verification import OCI, TAG, check_verification
 from poolsmith.profiles.cluster import Engine, NfdProvider
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _FETCHED = {
     Engine.FLUX: (
         "Flux",
         ("https://",),
-        "name an existing source, with its credentials, in `delivery.sourceRef`, or write an https:// address",
+        "name an existing source, with its credentials, in `delivery.sourceRef`, or write an https or oci address",
     ),
 }
 
@@ -33,8 +34,27 @@ _FETCHED = {
 def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """What is generated holds no credentials, so that Flux itself can fetch from https addresses only."""
     delivery = plan.cluster.spec.delivery
-    if delivery.source_ref is not None and delivery.engine is Engine.FLUX:
-        return plan
+    if delivery.engine is Engine.FLUX:
+        check_verification(delivery, facts)
+        if delivery.source_ref is not None:
+            return plan
+        if delivery.repo_url.startswith(OCI):
+            if delivery.revision.startswith((TAG, "sha256:")):
+                return plan
+            facts.report_cluster(
+                codes.DELIVERY_SOURCE,
+                "/spec/delivery/revision",
+                f"an OCI artefact has no revision `{delivery.revision}`",
+                help="write its tag as refs/tags/<tag>, or its digest as sha256:<digest>",
+            )
+            return plan
+    if delivery.revision.startswith("sha256:"):
+        facts.report_cluster(
+            codes.DELIVERY_SOURCE,
+            "/spec/delivery/revision",
+            "a digest is the revision of an OCI artefact, and a git repository has none of it",
+            help="write refs/heads/<branch>, refs/tags/<tag> or a full commit id",
+        )
     engine, fetched, ways_out = _FETCHED[delivery.engine]
     if not delivery.repo_url.startswith(fetched):
         facts.report_cluster(

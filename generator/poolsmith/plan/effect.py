@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 CLUSTER_FACTS = (ACKNOWLEDGEMENT,)
 _BY_ENGINE = {
-    Engine.ARGOCD: (("sourceRef", "Flux"),),
-    Engine.FLUX: (("destination", "Argo CD"), ("project", "Argo CD")),
+    Engine.ARGOCD: (("sourceRef", "Flux"), ("verify", "Flux")),
+    Engine.FLUX: (("destination", "Argo CD"), ("project", "Argo CD"), ("hydrate", "Argo CD")),
 }
 
 
@@ -96,6 +96,18 @@ def _check_delivery(plan: ClusterPlan, facts: Facts) -> None:
                 f"`delivery.{field}` belongs to {owner}, and this cluster is delivered by {delivery.engine}",
                 help=f"remove it, or write `engine: {'flux' if owner == 'Flux' else 'argocd'}`",
             )
+    hydrate = delivery.hydrate
+    if hydrate is not None:
+        dry = delivery.revision.removeprefix("refs/heads/")
+        for field, branch in (("branch", hydrate.branch), ("stageBranch", hydrate.stage_branch)):
+            others = {dry, hydrate.branch} if field == "stageBranch" else {dry}
+            if branch in others:
+                facts.report_cluster(
+                    codes.DELIVERY_SOURCE,
+                    f"/spec/delivery/hydrate/{field}",
+                    f"Argo CD would commit what it renders to `{branch}`, which is read for something else already",
+                    help="give it a branch of its own",
+                )
     destination = delivery.destination
     if destination is not None and (destination.name is None) == (destination.server is None):
         facts.report_cluster(

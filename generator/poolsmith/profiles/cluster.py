@@ -6,10 +6,11 @@ from enum import StrEnum
 from typing import Any
 
 from poolsmith.record import record
-from poolsmith.shape.field import DNS_LABEL, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
+from poolsmith.shape.field import DNS_LABEL, OBJECT_NAME, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
 from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
 
 REPO_URL = r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}"
+_BRANCH = r"(?!refs/)[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*"
 
 
 class StackKind(StrEnum):
@@ -155,6 +156,72 @@ class FluxSourceRef:
     )
 
 
+class VerifyMode(StrEnum):
+    """What of a git repository has to be signed."""
+
+    HEAD = "HEAD"
+    TAG = "Tag"
+    TAG_AND_HEAD = "TagAndHEAD"
+
+
+class VerifyProvider(StrEnum):
+    COSIGN = "cosign"
+    NOTATION = "notation"
+
+
+@record
+class SignerIdentity:
+    """Who has to have signed without a key: regular expressions over the whole of both."""
+
+    issuer: str = spec("Issuer of the identity's token.", pattern=TEXT, examples=(r"^https://git.example.com$",))
+    subject: str = spec(
+        "Who it was issued to.",
+        pattern=TEXT,
+        examples=(r"^https://git.example.com/gpu/release@refs/heads/main$",),
+    )
+
+
+@record
+class Verify:
+    """What Flux demands of the source before anything of it is applied."""
+
+    secret: str | None = spec(
+        "Secret in the namespace of the source with the public keys that may have signed.",
+        default=None,
+        pattern=OBJECT_NAME,
+        form="a secret's name",
+        examples=("release-keys",),
+    )
+    mode: VerifyMode | None = spec(
+        "Of a git repository: the commit, the tag, or both. Default: HEAD, the commit.", default=None
+    )
+    provider: VerifyProvider | None = spec(
+        "Of an OCI artefact: what it was signed with. Default: cosign.", default=None
+    )
+    identities: tuple[SignerIdentity, ...] = spec(
+        "Of an artefact that cosign signed without a key: one of these has to have signed it.", default=()
+    )
+
+
+@record
+class Hydrate:
+    """Argo CD's source hydrator: it renders the output, commits that to a branch of its own, and syncs from there."""
+
+    branch: str = spec(
+        "Branch of the same repository that Argo CD commits to and syncs from.",
+        pattern=_BRANCH,
+        form="a branch without refs/heads/",
+        examples=("environments/prod-eu",),
+    )
+    stage_branch: str | None = spec(
+        "Branch that Argo CD commits to instead, where somebody else moves commits on to `branch`.",
+        default=None,
+        pattern=_BRANCH,
+        form="a branch without refs/heads/",
+        examples=("environments/prod-eu-next",),
+    )
+
+
 @record
 class Delivery:
     """How the generated tree reaches the cluster."""
@@ -168,10 +235,10 @@ class Delivery:
         examples=("https://git.example.com/gpu.git",),
     )
     revision: str = spec(
-        "Full git reference, tag or commit.",
+        "Full git reference, tag or commit. Of an OCI artefact: its tag as refs/tags/<tag>, or its digest.",
         default="refs/heads/main",
-        pattern=r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}",
-        form="refs/heads/<branch>, refs/tags/<tag> or a full commit id",
+        pattern=r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}|sha256:[0-9a-f]{64}",
+        form="refs/heads/<branch>, refs/tags/<tag>, a full commit id, or the sha256 digest of an artefact",
     )
     path: str = spec(
         "Path of output/ in that repository.",
@@ -196,6 +263,8 @@ class Delivery:
         form="an https or oci address",
     )
     source_ref: FluxSourceRef | None = spec("Existing Flux source; without it one is generated.", default=None)
+    hydrate: Hydrate | None = spec("Argo CD's source hydrator; without it Argo CD syncs `revision`.", default=None)
+    verify: Verify | None = spec("Signatures that the generated Flux source demands.", default=None)
 
 
 @record

@@ -306,6 +306,15 @@ DELIVERY_SOURCE = RuleInfo(
     good="delivery: {engine: flux, repoURL: git@git.example.com:gpu.git, sourceRef: {name: flux-system}}\n",
     fix="name a source of the cluster in `delivery.sourceRef`, or write an https:// address",
 )
+SOURCE_VERIFICATION = RuleInfo(
+    code="PSM209",
+    name="source-verification",
+    what="`delivery.verify` demands signatures that the generated Flux source could not check, or that anybody could "
+    "give.",
+    why="Flux would refuse the source and sync nothing; or it would take whatever anybody signed, and look verified.",
+    bad="verify: {provider: cosign}   # signed by whom?\n",
+    good="verify: {provider: cosign, secret: release-keys}\n",
+)
 FIELD_WITHOUT_EFFECT = RuleInfo(
     code="PSM257",
     name="field-without-effect",
@@ -370,6 +379,7 @@ COMPATIBILITY = (
     STACK_CONTRADICTION,
     MIRROR_INCOMPLETE,
     DELIVERY_SOURCE,
+    SOURCE_VERIFICATION,
     FIELD_WITHOUT_EFFECT,
     OPERATOR_ERROR,
     POOL_NOT_SUPPLIED,

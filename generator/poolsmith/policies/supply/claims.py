@@ -110,6 +110,16 @@ def git_claims(plan: ClusterPlan) -> Iterator[GitClaim]:
         revision_line=FromProfile(path, f"{_DELIVERY}/revision"),
         path_line=FromProfile(path, f"{_DELIVERY}/path"),
     )
+    if delivery.hydrate is not None:  # whoever may write to that branch decides what is applied
+        line = FromProfile(path, f"{_DELIVERY}/hydrate/branch")
+        yield GitClaim(
+            url=delivery.repo_url,
+            revision=f"refs/heads/{delivery.hydrate.branch}",
+            path=delivery.path,
+            line=line,
+            revision_line=line,
+            path_line=line,
+        )
     for unit in plan.units:
         if unit.source is not None:
             line = plan.stack_line
