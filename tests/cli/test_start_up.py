@@ -24,7 +24,7 @@ LOADS = {
     "catalog list": (39, 17, READS),
     "schema NodePool": (82, 82, PARSER_ONLY),
     "init new": (505, 338, NEVER),
-    "rules": (236, 74, NEVER | {"poolsmith.plan.pipeline", "poolsmith.output"}),
+    "rules": (242, 80, NEVER | {"poolsmith.plan.pipeline", "poolsmith.output"}),
     "images": (345, 212, READS),
     "ledger": (350, 218, READS),
     "explain prod-eu": (362, 224, READS | {"poolsmith.rules.rule_book"}),

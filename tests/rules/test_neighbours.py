@@ -15,6 +15,7 @@ from poolsmith.repository.manifest_files import CheckedTree, parse_documents
 from poolsmith.repository.node_templates import node_templates
 from poolsmith.repository.template_gpus import gpu_claims
 from poolsmith.repository.template_kinds import KINDS, MACHINES
+from poolsmith.rules.beside.label_after_start import is_late
 
 LABEL = "poolsmith.dev/pool"
 TAINTS = (("nvidia.com/gpu", "", "NoSchedule"), ("team", "ml", "NoExecute"))
@@ -217,6 +218,47 @@ def test_taints_of_machines_count_for_their_template(findings):
     machines = thing("cluster.x-k8s.io/v1beta2", "MachineDeployment", nested("spec/template/spec", spec))
 
     assert findings(template, machines) == ()
+
+
+def pods(selector):
+    spec = {"nodeSelector": selector, "tolerations": [{"operator": "Exists"}], "containers": [{"name": "a"}]}
+    return thing("apps/v1", "Deployment", nested("spec/template/spec", spec))
+
+
+LATE = {"nvidia.com/gpu.product": "NVIDIA-L4"}
+
+
+@pytest.mark.parametrize("selector", [LATE, {**LATE, LABEL: "a"}, {"nvidia.com/gpu.present": "true"}])
+def test_pods_that_wait_for_labels_of_running_nodes_are_told(findings, selector):
+    assert [(item.name, item.severity) for item in findings(pods(selector))] == [("label-after-start", "warning")]
+
+
+def test_a_template_that_has_the_label_is_enough(findings):
+    template = WRITTEN["karpenter"]({**LABELS, **LATE}, TAINTS, STARTUP)
+
+    assert findings(template, pods(LATE)) == ()
+
+
+def test_pods_that_another_pool_may_take_are_told_in_a_note(resolve):
+    pools = {"a": {"nodes": NODES, "gpu": "{product: NVIDIA-L4, count: 2}"}, "b": {}}
+    outcome = resolve({}, pools)
+    found, _ = parse_documents("x.yaml", yaml.safe_dump(pods({"nvidia.com/gpu.present": "true"})).encode())
+    tree = CheckedTree(tuple(found), frozenset(("x.yaml",)))
+    (only,) = judge_neighbours_of(tree, outcome.plan, outcome.loaded, Catalog()).diagnostics
+
+    assert only.severity == "note"
+
+
+def test_nobody_is_asked_to_make_nodes_with_labels_that_come_later(repository):
+    catalog = Catalog()
+    asked = {
+        key
+        for path in (*repository.glob("output/clusters/*/expected/node-labels/*.yaml"),)
+        for key in yaml.safe_load(path.read_text("utf-8"))["provisioner"]["labels"]
+    }
+
+    assert len(asked) > 2
+    assert not [key for key in asked if is_late(key, catalog)]
 
 
 YAML_VALUES = st.recursive(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
-from poolsmith.profiles.node_pool import TaintEffect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +33,7 @@ RULE = RuleInfo(
     "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
     references=("Kubernetes, taints and tolerations", "Karpenter, NodePools, spec.template.spec.startupTaints"),
 )
+_PREFERRED = "PreferNoSchedule"
 _READY = ("not-ready", "uninitialized", "unregistered")
 """Ends of keys by which other components keep pods off until they are ready; they remove their taints themselves."""
 
@@ -52,7 +52,7 @@ def check(view: NeighbourView) -> Iterator[Finding[Location]]:
             if same is not None:
                 yield from _different(template, pool, mark, same)
             elif not (
-                mark.effect == TaintEffect.PREFER_NO_SCHEDULE
+                mark.effect == _PREFERRED
                 or mark in template.startup
                 or mark.key in known.passing_taints
                 or known.startup_taints.known_by_prefix(mark.key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.rules.beside import (
+    label_after_start,
     node_template_gpus,
     node_template_labels,
     node_template_of_no_pool,
@@ -23,4 +24,5 @@ BESIDE_RULES: tuple[Rule[NeighbourView, Location], ...] = (
     node_template_of_no_pool,
     node_template_gpus,
     pool_without_node_template,
+    label_after_start,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.plan.plan import PROVISIONER
+from poolsmith.plan.plan import NFD, PROVISIONER
 from poolsmith.record import record
 from poolsmith.repository.node_templates import NodeTemplate, node_templates
 
@@ -36,6 +36,11 @@ class NeighbourPool:
     def labels(self) -> dict[str, str]:
         """Those that whoever makes the nodes has to set."""
         return {label.key: label.value for label in self.plan.labels if label.writer == PROVISIONER}
+
+    @property
+    def discovered(self) -> frozenset[str]:
+        """Keys of labels that come after a node has joined."""
+        return frozenset(label.key for label in self.plan.labels if label.writer == NFD)
 
     @property
     def startup(self) -> tuple[Taint, ...]:
