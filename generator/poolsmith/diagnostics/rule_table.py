@@ -242,6 +242,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM804", "node-template-gpus", "error", ()),
     ("PSM805", "pool-without-node-template", "warning", ()),
     ("PSM806", "nothing-beside", "error", ()),
+    ("PSM807", "label-after-start", "warning", ()),
     ("PSM901", "denied-by-policy", "error", ()),
     ("PSM902", "warned-by-policy", "warning", ()),
     ("PSM903", "audited-by-policy", "note", ()),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.diagnostics.listing import counted
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.cluster_api_patches import cluster_api_patches
 from poolsmith.output.node_labels import marks_of
@@ -114,7 +115,7 @@ def _karpenter(pool: PoolPlan, marks: NodeMarks, name: str) -> NodePatch:
 def _node_class_hints(pool: PoolPlan, marks: NodeMarks) -> Iterator[str]:
     """What no patch can say: instance types and images are the user's choice."""
     yield "Its requirements and its node class are yours. The profile needs:"
-    yield f"- instances with {marks.gpus} GPUs, {pool.profile.spec.gpu.product}: on EC2 requirements such as"
+    yield f"- instances with {counted(marks.gpus, 'GPU')}, {pool.profile.spec.gpu.product}: on EC2 requirements such as"
     yield f'  {{key: karpenter.k8s.aws/instance-gpu-count, operator: In, values: ["{marks.gpus}"]}}'
     system = pool.profile.spec.os
     if marks.own_driver and marks.has_operator:

@@ -37,5 +37,8 @@ def check(view: NeighbourView) -> Iterator[Finding[Location]]:
                     message=f"{match.template.title} gives its nodes `{mark.key}: {mark.value}`, and no pool of "
                     f"cluster `{view.plan.name}` has this label value",
                     place=match.template.at(mark.pointer),
-                    help=did_you_mean(mark.value, values),
+                    help=did_you_mean(mark.value, values)
+                    if match.named is None
+                    else f"write `{match.named.plan.label_value}`, the value of pool `{match.named.name}`, which has "
+                    "this name",
                 )

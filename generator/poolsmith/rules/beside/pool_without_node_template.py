@@ -32,7 +32,12 @@ _IN_FILES = ("karpenter", "cluster-api", "talos")
 def check(view: NeighbourView) -> Iterator[Finding[Location]]:
     if not view.is_named:
         return
-    matched = {pool.name for template, pool in view.pairs if not template.announces}
+    matched = {
+        pool.name
+        for match in view.matches
+        for pool in (match.pool, match.named)
+        if pool is not None and not match.template.announces
+    }
     for pool in view.pools:
         given = pool.nodes.provisioned_by
         if given is None or given.tool.value not in _IN_FILES or pool.name in matched:

@@ -57,11 +57,14 @@ class NeighbourPool:
 
 @record
 class Match:
-    """A template, and the pool whose nodes it describes. `by_label`: the pool label says so, and not only a name."""
+    """A template, and the pool whose nodes it describes: the pool label says so, or without one its name.
+
+    `named` is the pool that has its name, whatever the label says.
+    """
 
     template: NodeTemplate
     pool: NeighbourPool | None = None
-    by_label: bool = False
+    named: NeighbourPool | None = None
 
 
 @record(slots=False, eq=False)
@@ -92,10 +95,11 @@ class NeighbourView:
         return tuple((match.template, match.pool) for match in self.matches if match.pool is not None)
 
     def _match(self, template: NodeTemplate) -> Match:
+        called = [pool for pool in self.pools if not pool.called.isdisjoint(template.names)]
+        named = called[0] if len(called) == 1 else None
         for mark in (*template.labels, *template.choices):
             if mark.key == self.pool_label and mark.value is not None:
                 found = next((pool for pool in self.pools if pool.plan.label_value == mark.value), None)
                 is_one = mark not in template.choices
-                return Match(template=template, pool=found if is_one else None, by_label=True)
-        named = [pool for pool in self.pools if not pool.called.isdisjoint(template.names)]
-        return Match(template=template, pool=named[0] if len(named) == 1 else None)
+                return Match(template=template, pool=found if is_one else None, named=named)
+        return Match(template=template, pool=named, named=named)
