@@ -511,6 +511,13 @@ FAILING = [
         "once Kata is installed",
     ),
     ("PSM247", {}, {"a": {"nodes": "{autoscaled: true, «names: [n1]}"}}, HERE, "let the provisioner"),
+    (
+        "PSM209",
+        {"delivery": '{engine: flux, repoURL: "https://git.example.com/gpu.git", «verify: {mode: HEAD}}'},
+        {"a": {}},
+        HERE,
+        "name one in `secret`",
+    ),
     ("PSM250", {}, {"a": {}, "b": {"nodes": "{«labelValue: a}"}}, HERE, "another nodes.labelValue"),
     (
         "PSM250",
@@ -836,6 +843,11 @@ PASSING = [
     ),
     ("PSM246", V24_9, {"a": {**KATA, "nodes": "{taints: [{key: x, effect: PreferNoSchedule}]}"}}),
     ("PSM248", {}, {"a": {**PREINSTALLED, "nodes": "{names: [n1]}"}, "b": {}}),
+    (
+        "PSM209",
+        {"delivery": '{engine: flux, repoURL: "https://git.example.com/gpu.git", verify: {mode: HEAD, secret: keys}}'},
+        {"a": {}},
+    ),
     ("PSM247", {}, {"a": {"nodes": "{names: [n1]}"}}),
     ("PSM250", {}, {"a": {"nodes": '{names: ["n[1-3]"]}'}, "b": {"nodes": "{names: [n4]}"}}),
     ("PSM251", {}, {name: {"driver": "{source: preinstalled, installDir: /opt/a}"} for name in ("a", "b")}),
