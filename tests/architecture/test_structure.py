@@ -33,6 +33,7 @@ from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 from poolsmith.diagnostics.codes.supply import SUPPLY
+from poolsmith.diagnostics.codes.teams import TEAMS
 from poolsmith.report.rule_page import format_rule_book
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.rule_book import rule_book
@@ -43,7 +44,7 @@ PACKAGE = REPOSITORY / "generator" / "poolsmith"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LINES = 400
 FAMILIES = {
-    "PSM0": (*READING, *PACKS),
+    "PSM0": (*READING, *PACKS, *TEAMS),
     "PSM1": SHAPE,
     "PSM2": sorted((*COMPATIBILITY, *DRIVER, *RUNTIME, *SCHEDULING), key=lambda rule: rule.code),
     "PSM3": SCHEMA,
@@ -223,6 +224,7 @@ HOSTS = frozenset(
         "www.conftest.dev",
         "docs.nvidia.com",
         "git.example.com",
+        "registry.example.com",
         "github.com",
         "helm.ngc.nvidia.com",
         "docs.oasis-open.org",

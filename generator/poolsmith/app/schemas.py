@@ -17,6 +17,7 @@ from poolsmith.policies.waivers import WAIVERS, WaiverListSpec
 from poolsmith.profiles.cluster import ClusterSpec
 from poolsmith.profiles.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
 from poolsmith.profiles.node_pool import PoolSpec
+from poolsmith.profiles.teams import TEAMS, TeamListSpec
 from poolsmith.shape.json_schema import Kind, schema_of
 
 
@@ -45,8 +46,9 @@ POLICY_KINDS = (
 FACT_KINDS = (
     _kind(PACK, CatalogPackSpec, "catalog-pack", "Facts of releases beside those that come with poolsmith"),
     _kind(LOCK, CatalogLockSpec, "catalog-lock", "The packs of facts that a project takes"),
+    _kind(TEAMS, TeamListSpec, "team-list", "Which team may bring which clusters and bases into the fleet"),
 )
-"""Nobody writes these by hand, so that no editor needs their schemas."""
+"""Of few projects, so that `init` does not write their schemas."""
 KINDS = {kind.name: kind for kind in (*PROFILE_KINDS, *POLICY_KINDS, *FACT_KINDS)}
 
 

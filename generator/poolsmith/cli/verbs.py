@@ -27,6 +27,7 @@ VERBS = {
     "explain": ("explain", "Explain a rule, a pool or a generated value."),
     "rules": ("rules", "List every rule: code, name, default severity."),
     "schema": ("schema", "Print the JSON Schema of a KIND."),
+    "gather": ("gather", "Take the profiles of teams, each from a repository of its own, into the fleet."),
     "catalog": ("catalog", "What poolsmith knows about the gpu-operator's releases."),
 }
 """By its name: a verb's module, and the first sentence of its help."""

@@ -19,6 +19,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM015", "text-after-document-marker", "error", ()),
     ("PSM020", "pack-not-pinned", "error", ()),
     ("PSM021", "pack-refused", "error", ()),
+    ("PSM030", "not-the-teams", "error", ()),
     ("PSM101", "unknown-field", "error", ()),
     ("PSM102", "wrong-type", "error", ()),
     ("PSM103", "missing-field", "error", ()),

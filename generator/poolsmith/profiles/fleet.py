@@ -19,6 +19,7 @@ SCHEMAS = "_schemas"
 CATALOG = "_catalog"
 CLUSTER_FILE = "cluster.yaml"
 DRIVER_IMAGES_FILE = f"{PROFILES}/_driver-images.yaml"
+TEAMS_FILE = f"{PROFILES}/_teams.yaml"
 _YAML = (".yaml", ".yml")
 
 
@@ -51,7 +52,7 @@ def find_fleet(tree: InputTree) -> FleetFiles:
     listing = tree.listing(PROFILES)
     problems = list(listing.problems)
     files = [f"{PROFILES}/{name}" for name in listing.files if name.endswith(_YAML)]
-    problems.extend(_misplaced(path) for path in files if path != DRIVER_IMAGES_FILE)
+    problems.extend(_misplaced(path) for path in files if path not in (DRIVER_IMAGES_FILE, TEAMS_FILE))
     bases: tuple[str, ...] = ()
     clusters = []
     for name in listing.folders:

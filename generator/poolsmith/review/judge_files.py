@@ -12,6 +12,7 @@ from poolsmith.diagnostics.codes.change import JUDGE_CHANGE
 from poolsmith.diagnostics.listing import counted, joined
 from poolsmith.diagnostics.printable import cut, printable
 from poolsmith.policies.base_revision import SUBMODULE
+from poolsmith.profiles.fleet import TEAMS_FILE
 from poolsmith.review.git_attributes import hiding_lines, is_less_hidden, shows_less
 from poolsmith.review.git_texts import GitTexts
 from poolsmith.review.judge_closure import Pipelines
@@ -85,7 +86,9 @@ class _Change:
         return path.startswith(self._own) and not hides and not self._is_of_pack(path)
 
     def _is_of_pack(self, path: str) -> bool:
-        """Manifests and the lock: files of a pack count by their hashes in its manifest."""
+        """Manifests and the lock of packs of facts, whose files count by their hashes; and what teams may bring."""
+        if path == f"{self._base.prefix}{TEAMS_FILE}":
+            return True
         below = path.removeprefix(f"{self._base.prefix}{_PACKS}")
         return below != path and (below == LOCK_NAME or below.endswith(f"/{MANIFEST}"))
 
@@ -129,6 +132,8 @@ class _Change:
         part = part_of(path)
         if SUBMODULE in (_mode(self._head.files.get(path)), _mode(self._base.files.get(path))):
             return _SUBMODULE if path in self._head.files else _NO_SUBMODULE
+        if path.endswith(TEAMS_FILE) and self._is_of_pack(path):
+            return "it decides which team may bring which clusters", True
         if self._is_of_pack(path):
             return (
                 "it decides what is known of releases that are not built in: what they run, with which power",

@@ -21,10 +21,12 @@ from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
 from poolsmith.diagnostics.codes.shape import SHAPE
 from poolsmith.diagnostics.codes.supply import SUPPLY
+from poolsmith.diagnostics.codes.teams import TEAMS
 
 CODE_BOOK = (
     *READING,
     *PACKS,
+    *TEAMS,
     *SHAPE,
     *COMPATIBILITY,
     *RUNTIME,
