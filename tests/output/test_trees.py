@@ -500,3 +500,48 @@ def test_the_readme_shows_pools_values_and_where_to_point_the_engine(render):
     assert r"2 x A30 x\_y" in text
     assert "`driver.nvidiaDriverCRD.enabled`" in text
     assert "`output/clusters/prod/delivery`" in text
+
+
+NETWORK = "{kind: %s, name: network-operator, namespace: network}"
+
+
+def test_flux_waits_for_what_others_deliver_first(render):
+    named = f"[{NETWORK % 'HelmRelease'}, {{kind: Kustomization, name: storage}}]"
+    files = render({"stack": DRIVER_OBJECTS, "delivery": FLUX % f", after: {named}"})
+    waits = {
+        (body["kind"], body["metadata"]["name"]): body["spec"].get("dependsOn")
+        for _, body in files.everything()
+        if body.get("kind") in ("Kustomization", "HelmRelease") and "metadata" in body
+    }
+
+    assert waits == {
+        ("Kustomization", "prod-platform"): [{"name": "storage"}],
+        ("HelmRelease", "prod-gpu-operator"): [{"name": "network-operator", "namespace": "network"}],
+        ("Kustomization", "prod-pools"): [{"name": "prod-platform"}],
+    }
+
+
+def test_argo_leaves_wave_0_to_what_others_deliver_first(render):
+    named = f"[{NETWORK % 'Application'}]"
+    files = render({"stack": DRIVER_OBJECTS, "delivery": ARGO % f", after: {named}"})
+    waves = [
+        int(body["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"])
+        for _, body in files.everything()
+        if body.get("kind") == "Application"
+    ]
+
+    assert sorted(waves) == [1, 2, 3]
+    assert "comes after" in files.text("README.md") or "come after" in files.text("README.md")
+
+
+@pytest.mark.parametrize(
+    ("engine", "named"),
+    [
+        (ARGO, NETWORK % "HelmRelease"),
+        (FLUX, NETWORK % "Application"),
+        (FLUX, "{kind: Kustomization, name: prod-platform}"),
+        (FLUX, "{kind: Kustomization, name: a}, {kind: Kustomization, name: a, namespace: flux-system}"),
+    ],
+)
+def test_what_could_never_be_waited_for_is_refused(resolve, engine, named):
+    assert "field-without-effect" in resolve({"delivery": engine % f", after: [{named}]"}).names

@@ -24,14 +24,17 @@ _RETRY = {"limit": 20, "backoff": {"duration": "30s", "factor": 2, "maxDuration"
 def render_applications(
     plan: ClusterPlan, units: tuple[DeliveryUnit, ...], folder: str, header: tuple[str, ...]
 ) -> list[Manifest]:
-    """Waves order the Applications where one Application holds them all; retries order them otherwise."""
+    """Waves order the Applications where one Application holds them all; retries order them otherwise.
+
+    Wave 0 is left to what the stack comes after.
+    """
     return [
         Manifest(
             path=f"{folder}/{unit.name}.yaml",
             documents=(_application(plan, unit, wave),),
             header=(*header, "", f"{unit.title}."),
         )
-        for wave, unit in enumerate(units)
+        for wave, unit in enumerate(units, 1 if plan.cluster.spec.delivery.after else 0)
     ]
 
 

@@ -8,6 +8,7 @@ from poolsmith.operands.manifest import Manifest
 from poolsmith.output.flux_source import SOURCE, git_repository, own_source, repository_name, source_kind
 from poolsmith.output.platform_unit import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
 from poolsmith.output.pools import FOLDER as POOLS
+from poolsmith.profiles.delivered_before import DeliveryKind
 
 if TYPE_CHECKING:
     from poolsmith.output.delivery_unit import DeliveryUnit
@@ -108,12 +109,23 @@ def _kustomization(
         ]
     if previous is not None:
         spec["dependsOn"] = [{"name": previous}]
+    elif before := _before(plan, DeliveryKind.KUSTOMIZATION, namespace):
+        spec["dependsOn"] = before
     return {
         "apiVersion": _KUSTOMIZE,
         "kind": "Kustomization",
         "metadata": {"name": _name(plan, unit), "namespace": namespace},
         "spec": spec,
     }
+
+
+def _before(plan: ClusterPlan, kind: DeliveryKind, namespace: str) -> list[dict[str, str]]:
+    """What others deliver before this stack, of one kind: no kind can wait for another one."""
+    return [
+        {"name": item.name, **({"namespace": item.namespace} if item.namespace not in (None, namespace) else {})}
+        for item in plan.cluster.spec.delivery.after
+        if item.kind is kind
+    ]
 
 
 def _source_ref(plan: ClusterPlan) -> dict[str, str]:
@@ -134,6 +146,7 @@ def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, names
             {"paths": item["jsonPointers"], "target": {"group": item["group"], "kind": item["kind"]}}
             for item in plan.ignore_differences
         ]
+    before = _before(plan, DeliveryKind.HELM_RELEASE, namespace)
     return {
         "apiVersion": _HELM,
         "kind": "HelmRelease",
@@ -142,6 +155,7 @@ def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, names
             "interval": "1h",
             "timeout": "30m",
             "releaseName": chart.name,
+            **({"dependsOn": before} if before else {}),
             "targetNamespace": unit.namespace,
             "storageNamespace": unit.namespace,
             "chart": {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from poolsmith.plan.chart_nulls import cure_nulls
 from poolsmith.plan.container_runtime import choose_runtime
 from poolsmith.plan.delivery import check_source, deliver_operator
+from poolsmith.plan.delivery_order import order_delivery
 from poolsmith.plan.device_injection import choose_injection
 from poolsmith.plan.device_plugin_stack import (
     check_hand_installed,
@@ -74,6 +75,7 @@ OPERATOR: tuple[Pass, ...] = (
     check_node_tools,
     tolerate_taints,
     deliver_operator,
+    order_delivery,
     note_external_discovery,
     allow_critical_pods,
     mirror_images,
@@ -91,6 +93,7 @@ DEVICE_PLUGIN: tuple[Pass, ...] = (
     allow_critical_pods,
     plan_device_plugin,
     plan_dcgm_exporter,
+    order_delivery,
     plan_smoke_tests,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from poolsmith.profiles.delivered_before import DeliveredBefore  # noqa: TC001 - reading resolves the hints at run time
 from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, OBJECT_NAME, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
 from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
@@ -261,6 +262,11 @@ class Delivery:
         default=None,
         pattern=r"(https|oci)://[A-Za-z0-9._~:/-]{1,400}",
         form="an https or oci address",
+    )
+    after: tuple[DeliveredBefore, ...] = spec(
+        "Existing units of the same engine that the stack comes after, such as the network operator.",
+        default=(),
+        examples=([{"kind": "Kustomization", "name": "network-operator"}],),
     )
     source_ref: FluxSourceRef | None = spec("Existing Flux source; without it one is generated.", default=None)
     hydrate: Hydrate | None = spec("Argo CD's source hydrator; without it Argo CD syncs `revision`.", default=None)

@@ -61,6 +61,8 @@ NO_SOURCE = {
     "/delivery/verify/identities/subject": "who has to have signed",
     "/registry/pullSecrets": "names of secrets",
     "/smokeTest/namespace": "where the job runs",
+    "/delivery/after/name": "the name of an object that is waited for",
+    "/delivery/after/namespace": "where that object is",
     "/beside": "files of the repository that are read and never applied from here",
     "/acknowledge/fact": "a word",
     "/acknowledge/by": "text for people",
