@@ -15,6 +15,8 @@ from poolsmith.changes.change_report import (
     OwnLeave,
     PoolChange,
     PrivilegeChange,
+    ReleaseChange,
+    ReleaseChangeKind,
     Revision,
     SelfGrant,
     Standing,
@@ -182,6 +184,11 @@ def some_of_everything(text="x", *, many=1):
             for name in names
             for standing in (Standing.ADDED, Standing.REMOVED, Standing.CHANGED)
             for made in (False, True)
+        ),
+        release=tuple(
+            ReleaseChange(kind=kind, words=f"{kind} {name} {text}", pools=names, place=place)
+            for name in names
+            for kind in ReleaseChangeKind
         ),
         drift=tuple(
             DriftChange(standing=standing, what=name, words=f"{name} {text}", cured=False, place=place)

@@ -191,6 +191,31 @@ class AdmittedPool:
     place: Location | None = None
 
 
+class ReleaseChangeKind(StrEnum):
+    """What another release is told for; what asks for a decision comes first."""
+
+    PATH = "path"
+    """The vendor supports no such step, or describes none."""
+    ACCEPTED = "accepted"
+    """The admission policy accepts pods of two releases."""
+    SANDBOX = "sandbox"
+    ISSUE = "issue"
+    STAYS = "stays"
+    """What the change does not take away by itself."""
+    DEFINITIONS = "definitions"
+    DEFAULT = "default"
+
+
+@record
+class ReleaseChange:
+    """Something about another release, or about what a change leaves behind, in one sentence."""
+
+    kind: ReleaseChangeKind
+    words: str
+    pools: tuple[str, ...] = ()
+    place: Location | None = None
+
+
 @record
 class ClusterDiff:
     """What the change does to one cluster. Releases are empty where the cluster is not, or has errors.
@@ -214,6 +239,7 @@ class ClusterDiff:
     """Helm values of all charts; the pointer begins with the chart's release name."""
     objects: tuple[ObjectChange, ...] = ()
     drift: tuple[DriftChange, ...] = ()
+    release: tuple[ReleaseChange, ...] = ()
     unknown: tuple[str, ...] = ()
 
 

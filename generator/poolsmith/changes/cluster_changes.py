@@ -14,6 +14,7 @@ from poolsmith.changes.object_changes import applied_objects, differing, in_orde
 from poolsmith.changes.privileges import privilege_changes
 from poolsmith.changes.profile_changes import cluster_fields, pool_changes, whole_pools
 from poolsmith.changes.recreated import recreated
+from poolsmith.changes.release_changes import release_changes
 from poolsmith.changes.value_changes import value_changes
 from poolsmith.record import record
 
@@ -76,6 +77,7 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges
         values=value_changes(old, new),
         objects=in_order((*object_changes(then, now), *pair.made)),
         drift=() if pair.is_delivered_alike and _is_compared_alike(old, new) else drift_changes(old, new),
+        release=release_changes(old, new, judges.catalog, new_names),
         unknown=tuple(item for item in new.prediction.unknown if item not in known),
     )
 
@@ -138,6 +140,7 @@ def does_nothing(diff: ClusterDiff) -> bool:
         diff.values,
         diff.objects,
         diff.drift,
+        diff.release,
         diff.unknown,
     )
     return diff.standing is Standing.CHANGED and not any(told)

@@ -33,6 +33,7 @@ class Part(StrEnum):
 
     UNKNOWN = "can't be told"
     OWN = "allows itself"
+    RELEASE = "release, and what stays behind"
     MORE = "privileges: more"
     LESS = "privileges: less"
     DISRUPTION = "disruption"
