@@ -12,7 +12,6 @@ from poolsmith.changes.change_report import AdmittedPool, PoolChange, Standing
 from poolsmith.changes.told import Point, Weight
 from poolsmith.diagnostics.listing import counted, listed
 from poolsmith.diagnostics.printable import shorten
-from poolsmith.ledger.grants.matching import repositories_of
 from poolsmith.ledger.reach import Reach
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def admitted_pools(
     new = {pool.name: pool for pool in pools if pool.standing is Standing.ADDED}
     if grants is None or not new:
         return ()
-    repositories = repositories_of(after.prediction.installation.made)
+    repositories = grants.repositories(after.prediction.installation.made, after.plan.cluster.spec.registry.mirrors)
     given = grants.of_cluster(after.plan.name)
     found: dict[str, set[tuple[str, str]]] = {}
     leave: dict[str, dict[str, None]] = {}

@@ -16,7 +16,6 @@ from poolsmith.changes.pool_words import on_pools
 from poolsmith.changes.privilege_words import may
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.ledger.grants.family import family_of
-from poolsmith.ledger.grants.matching import repositories_of
 from poolsmith.ledger.ledger import Ledger, LedgerLine
 from poolsmith.ledger.ledger_delta import ChangeKind, delta
 from poolsmith.plan.origin import Derived, FromProfile, profile_inputs
@@ -207,7 +206,7 @@ def _twins(before: SeenCluster, after: SeenCluster | None, renamed: Mapping[str,
 def _granted(after: SeenCluster | None, grants: GrantBook | None) -> Callable[[Change], bool | None]:
     if after is None or grants is None:
         return lambda _: None
-    repositories = repositories_of(after.prediction.installation.made)
+    repositories = grants.repositories(after.prediction.installation.made, after.plan.cluster.spec.registry.mirrors)
     given = grants.of_cluster(after.plan.name)
 
     def granted(change: Change) -> bool:

@@ -29,6 +29,16 @@ if TYPE_CHECKING:
     help="text: one image a line; json and yaml: with the workloads and pools that need the image.",
 )
 @click.option(
+    "--copy-plan",
+    "form",
+    type=click.Choice(("text", "skopeo", "crane", "oras", "json")),
+    help="Print what to copy into mirrors, with charts and packages beside: commands of a tool, `source destination` a "
+    "line, or JSON.",
+)
+@click.option(
+    "--to", metavar="HOST[/PATH]", help="With --copy-plan: a mirror for hosts that the profiles name none for."
+)
+@click.option(
     "--import",
     "listing",
     type=click.Path(path_type=pathlib.Path, exists=True, dir_okay=False),
@@ -40,13 +50,23 @@ if TYPE_CHECKING:
     "--repository", metavar="HOST/NAME", help="With --import: whose tags these are, where the listing does not say."
 )
 def command(
-    root: Path, clusters: tuple[str, ...], output_format: str, listing: Path | None, repository: str | None
+    root: Path,
+    clusters: tuple[str, ...],
+    output_format: str,
+    form: str | None,
+    to: str | None,
+    listing: Path | None,
+    repository: str | None,
 ) -> int:
     """Print every image that the nodes will pull, for mirrors and scanners."""
     if listing is not None:
         return _import(root, listing, repository)
     if repository is not None:
         raise click.UsageError("--repository goes with --import")
+    if form is not None:
+        return _copy_plan(root, clusters, form, to)
+    if to is not None:
+        raise click.UsageError("--to goes with --copy-plan")
     from poolsmith.app.images import images, images_json, images_text, images_yaml
 
     result = images(root, clusters)
@@ -57,6 +77,17 @@ def command(
         for cluster, text in result.unknown:
             tell([f"unknown: {cluster}: {text}"])
     return Exit.FINDINGS if result.diagnostics else Exit.CLEAN
+
+
+def _copy_plan(root: Path, clusters: tuple[str, ...], form: str, to: str | None) -> int:
+    from poolsmith.app.copy_plan import copy_plan, copy_plan_json, copy_plan_text
+
+    plan = copy_plan(root, clusters, to)
+    if plan.diagnostics:
+        print_problems(plan.diagnostics, output_format="json" if form == "json" else "text", tool=TOOL)
+        return Exit.FINDINGS
+    write(copy_plan_json(plan) if form == "json" else copy_plan_text(plan, form))
+    return Exit.CLEAN
 
 
 def _import(root: Path, listing: Path, repository: str | None) -> int:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.diagnostics.rule_engine import run_rules
-from poolsmith.ledger.grants.matching import GrantBook, Repositories, repositories_of
 from poolsmith.ledger.grants.needs import ClusterNeeds, cluster_needs
 from poolsmith.ledger.grants.review import GrantReview, UngrantedView
 from poolsmith.ledger.grants.use import GrantUse, LedgerUse, ledger_use, merged_use
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from poolsmith.diagnostics import Diagnostic, Location
     from poolsmith.ledger.grants.load import LoadedGrant
+    from poolsmith.ledger.grants.matching import GrantBook, Repositories
     from poolsmith.ledger.grants.proposal import Proposal
     from poolsmith.ledger.ledger import LedgerLine
     from poolsmith.ledger.prediction import Prediction, Shared
@@ -58,7 +58,7 @@ class GrantJudge:
     def __init__(self, book: GrantBook, *, are_kept: bool) -> None:
         self._book = book
         self._are_kept = are_kept
-        self._known: OrderedDict[tuple[int, frozenset[int]], _Judged] = OrderedDict()
+        self._known: OrderedDict[tuple[int, frozenset[int], tuple[tuple[str, str], ...]], _Judged] = OrderedDict()
 
     def judge(
         self, prediction: Prediction, loaded: LoadedCluster, view: PrivilegeView | None = None
@@ -102,10 +102,11 @@ class GrantJudge:
     def _judged(self, prediction: Prediction) -> _Judged:
         shared = prediction.shared
         given = self._book.of_cluster(prediction.plan.name)
-        key = (id(shared), given)
+        mirrors = prediction.plan.cluster.spec.registry.mirrors
+        key = (id(shared), given, tuple(sorted(mirrors.items())))
         found = self._known.get(key)
         if found is None:
-            repositories = repositories_of(prediction.installation.made)
+            repositories = self._book.repositories(prediction.installation.made, mirrors)
             use, ungranted = ledger_use(prediction.ledger, repositories, self._book, given)
             found = self._known[key] = _Judged(shared, repositories, use, ungranted)
             while len(self._known) > _REMEMBERED:

@@ -74,6 +74,7 @@ def deliver_operator(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         name=releases.chart_name,
         version=spec.stack.release,
         repository=spec.delivery.chart_repo or releases.chart_repository,
+        publisher=releases.chart_repository,
         values_file="platform/values/gpu-operator.yaml",
     )
     plan = replace(plan, chart=chart, ignore_differences=facts.need_release().ignore_differences)

@@ -216,7 +216,8 @@ def plan_dcgm_exporter(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         chart=HelmChart(
             name=data["chart"],
             version=data["releases"][wanted.release],
-            repository=data["repository"],
+            repository=plan.cluster.spec.delivery.chart_repo or data["repository"],
+            publisher=data["repository"],
             values_file="units/dcgm-exporter/values/dcgm-exporter.yaml",
         ),
         catalog_release=wanted.release,

@@ -170,11 +170,12 @@ class KubernetesObject:
 
 @record
 class HelmChart:
-    """A chart that a unit installs."""
+    """A chart that a unit installs. `publisher` is the repository that it comes from where no other is named."""
 
     name: str
     version: str
     repository: str
+    publisher: str
     values_file: str
 
 

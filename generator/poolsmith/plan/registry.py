@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.charts import SUBCHART
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.plan.facts import with_values
 from poolsmith.plan.origin import Derived, FromCatalog, Origin
 from poolsmith.plan.plan import ClusterPlan, KubernetesObject, PoolDriverObject, ValueSetting
 from poolsmith.profiles.cluster import NfdProvider
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.catalog.chart_workloads import ChartEntry
     from poolsmith.plan.facts import Facts
 
 MIRRORS = "/spec/registry/mirrors"
 SECRETS = "/spec/registry/pullSecrets"
-_SUBCHART = "node-feature-discovery"
-_NFD_HOST = "registry.k8s.io"
 
 
 def mirror_images(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -50,6 +51,7 @@ def _mirror(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> Cluster
                 "registry", "pulled from the mirror of its host", (_at(str(current), facts), _known(facts))
             )
             settings.append(ValueSetting(path, replaced, origin))
+    settings += _mirror_discovery(plan, mirrors, facts)
     changed = {setting.path for setting in settings}
     plan = replace(plan, values=tuple(setting for setting in plan.values if setting.path not in changed))
     plan = with_values(plan, *settings)
@@ -64,16 +66,40 @@ def _mirror(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> Cluster
     return plan
 
 
-def _report_unreached(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> None:
-    """Images that are pulled from a mirrored host all the same, because nothing generated names them."""
-    own_image = "image" in (plan.cluster.spec.stack.values.get(_SUBCHART) or {})
-    if plan.cluster.spec.nfd.provider is NfdProvider.OPERATOR and _NFD_HOST in mirrors and not own_image:
+def _mirror_discovery(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> Iterator[ValueSetting]:
+    """The image of Node Feature Discovery, which the chart brings as a chart of its own."""
+    path = (SUBCHART, "image", "repository")
+    if plan.cluster.spec.nfd.provider is not NfdProvider.OPERATOR:
+        return
+    if value_at(plan.cluster.spec.stack.values, path) is not None:
+        return
+    entry = _discovery(facts)
+    if entry is None:
         facts.report_cluster(
             codes.MIRROR_INCOMPLETE,
-            f"{MIRRORS}/{_NFD_HOST}",
-            f"images of {_NFD_HOST} are named inside the subchart {_SUBCHART}, whose defaults are unknown",
-            help=f"set {_SUBCHART}.image.repository in stack.values",
+            MIRRORS,
+            f"which image {SUBCHART} has in {facts.need_release().tag} is unknown",
+            help=f"set `{'.'.join(path)}` in stack.values, to what your mirror has",
         )
+        return
+    current = str(value_at(entry.defaults, path[1:], ""))
+    if (replaced := mirrored(current, mirrors)) != current:
+        known = FromCatalog(f"chart_workloads/{SUBCHART}/{entry.version}", entry.source)
+        origin = Derived("registry", "pulled from the mirror of its host", (_at(current, facts), known))
+        yield ValueSetting(path, replaced, origin)
+
+
+def _discovery(facts: Facts) -> ChartEntry | None:
+    """What is known of that chart, as the release brings it."""
+    from poolsmith.catalog.chart_workloads import read_chart_workloads  # on demand
+
+    chart = read_chart_workloads(facts.catalog.releases.chart_name, facts.need_release().tag)
+    version = chart.facts.get("nodeFeatureDiscovery") if chart is not None else None
+    return read_chart_workloads(SUBCHART, version) if version is not None else None
+
+
+def _report_unreached(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) -> None:
+    """Images that are pulled from a mirrored host all the same, because nothing generated names them."""
     for source in (unit.source for unit in plan.units if unit.source is not None):
         for host in source.image_hosts:
             if host in mirrors:
@@ -116,8 +142,11 @@ def _mirror_object(item: KubernetesObject, mirrors: dict[str, str]) -> Kubernete
 def _add_secrets(plan: ClusterPlan, secrets: list[str], facts: Facts) -> ClusterPlan:
     origin = facts.at_cluster(SECRETS)
     read = [tuple(path.split(".")) for path in facts.need_chart().paths]
-    paths = [path for path in read if path[-1] == "imagePullSecrets" and path[0] != _SUBCHART]
+    paths = [path for path in read if path[-1] == "imagePullSecrets" and path[0] != SUBCHART]
     settings = [ValueSetting(path, secrets, origin) for path in paths]
+    own = (SUBCHART, "imagePullSecrets")
+    if plan.cluster.spec.nfd.provider is NfdProvider.OPERATOR and not value_at(plan.cluster.spec.stack.values, own):
+        settings.append(ValueSetting(own, [{"name": name} for name in secrets], origin))
     objects = tuple(replace(item, spec={**item.spec, "imagePullSecrets": secrets}) for item in plan.driver_objects)
     return replace(with_values(plan, *settings), driver_objects=objects)
 
@@ -125,7 +154,7 @@ def _add_secrets(plan: ClusterPlan, secrets: list[str], facts: Facts) -> Cluster
 def _leaves(tree: dict[str, Any], name: str, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every value called `name` in the chart's defaults, the subchart left out."""
     for key, value in tree.items():
-        if not path and key == _SUBCHART:
+        if not path and key == SUBCHART:
             continue
         if key == name:
             yield (*path, key), value

@@ -116,7 +116,8 @@ class Policies:
         """The grants, to be asked."""
         from poolsmith.ledger.grants.matching import GrantBook  # on demand
 
-        return GrantBook([loaded.grant for loaded in self.grants[0]])
+        mirrors = self.supply.spec.mirrors if self.supply.is_kept else None
+        return GrantBook([loaded.grant for loaded in self.grants[0]], mirrors)
 
     @cached_property
     def enforcement(self) -> tuple[EnforcementSpec, tuple[Diagnostic, ...]]:

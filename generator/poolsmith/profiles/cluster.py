@@ -258,7 +258,7 @@ class Delivery:
         "Argo CD destination. Default: the cluster that Argo CD runs in.", default=None
     )
     chart_repo: str | None = spec(
-        "Helm repository of the gpu-operator chart. Default: NVIDIA's.",
+        "Helm repository of the cluster's charts. Default: those of their publishers.",
         default=None,
         pattern=r"(https|oci)://[A-Za-z0-9._~:/-]{1,400}",
         form="an https or oci address",

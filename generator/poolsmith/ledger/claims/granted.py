@@ -30,33 +30,35 @@ class _Asked:
     book: GrantBook
     given: frozenset[int]
     scripts: tuple[str, ...]
+    mirrors: tuple[tuple[str, str], ...]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Asked) and (
             self.shared is other.shared
             and self.book is other.book
-            and (self.given, self.scripts) == (other.given, other.scripts)
+            and (self.given, self.scripts, self.mirrors) == (other.given, other.scripts, other.mirrors)
         )
 
     def __hash__(self) -> int:
-        return hash((id(self.shared), id(self.book), self.given, self.scripts))
+        return hash((id(self.shared), id(self.book), self.given, self.scripts, self.mirrors))
 
 
 def granted_claims(prediction: Prediction, book: GrantBook, scripts: Iterable[str] = ()) -> ClaimTable:
     """What the grants allow the predicted workloads of a cluster, on any of the pools that each lands on."""
-    return _table(_Asked(prediction.shared, book, book.of_cluster(prediction.plan.name), tuple(scripts)))
+    mirrors = tuple(sorted(prediction.plan.cluster.spec.registry.mirrors.items()))
+    return _table(_Asked(prediction.shared, book, book.of_cluster(prediction.plan.name), tuple(scripts), mirrors))
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _table(asked: _Asked) -> ClaimTable:
-    landing = asked.shared.ledger.landing
+    landing, mirrors = asked.shared.ledger.landing, dict(asked.mirrors)
 
     def granted(key: str, container: str, image: str, privilege: Privilege) -> bool:
         namespace, _, workload = key.partition("/")
         return any(
             asked.book.allows(
                 LedgerLine(pool, workload, container, privilege, Reach.NONE, (), namespace),
-                repository_of(image),
+                asked.book.name_of(repository_of(image), mirrors),
                 asked.given,
             )
             for pool in landing.get(key) or (NO_KNOWN_NODE,)

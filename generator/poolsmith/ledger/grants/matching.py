@@ -15,7 +15,7 @@ from poolsmith.ledger.widening import covers
 from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.ledger.grants.grant import PrivilegeGrant
     from poolsmith.ledger.ledger import LedgerLine
@@ -89,10 +89,16 @@ def repositories_of(made: Iterable[Made]) -> Repositories:
 
 
 class GrantBook:
-    """Grants in their order, with what has been found out about them."""
+    """Grants in their order, with what has been found out about them.
 
-    def __init__(self, grants: Sequence[PrivilegeGrant]) -> None:
+    `mirrors` are those that a supply policy allows, by the host that they stand for; None: no supply policy is kept,
+    and nobody has said that what a mirror holds is what its host does.
+    """
+
+    def __init__(self, grants: Sequence[PrivilegeGrant], mirrors: Mapping[str, Iterable[str]] | None = None) -> None:
         self.grants = tuple(grants)
+        self._mirrors = None if mirrors is None else [(host, item) for host, found in mirrors.items() for item in found]
+        self._images = frozenset(image for grant in self.grants for image in grant.spec.images)
         self._by_cluster: dict[str, frozenset[int]] = {}
         self._by_workload: dict[str, tuple[int, ...]] = {}
         self._tokens: dict[tuple[str, str, str, Privilege], Granted] = {}
@@ -103,6 +109,23 @@ class GrantBook:
         self._any_pool = frozenset(
             index for index, grant in enumerate(self.grants) if any(pool == ANY_NODE for pool in grant.spec.pools)
         )
+
+    def name_of(self, repository: str, mirrors: Mapping[str, str]) -> str:
+        """A repository as grants name it: its own name, or the one that it has without a mirror.
+
+        `mirrors` are the cluster's own, by host; a supply policy reviews them, so that one which it does not allow is
+        an error already.
+        """
+        if self._mirrors is None or repository in self._images:
+            return repository
+        for host, mirror in (*mirrors.items(), *self._mirrors):
+            if repository.startswith(f"{mirror}/") and (name := host + repository[len(mirror) :]) in self._images:
+                return name
+        return repository
+
+    def repositories(self, made: Iterable[Made], mirrors: Mapping[str, str]) -> Repositories:
+        """The image repository of each container, as grants name it."""
+        return {key: self.name_of(repository, mirrors) for key, repository in repositories_of(made).items()}
 
     def of_cluster(self, cluster: str) -> frozenset[int]:
         """The places of the grants that are given in a cluster."""

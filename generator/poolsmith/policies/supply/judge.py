@@ -29,7 +29,7 @@ from poolsmith.policies.supply.places import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.diagnostics import Diagnostic, RuleInfo
     from poolsmith.ledger.prediction import Prediction
@@ -71,7 +71,7 @@ def judge_supply(spec: SupplySpec, prediction: Prediction, view: PrivilegeView) 
             for claim in claims.mirrors
             if claim.mirror not in spec.mirrors.get(claim.host, ())
         ),
-        *judging.images(claims.images),
+        *judging.images(claims.images, {claim.host: (claim.mirror,) for claim in claims.mirrors}),
     )
     return tuple(found)
 
@@ -93,12 +93,12 @@ def git_entries(spec: SupplySpec, cluster: str, url: str) -> tuple[AllowedGit, .
     )
 
 
-def allows_image(spec: SupplySpec, image: str) -> bool:
-    """Whether a registry of the policy has it, or a mirror of one."""
+def allows_image(spec: SupplySpec, image: str, own: Mapping[str, Iterable[str]] | None = None) -> bool:
+    """Whether a registry of the policy has it, or a mirror of one; `own` are mirrors that are judged by themselves."""
     place = image_place(image)
     if place is None:
         return False
-    wanted = (place, *without_mirror(place, spec.mirrors))
+    wanted = (place, *without_mirror(place, spec.mirrors), *without_mirror(place, own or {}))
     allowed = [allowed_place(text) for text in spec.image_registries]
     return any(item.is_below(other) for item in wanted for other in allowed)
 
@@ -169,11 +169,11 @@ class _Judging:
             message = f"{SUPPLY} does not allow the cluster {self._view.cluster} to be delivered {what}"
             yield self.told(codes.UNKNOWN_DELIVERY, message, claim.line(field))
 
-    def images(self, claims: Iterable[ImageClaim]) -> Iterator[Diagnostic]:
-        """One finding on all images of a repository that one line brings about."""
+    def images(self, claims: Iterable[ImageClaim], mirrors: Mapping[str, Iterable[str]]) -> Iterator[Diagnostic]:
+        """One finding on all images of a repository that one line brings about; a mirror is told once, as such."""
         outside: dict[tuple[str, FromProfile], list[ImageClaim]] = {}
         for claim in claims:
-            if not allows_image(self._spec, claim.image):
+            if not allows_image(self._spec, claim.image, mirrors):
                 place = image_place(claim.image)
                 outside.setdefault((place.text if place is not None else claim.image, claim.line), []).append(claim)
         for (name, line), same in outside.items():
