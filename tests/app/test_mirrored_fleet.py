@@ -17,9 +17,9 @@ from poolsmith.policies.apply import JudgingOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 TODAY = dt.date(2026, 11, 20)
-MIRROR = "mirror.example.net:5000/all"
+MIRROR = "mirror.example.com:5000/all"
 HOSTS = ("nvcr.io", "quay.io", "registry.example.com", "registry.k8s.io")
-CHARTS = "oci://mirror.example.net:5000/charts"
+CHARTS = "oci://mirror.example.com:5000/charts"
 
 
 def mirrored(host):

@@ -218,6 +218,7 @@ def test_a_rule_says_what_and_why_in_a_sentence(rule):
 HOSTS = frozenset(
     (
         "argo-cd.readthedocs.io",
+        "registry.example.com",
         "fluxcd.io",
         "kyverno.io",
         "www.checkov.io",

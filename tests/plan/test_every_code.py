@@ -36,6 +36,10 @@ def stack(text):
     return {"stack": text}
 
 
+def signed(text):
+    return {"delivery": f"{{engine: flux, repoURL: https://git.example.com/gpu.git, verify: {text}}}"}
+
+
 def values(text):
     return stack(f"{{release: v26.3.3, values: {text}}}")
 
@@ -139,6 +143,7 @@ FAILING = [
     ),
     ("PSM208", {"kubernetes": '{version: "1.31", distribution: kubeadm}'}, {}, "a.yaml:5:3", "nothing to do"),
     ("PSM208", V24_6, {}, "cluster.yaml:6:11", "nothing to do"),
+    ("PSM209", signed("{}"), {}, "cluster.yaml:7:70", None),
     (
         "PSM210",
         {},
@@ -623,10 +628,10 @@ FAILING = [
     ),
     (
         "PSM255",
-        {"registry": "{mirrors: {«registry.k8s.io: registry.example.com}}"},
-        {},
+        {**V24_9, "registry": "{mirrors: {«quay.io: registry.example.com}}"},
+        {"a": KATA},
         HERE,
-        "node-feature-discovery.image.repository",
+        "mirror that repository as well",
     ),
     (
         "PSM301",
@@ -758,6 +763,7 @@ PASSING = [
         {"a": {"runtime": "{name: containerd, config: /etc/c.toml, socket: /run/c.sock}"}},
     ),
     ("PSM208", {}, {"a": {}}),
+    ("PSM209", signed("{secret: release-keys}"), {"a": {}}),
     (
         "PSM210",
         stack("{release: v26.3.3, driverMode: nvidia-driver}"),
@@ -857,7 +863,7 @@ PASSING = [
     ("PSM254", MANUAL, {"a": PREINSTALLED}),
     (
         "PSM255",
-        {"registry": "{mirrors: {registry.k8s.io: registry.example.com}}", "nfd": "{provider: external}"},
+        {"registry": "{mirrors: {registry.k8s.io: registry.example.com}}"},
         {"a": {}},
     ),
     ("PSM301", values("{toolkit: {enabled: false}, node-feature-discovery: {anything: 1}}"), {"a": {}}),

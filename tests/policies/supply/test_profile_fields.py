@@ -69,6 +69,8 @@ NO_SOURCE = {
     "/extends": "names of bases",
     "/nodes/labelValue": "the value of a label",
     "/nodes/names": "names of nodes",
+    "/nodes/provisionedBy/name": "the name of an object that describes nodes",
+    "/nodes/provisionedBy/template": "the name of an object that describes nodes",
     "/nodes/taints/key": "the key of a taint",
     "/nodes/taints/value": "the value of a taint",
     "/nodes/startupTaints/key": "the key of a taint",
