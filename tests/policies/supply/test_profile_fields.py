@@ -75,8 +75,6 @@ NO_SOURCE = {
     "/nodes/taints/value": "the value of a taint",
     "/nodes/startupTaints/key": "the key of a taint",
     "/nodes/startupTaints/value": "the value of a taint",
-    "/nodes/provisionedBy/name": "the name of an object",
-    "/nodes/provisionedBy/template": "the name of an object",
     "/os/id": "a name of the catalog",
     "/os/versions": "versions of the catalog",
     "/os/version": "a version of the catalog",
