@@ -36,7 +36,6 @@ ELSEWHERE = {
     "unaccepted-setting": "needs another revision: tests/review/test_gained.py",
     "unseen-value": "needs another revision: tests/review/test_gained.py",
     "beside-output": "needs another revision: tests/review/test_beside_output.py",
-    "source-verification": "is about generated sources: tests/plan/test_source_verification.py",
     "not-evaluated": "needs --strict: tests/app/test_verdicts.py",
     "script-not-known": "needs a whole operator: tests/policies/privilege_policy/test_project.py",
     "incomplete-privilege-policy": "needs a whole operator: tests/policies/privilege_policy/test_project.py",
