@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.app import check_project, generate
+from poolsmith.app.catalog_packs import pin_packs
 from poolsmith.app.facts import facts_of, packs_of
 from poolsmith.catalog import store
 from poolsmith.catalog.chart_images import image_default
@@ -195,6 +196,25 @@ HOSTILE = {
         "PSM105",
         "pack.yaml",
     ),
+    "rules for a line that is built in": (
+        lambda files: anew(
+            files, f"facts/{NEW}.json", {**json.loads(files[f"facts/{NEW}.json"]), "line": {"like": "24.6"}}
+        ),
+        "PSM021",
+        f"facts/{NEW}.json",
+    ),
+    "like something that is no release": (
+        lambda files: anew(files, f"facts/{NEW}.json", {**json.loads(files[f"facts/{NEW}.json"]), "like": "amd64"}),
+        "PSM021",
+        f"facts/{NEW}.json",
+    ),
+    "a chart's version that is none": (
+        lambda files: anew(
+            files, f"facts/{NEW}.json", {**json.loads(files[f"facts/{NEW}.json"]), "chart": {"appVersion": "a b"}}
+        ),
+        "PSM021",
+        f"facts/{NEW}.json",
+    ),
     "a line that is not its own": (
         lambda files: anew(
             files, f"facts/{NEW}.json", {**json.loads(files[f"facts/{NEW}.json"]), "release": {"line": "26.3"}}
@@ -280,3 +300,32 @@ def test_pinning_takes_only_what_is_sound(project, run_cli):
     assert refused.code == 1
     assert "PSM020" in refused.out
     assert lock.read_text() == before
+
+
+def of_a_new_line(tag, name, like):
+    """A pack of a release of a line that is not built in, whose runtimes are as in the line `like`."""
+    files = {path: text for path, text in renamed(to=tag).items() if path != "pack.yaml"}
+    facts = json.loads(files[f"facts/{tag}.json"])
+    files[f"facts/{tag}.json"] = json.dumps({**facts, "line": {"like": like}}).encode()
+    return with_manifest(files, tag, name=name)
+
+
+def test_a_new_line_has_the_rules_of_the_one_that_it_is_like(project):
+    put(project, of_a_new_line("v26.11.0", "taken-out", "26.7"))
+    cluster = project / "profiles/edge/cluster.yaml"
+    text = cluster.read_text()
+    generate(project)
+    before = outputs(project)
+    cluster.write_text(text.replace(NEWEST, "v26.11.0"))
+    assert not generate(project).outcome.skipped_for_errors
+    after = outputs(project)
+    assert {path.split("/")[2] for path in before if before[path] != after.get(path)} <= {"edge", LOCK}
+
+
+def test_two_packs_do_not_disagree_on_a_line(project):
+    for name, tag, like in (("first", "v26.11.0", "26.7"), ("second", "v26.11.1", "26.3")):
+        put(project, of_a_new_line(tag, name, like), name, pin=False)
+    assert [item.code for item in pin_packs(project).problems] == ["PSM021"]
+    put(project, of_a_new_line("v26.11.1", "second", "26.7"), "second", pin=False)
+    assert [pack.name for pack in pin_packs(project).packs] == ["first", "second"]
+    assert codes(project) == []

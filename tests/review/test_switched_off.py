@@ -79,3 +79,28 @@ def test_what_protects_may_not_be_switched_off_by_a_profile(losses, case):
 @pytest.mark.parametrize("case", HARMLESS)
 def test_what_takes_nothing_away_is_free(losses, case):
     assert losses(*HARMLESS[case]) == []
+
+
+EDGE = "profiles/edge/cluster.yaml"
+ADDRESS = "repoURL: https://git.example.com/gpu.git"
+VERIFIED = f"{ADDRESS}\n    verify: {{secret: release-keys}}"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        ADDRESS,
+        f"{ADDRESS}\n    verify: {{secret: other-keys}}",
+        f"{ADDRESS}\n    sourceRef: {{name: flux-system}}",
+        "repoURL: oci://git.example.com/gpu\n    revision: refs/tags/a\n    verify: {secret: release-keys, provider: notation}",
+    ],
+)
+def test_what_the_source_has_to_be_signed_with_is_not_changed_by_a_profile(fleet, losses, new):
+    changed(fleet, EDGE, ADDRESS, VERIFIED)
+    git(fleet, "commit", "-q", "-a", "-m", "verified")
+    found = losses(EDGE, VERIFIED, new)
+    assert [message for _, message in found if "is delivered from is" in message]
+
+
+def test_to_demand_a_signature_is_free(losses):
+    assert losses(EDGE, ADDRESS, VERIFIED) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 from poolsmith.catalog.packs import FOLDER, FORM_ERRORS, NO_PACKS, active, using
 
@@ -57,8 +57,8 @@ def facts_of(root: Path) -> Iterator[None]:
 def with_facts(use_case: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
     """A use case of a project, by its root, as a part of the public API: it brings the project's facts itself."""
 
-    def run(root: Path, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def run(root: Path, *args: P.args, **kwargs: P.kwargs) -> T:
         with facts_of(root):
             return use_case(root, *args, **kwargs)
 
-    return update_wrapper(run, use_case)
+    return cast("Callable[Concatenate[Path, P], T]", update_wrapper(run, use_case))

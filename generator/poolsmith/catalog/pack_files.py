@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog import store
 from poolsmith.catalog.pack_form import form_problem
 from poolsmith.catalog.pack_kinds import LOCK, PACK, CatalogLockSpec, CatalogPackSpec
-from poolsmith.catalog.packs import ENTRIES, FOLDER, FOLDERS, LOCK_NAME, MANIFEST, NO_PACKS, Pack, Packs
+from poolsmith.catalog.pack_merge import lines_in
+from poolsmith.catalog.packs import ENTRIES, FACTS, FOLDER, FOLDERS, LOCK_NAME, MANIFEST, NO_PACKS, Pack, Packs
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
 from poolsmith.diagnostics.codes.packs import PACK_NOT_PINNED, PACK_REFUSED
@@ -126,6 +127,12 @@ def sound_pack(tree: InputTree, name: str, others: list[Pack]) -> Pack:
     for other in others:
         for tag in sorted(set(pack.releases) & set(other.releases)):
             raise PackProblem(diagnose(PACK_REFUSED, f"{tag} is in the pack `{other.name}` too", whole_file(pack.path)))
+        said = lines_in(other)
+        for line, (tag, facts) in lines_in(pack).items():
+            if line in said and said[line][1] != facts:
+                message = f"the pack `{other.name}` says other things of the line {line} than this one"
+                place = whole_file(f"{FOLDER}/{name}/{FACTS}/{tag}.json")
+                raise PackProblem(diagnose(PACK_REFUSED, message, place))
     return pack
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog import store
@@ -15,12 +16,15 @@ from poolsmith.catalog.driver_images import read_driver_images
 from poolsmith.catalog.gpu_clusters import read_gpu_cluster
 from poolsmith.catalog.nvidia_drivers import read_nvidia_drivers
 from poolsmith.catalog.operands import read_operands, whole
-from poolsmith.catalog.packs import ENTRIES, FACTS, FORM_ERRORS, VALUES, Packs, using
+from poolsmith.catalog.pack_kinds import VERSION
+from poolsmith.catalog.pack_merge import LIKE, OF_LINE
+from poolsmith.catalog.packs import ENTRIES, FACTS, FORM_ERRORS, VALUES, Packs, active, using
 from poolsmith.catalog.platforms import distributions_from, support_matrices_from
 from poolsmith.catalog.projections import read_projection
 from poolsmith.catalog.releases import releases_from
 from poolsmith.catalog.runtimes import runtimes_from
 from poolsmith.catalog.value_paths import ValuePaths
+from poolsmith.catalog.versions import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +67,18 @@ def _operands(tag: str) -> None:
 
 
 def _facts(tag: str) -> None:
-    """All files that facts go into."""
+    """All files that facts go into. Nothing may reach a line or a release that is built in."""
+    pack = active().of(tag)
+    facts, own = pack.entry(FACTS, tag) if pack is not None else {}, store.read_own_yaml("releases.yaml")
+    if LIKE in facts and facts[LIKE] not in own["releases"]:
+        raise ValueError("`like` names no built-in release")
+    if line_of(tag) in own["lines"] and (given := [key for key in OF_LINE if key in facts]):
+        raise ValueError(f"`{given[0]}` is for a new line, and {line_of(tag)} is built in")
+    if "line" in facts and facts["line"][LIKE] not in own["lines"]:
+        raise ValueError("`line` names no built-in line")
+    for key, version in facts.get("chart", {}).items():
+        if not isinstance(version, str) or not re.fullmatch(VERSION, version):
+            raise ValueError(f"`{key}` is no version")
     known = releases_from(store.read_yaml("releases.yaml"))
     platforms = store.read_yaml("distributions.yaml")
     distributions_from(platforms)

@@ -20,6 +20,19 @@ _DISCOVERY = "node-feature-discovery"
 LIKE = "like"
 """In facts: the release, or the line, whose shared facts hold for the new one too."""
 
+OF_LINE = ("line", "matrix", "supported")
+"""In facts: what is said of a whole line, which only a new one may have."""
+
+
+def lines_in(pack: Pack) -> dict[str, tuple[str, list[Any]]]:
+    """What a pack says of lines: a release of each, and the facts."""
+    found = {}
+    for tag in sorted(pack.releases, key=version_key, reverse=True):
+        facts = pack.entry(FACTS, tag)
+        if "release" in facts:
+            found[line_of(tag)] = tag, [facts.get(key) for key in OF_LINE]
+    return found
+
 
 def merged(name: str, data: Data, packs: Packs) -> Data:
     """A data file, read afresh, by its name. Raises KeyError, TypeError, ValueError over packs of another form."""
