@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from poolsmith.app.neighbours import judge_neighbours_of
 from poolsmith.catalog import Catalog
+from poolsmith.operands.expansion import Node
 from poolsmith.repository.manifest_files import CheckedTree, parse_documents
 from poolsmith.repository.node_templates import node_templates
 from poolsmith.repository.template_gpus import gpu_claims
 from poolsmith.repository.template_kinds import KINDS, MACHINES
 from poolsmith.rules.beside.label_after_start import is_late
+from poolsmith.rules.beside.network_policies import advertised, selects, tolerations_of
 
 LABEL = "poolsmith.dev/pool"
 TAINTS = (("nvidia.com/gpu", "", "NoSchedule"), ("team", "ml", "NoExecute"))
@@ -289,3 +291,25 @@ def test_whatever_stands_in_the_fields_is_read_without_an_error(data):
 
     for template in node_templates(CheckedTree(tuple(documents), frozenset(("x.yaml",)))):
         list(gpu_claims(template, {}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_whatever_a_network_policy_says_is_read_without_an_error(data):
+    term = st.lists(st.fixed_dictionaries({}, optional={"matchExpressions": YAML_VALUES}) | YAML_VALUES, max_size=2)
+    required = st.fixed_dictionaries({"nodeSelectorTerms": term}) | YAML_VALUES
+    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": data.draw(required)}
+    config = data.draw(st.sampled_from(['{"configList": [{"resourceName": 1}]}', "{", "[]"]) | st.text(max_size=9))
+    spec = {
+        "ofedDriver": data.draw(YAML_VALUES),
+        "nodeSelector": data.draw(YAML_VALUES),
+        "nodeAffinity": affinity,
+        "tolerations": data.draw(YAML_VALUES),
+        "rdmaSharedDevicePlugin": {"config": config},
+    }
+    body = thing("mellanox.com/v1alpha1", "NicClusterPolicy", {"spec": spec})
+    (policy,) = parse_documents("x.yaml", yaml.safe_dump(body).encode())[0]
+
+    tolerations_of(policy)
+    advertised(policy)
+    selects(policy, Node(name="a", labels={LABEL: "a"}), frozenset((LABEL,)))

@@ -244,6 +244,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM805", "pool-without-node-template", "warning", ()),
     ("PSM806", "nothing-beside", "error", ()),
     ("PSM807", "label-after-start", "warning", ()),
+    ("PSM808", "nic-cluster-policy", "error", ()),
     ("PSM901", "denied-by-policy", "error", ()),
     ("PSM902", "warned-by-policy", "warning", ()),
     ("PSM903", "audited-by-policy", "note", ()),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.rules.beside import (
     label_after_start,
+    nic_cluster_policy,
     node_template_gpus,
     node_template_labels,
     node_template_of_no_pool,
@@ -25,4 +26,5 @@ BESIDE_RULES: tuple[Rule[NeighbourView, Location], ...] = (
     node_template_gpus,
     pool_without_node_template,
     label_after_start,
+    nic_cluster_policy,
 )
