@@ -50,6 +50,14 @@ FOR_ALL = (
 )
 
 
+def one_pool_edited(files, cluster, number):
+    """A copy of the documents by path with one edit of one pool; the path of the pool, and new names by old ones."""
+    draw = random.Random(number)
+    after, renamed = copy.deepcopy(files), {}
+    draw.choice((*POOL_EDITS, *OF_CLUSTERS))(draw, after, cluster, renamed)
+    return after, renamed
+
+
 def edited(files, cluster, number):
     """A copy of the documents by path with one to three edits of the cluster `cluster`, and new names of its pools
     by old ones."""
@@ -134,11 +142,14 @@ def _mode(draw, files, cluster, _):
     _spec(files, cluster)["stack"]["driverMode"] = draw.choice(("nvidia-driver", "cluster-policy"))
 
 
-EDITS = (
-    *([_operand_value] * 5),
-    *([_value_for_all] * 5),
-    _no_value,
-    *([_release] * 2),
+OF_CLUSTERS = (
+    *([_of_pool("gpu", "mig", values=({"layout": "all-balanced"}, {"layout": "all-1g.10gb"}))] * 3),
+    _of_pool("workload", values=("vm-passthrough", "kata", "container")),
+    _of_pool("driver", "source", values=("preinstalled",)),
+    _of_pool("nic", values=("mellanox",)),
+)
+"""Of one pool, in what a cluster has only once."""
+POOL_EDITS = (
     _of_pool("driver", "version", values=("580.126.20", "570.195.03", "595.91.07", "535")),
     _of_pool("driver", "source", values=("container", "precompiled", "preinstalled")),
     _of_pool("kernel", "release", values=("6.8.0-79-generic", "5.15.0-151-generic")),
@@ -154,5 +165,13 @@ EDITS = (
     _add_pool,
     _remove_pool,
     _rename_pool,
+)
+"""Of one pool; the cluster's own profile stays as it is."""
+EDITS = (
+    *([_operand_value] * 5),
+    *([_value_for_all] * 5),
+    _no_value,
+    *([_release] * 2),
+    *POOL_EDITS,
     _mode,
 )

@@ -151,6 +151,7 @@ def test_nothing_that_a_change_does_is_left_out():
     (first, _) = change.clusters
 
     assert counts[Part.MORE] + counts[Part.LESS] == len(first.privileges) + len(first.admitted)
+    assert counts[Part.OTHERS] == len(first.others)
     assert counts[Part.DISRUPTION] == len(first.disruptions)
     assert counts[Part.OBJECTS] == len(first.objects)
     assert counts[Part.NEW] == len(change.new_findings)

@@ -23,7 +23,7 @@ LOADS = {
     "check --help": (24, 8, PARSER_ONLY),
     "catalog list": (39, 17, READS),
     "schema NodePool": (88, 86, PARSER_ONLY),
-    "init new": (510, 338, NEVER),
+    "init new": (511, 338, NEVER),
     "rules": (242, 80, NEVER | {"poolsmith.plan.pipeline", "poolsmith.output"}),
     "images": (345, 212, READS),
     "ledger": (356, 218, READS),

@@ -12,6 +12,8 @@ from poolsmith.changes.change_report import (
     FieldChange,
     ImageChange,
     ObjectChange,
+    OtherKind,
+    OtherPoolChange,
     OwnLeave,
     PoolChange,
     PrivilegeChange,
@@ -165,6 +167,21 @@ def some_of_everything(text="x", *, many=1):
         ),
         admitted=tuple(
             AdmittedPool(pool=name, workloads=1, containers=1, grants=(text,), place=place) for name in names
+        ),
+        others=tuple(
+            OtherPoolChange(
+                kind=kind,
+                pool=name,
+                names=(text,),
+                words=f"`{text}` is gone on pool `{name}`",
+                stops=stops,
+                fact=text if stops else "",
+                acknowledged_by=text if by else "",
+                place=place,
+            )
+            for name in names
+            for kind in OtherKind
+            for stops, by in ((False, False), (True, False), (True, True))
         ),
         disruptions=tuple(
             Disruption(kind=kind, what=f"Kind/{name}", pools=(name,), words=f"`{name}` {text}", place=place)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from poolsmith.app.setup_check import judge_setup
 from poolsmith.app.unevaluated import of_cluster, of_policies
 from poolsmith.ledger.privilege_check import judge_privileges, privilege_view
+from poolsmith.profiles.acknowledged_facts import is_of_cluster, is_of_pool
 from poolsmith.record import record
+from poolsmith.review.change import SeenCluster
 from poolsmith.rules.committed_secrets import committed_secrets
 from poolsmith.rules.pod_security.check import judge_predicted_pod_security
 
@@ -77,6 +79,7 @@ def _without_admission(project: Project, run: ClusterRun, prediction: Prediction
             *pods.diagnostics,
             *_outside_of_supply(project, prediction, view),
             *secrets,
+            *_stale(SeenCluster(run.loaded, prediction.plan, prediction)),
         ),
         checked={"predicted workloads": pods.judged},
         skipped=pods.skipped,
@@ -84,6 +87,17 @@ def _without_admission(project: Project, run: ClusterRun, prediction: Prediction
         unknown=prediction.unknown,
         grant_use=use,
     )
+
+
+def _stale(seen: SeenCluster) -> tuple[Diagnostic, ...]:
+    """Of what is acknowledged that other pools have changed."""
+    said = (item.fact for pool in seen.plan.pools for item in pool.profile.spec.acknowledge)
+    cluster = (item.fact for item in seen.plan.cluster.spec.acknowledge)
+    if not any(map(is_of_pool, said)) and not any(map(is_of_cluster, cluster)):
+        return ()
+    from poolsmith.changes.stale_acknowledgements import stale_acknowledgements  # on demand
+
+    return tuple(stale_acknowledgements(seen))
 
 
 def _outside_of_supply(project: Project, prediction: Prediction, view: PrivilegeView) -> tuple[Diagnostic, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.app.at_a_distance import at_a_distance, changes_of_others
 from poolsmith.app.judged_cluster import judged_cluster
 from poolsmith.app.review import review_cluster
 from poolsmith.changes.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, untold
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from poolsmith.app.diff_side import Pair, Side
     from poolsmith.app.judged_cluster import JudgedCluster
-    from poolsmith.changes.change_report import ClusterDiff
+    from poolsmith.changes.change_report import ClusterDiff, OtherPoolChange
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.policies.apply import JudgingOptions
 
@@ -61,9 +62,12 @@ def _compared(context: PairContext, pair: Pair, judges: Judges) -> PairResult:
     today = context.judging.today
     before = judged_cluster(context.before, pair.before, today) if pair.before is not None else None
     after = judged_cluster(context.after, pair.after, today) if pair.after is not None else None
+    others = _others(context, pair, before, after)
     found = [*(after.findings if after is not None else ()), *_reviewed(context, pair, before, after)]
+    if after is not None and after.seen is not None:
+        found += at_a_distance(after.seen, others)
     new, fixed = finding_changes(before.findings if before is not None else (), found, _new_names(before, after))
-    diff = _diff(pair, before, after, judges)
+    diff = _diff(pair, before, after, judges, others)
     return PairResult(
         name=pair.name,
         is_there=pair.after is not None,
@@ -74,10 +78,23 @@ def _compared(context: PairContext, pair: Pair, judges: Judges) -> PairResult:
     )
 
 
-def _diff(pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None, judges: Judges) -> ClusterDiff:
+def _others(
+    context: PairContext, pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None
+) -> tuple[OtherPoolChange, ...]:
+    older, newer = (side.seen if side is not None else None for side in (before, after))
+    return changes_of_others(context.after.project, ClusterChange(pair.name, older, newer))
+
+
+def _diff(
+    pair: Pair,
+    before: JudgedCluster | None,
+    after: JudgedCluster | None,
+    judges: Judges,
+    others: tuple[OtherPoolChange, ...],
+) -> ClusterDiff:
     older, newer = _built(before), _built(after)
     if (before is None or older is not None) and (after is None or newer is not None):
-        return cluster_diff(older, newer, judges)
+        return cluster_diff(older, newer, judges, others)
     return untold(
         pair.name,
         was_there=before is not None,

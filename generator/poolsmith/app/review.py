@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.admission import Admission, admission_of
+from poolsmith.app.at_a_distance import at_a_distance, changes_of_others
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.project import Project, open_project
 from poolsmith.app.repository_review import Reviewed, review_repository
@@ -39,6 +40,8 @@ def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Di
     yield from review_repository(run.project, judging, base, _reviewed(run, before))
     for change in cluster_changes(run, before):
         yield from review_cluster(run.project, before, change, judging)
+        if change.after is not None:
+            yield from at_a_distance(change.after, changes_of_others(run.project, change))
 
 
 def _reviewed(run: Run, before: Project | None) -> Reviewed:

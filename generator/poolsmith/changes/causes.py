@@ -24,6 +24,8 @@ _RELEASE = "/spec/stack/release"
 _FOR_ALL = (("daemonsets",), ("operator",), ("hostPaths",), ("cdi",), ("toolkit",), ("sandboxWorkloads",), ("psp",))
 """Values that the pods of several workloads are made of."""
 _OBJECT = "NVIDIADriver/"
+_SAID = "acknowledge"
+"""What only says something causes nothing."""
 _ABSENT = object()
 
 
@@ -109,7 +111,7 @@ class Causes:
 
     def _find_touched(self, pool: str) -> Iterator[FromProfile]:
         then, now = _spec_of(self.before, self.old_name(pool)), _spec_of(self.after, pool)
-        for name in sorted({*then, *now}):
+        for name in sorted({*then, *now} - {_SAID}):
             old, new = then.get(name), now.get(name)
             if old == new:
                 continue

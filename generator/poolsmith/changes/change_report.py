@@ -131,6 +131,42 @@ class Disruption:
     """The line of a profile that causes it, where one is known."""
 
 
+class OtherKind(StrEnum):
+    """What one pool's profile changes for another pool; what keeps pods from being scheduled comes first."""
+
+    RESOURCE = "resource"
+    """Names of resources that its nodes offer."""
+    CLASS = "class"
+    """A RuntimeClass or DeviceClass that its pods may name."""
+    LABEL = "label"
+    """Labels of its nodes."""
+    DRIVER = "driver"
+    """Driver pods on its nodes."""
+    UPGRADES = "upgrades"
+    """Whether and how its driver pods are upgraded."""
+    WORKLOAD = "workload"
+    """Other pods of the stack on its nodes."""
+
+
+@record
+class OtherPoolChange:
+    """What the change of other pools does to `pool`, in one sentence; `names` are those of what differs.
+
+    `stops`: its workloads may no longer be scheduled. That takes the acknowledgement `fact`, which names what holds
+    from then on; `acknowledged_by` is who has given it with this change.
+    """
+
+    kind: OtherKind
+    pool: str
+    names: tuple[str, ...]
+    words: str
+    stops: bool = False
+    fact: str = ""
+    acknowledged_by: str = ""
+    place: Location | None = None
+    """The line of another pool's profile that causes it, where one is known."""
+
+
 @record
 class ImageChange:
     """An image that nodes pull from now on, or no longer."""
@@ -233,6 +269,7 @@ class ClusterDiff:
     pools: tuple[PoolChange, ...] = ()
     privileges: tuple[PrivilegeChange, ...] = ()
     admitted: tuple[AdmittedPool, ...] = ()
+    others: tuple[OtherPoolChange, ...] = ()
     disruptions: tuple[Disruption, ...] = ()
     images: tuple[ImageChange, ...] = ()
     values: tuple[FieldChange, ...] = ()

@@ -20,6 +20,7 @@ from poolsmith.record import record
 
 if TYPE_CHECKING:
     from poolsmith.catalog import Catalog
+    from poolsmith.changes.change_report import OtherPoolChange
     from poolsmith.changes.installation_pairs import InstallationPairs
     from poolsmith.changes.object_changes import Key, StandingObject
     from poolsmith.ledger.grants.matching import GrantBook
@@ -45,8 +46,16 @@ class Judges:
     pairs: InstallationPairs
 
 
-def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges: Judges) -> ClusterDiff:
-    """Of a cluster that both sides have, maybe under two names, or one of them does. Raises ValueError for none."""
+def cluster_diff(
+    before: BuiltCluster | None,
+    after: BuiltCluster | None,
+    judges: Judges,
+    others: tuple[OtherPoolChange, ...] = (),
+) -> ClusterDiff:
+    """Of a cluster that both sides have, maybe under two names, or one of them does. Raises ValueError for none.
+
+    `others` is what pools that are not changed gain and lose by those that are.
+    """
     if after is None:
         if before is None:
             raise ValueError("there is no cluster")
@@ -72,6 +81,7 @@ def cluster_diff(before: BuiltCluster | None, after: BuiltCluster | None, judges
         pools=pools,
         privileges=privilege_changes(old, new, judges.grants, new_names) if pair.has_ledger_changes else (),
         admitted=admitted_pools(new, pools, judges.grants),
+        others=others,
         disruptions=worst_first((*told, *recreated(new, (*differing(then, now), *pair.differing)))),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
@@ -135,6 +145,7 @@ def does_nothing(diff: ClusterDiff) -> bool:
         diff.fields,
         diff.pools,
         diff.privileges,
+        diff.others,
         diff.disruptions,
         diff.images,
         diff.values,

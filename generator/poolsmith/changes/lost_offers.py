@@ -13,7 +13,7 @@ from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.pod_template import mapping, pod_template_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from poolsmith.changes.causes import Causes
     from poolsmith.review.change import SeenCluster
@@ -54,26 +54,29 @@ def _resources(before: SeenCluster, after: SeenCluster, causes: Causes) -> Itera
             kind=DisruptionKind.LOST,
             what=name,
             pools=tuple(sorted(pools)),
-            words=_resource_words(name, instead, tuple(sorted(pools)), tested),
+            words=resource_words([name], instead, tuple(sorted(pools)), tested),
             place=causes.of_pools(pools, *_CAUSES)
             or causes.of_values(("devicePlugin",), ("mig",), ("sandboxWorkloads",)),
         )
 
 
-def _resource_words(name: str, instead: frozenset[str] | None, pools: tuple[str, ...], tested: list[str]) -> str:
-    shown = f"`{shorten(name)}`"
+def resource_words(
+    names: Sequence[str], instead: frozenset[str] | None, pools: tuple[str, ...], tested: list[str]
+) -> str:
+    """What is lost on some pools, what they offer in the place of it (None: they are gone), and whose tests asked."""
+    shown = listed(map(shorten, names))
     if instead is None:
         are = "is" if len(pools) == 1 else "are"
         words = f"{shown} is offered by no pool any more, now that {listed(pools)} {are} gone"
     else:
         now = f" but {listed(sorted(instead))}" if instead else ""
-        words = f"{shown} is no longer offered {on_pools(pools)}{now}"
+        words = f"{shown} {'is' if len(names) == 1 else 'are'} no longer offered {on_pools(pools)}{now}"
     smoke = f", as the smoke test of {listed(tested)} did," if tested else ""
     return f"{words}: new pods that ask for it{smoke} stay pending"
 
 
 def _classes(before: SeenCluster, after: SeenCluster, causes: Causes) -> Iterator[Disruption]:
-    then, now = _names_of_classes(before), _names_of_classes(after)
+    then, now = names_of_classes(before), names_of_classes(after)
     pools = tuple(sorted({causes.renamed.get(pool.name, pool.name) for pool in before.plan.pools} & _pools(after)))
     for kind, name in sorted(then - now):
         yield Disruption(
@@ -99,7 +102,8 @@ def _pools(seen: SeenCluster) -> set[str]:
     return {pool.name for pool in seen.plan.pools}
 
 
-def _names_of_classes(seen: SeenCluster) -> set[tuple[str, str]]:
+def names_of_classes(seen: SeenCluster) -> set[tuple[str, str]]:
+    """Kind and name of each RuntimeClass and DeviceClass."""
     made = seen.prediction.installation.made
     return {(item.body["kind"], item.name) for item in made if item.body["kind"] in _CLASSES}
 

@@ -26,15 +26,13 @@ _SHARED = ".shared"
 def offered_resources(seen: SeenCluster) -> dict[str, frozenset[str]]:
     """By pool: names that pods may ask for. Nothing of vGPU hosts: their names are those of their vGPU types."""
     whole = seen.prediction.origins.value(_STRATEGY) == _NO_STRATEGY
-    plugins = {pool.name: frozenset(_plugins(seen, pool.name)) for pool in seen.plan.pools}
-    return {pool.name: frozenset(_names(pool, plugins[pool.name], whole=whole)) for pool in seen.plan.pools}
+    return {pool.name: frozenset(_names(pool, running_on(seen, pool.name), whole=whole)) for pool in seen.plan.pools}
 
 
-def _plugins(seen: SeenCluster, pool: str) -> Iterator[str]:
+def running_on(seen: SeenCluster, pool: str) -> frozenset[str]:
     """The names of the DaemonSets that run on a pool."""
-    for key, pools in seen.prediction.ledger.landing.items():
-        if pool in pools or ANY_NODE in pools:
-            yield key.rpartition("/")[2]
+    landing = seen.prediction.ledger.landing
+    return frozenset(key.rpartition("/")[2] for key, pools in landing.items() if pool in pools or ANY_NODE in pools)
 
 
 def _names(pool: PoolPlan, running: frozenset[str], *, whole: bool) -> Iterator[str]:

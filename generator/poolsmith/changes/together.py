@@ -21,6 +21,7 @@ from poolsmith.changes.told_content import (
 )
 from poolsmith.changes.told_disruption import disruption_points
 from poolsmith.changes.told_findings import finding_points, notes_in_short, self_grant_points, unknown_points
+from poolsmith.changes.told_others import other_pool_points
 from poolsmith.changes.told_privileges import privilege_points
 from poolsmith.changes.told_release import release_points
 from poolsmith.changes.told_where import fleet_of
@@ -44,6 +45,7 @@ def told(report: ChangeReport) -> Told:
     by_part = {
         Part.UNKNOWN: unknown_points(report, fleet),
         Part.OWN: self_grant_points(report.self_grants),
+        Part.OTHERS: other_pool_points(clusters, fleet),
         Part.RELEASE: release_points(clusters, fleet),
         Part.MORE: _more(clusters, fleet),
         Part.LESS: privilege_points(clusters, fleet, more=False),

@@ -33,6 +33,7 @@ class Part(StrEnum):
 
     UNKNOWN = "can't be told"
     OWN = "allows itself"
+    OTHERS = "what other pools get from it"
     RELEASE = "release, and what stays behind"
     MORE = "privileges: more"
     LESS = "privileges: less"

@@ -22,6 +22,7 @@ def verdict(report: ChangeReport) -> str:
     phrases = [
         *_unknown(report),
         *_own(report),
+        *_others(report.clusters),
         *_findings(report.new_findings),
         *_privileges(report.clusters),
         *_disturbed(report.clusters),
@@ -48,6 +49,14 @@ def _own(report: ChangeReport) -> Iterator[str]:
     wider = sum(item.widens for item in report.self_grants)
     if wider:
         yield f"it allows itself {counted(wider, 'thing')}"
+
+
+def _others(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
+    found = [(cluster.name, item) for cluster in clusters for item in cluster.others]
+    pools = {(name, item.pool) for name, item in found if item.stops and not item.acknowledged_by}
+    if pools:
+        words = "pool that is not changed loses" if len(pools) == 1 else "pools that are not changed lose"
+        yield f"{len(pools):,} {words} what workloads ask for"
 
 
 def _findings(found: Iterable[Diagnostic]) -> Iterator[str]:

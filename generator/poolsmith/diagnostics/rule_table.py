@@ -230,6 +230,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM662", "beside-output", "error", ()),
     ("PSM670", "unaccepted-setting", "error", ()),
     ("PSM671", "unseen-value", "error", ()),
+    ("PSM672", "change-at-a-distance", "error", ()),
     ("PSM701", "unknown-source", "error", ()),
     ("PSM702", "unknown-image-source", "error", ()),
     ("PSM703", "unknown-mirror", "error", ()),

@@ -8,6 +8,7 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import shape
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.mixed_runtimes import ACKNOWLEDGEMENT
+from poolsmith.profiles.acknowledged_facts import is_of_cluster, is_of_pool
 from poolsmith.profiles.cluster import Engine, StackKind
 from poolsmith.profiles.driver import DriverSource
 from poolsmith.profiles.node_pool import Nic, ToolkitSource, Workload
@@ -38,25 +39,27 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     _check_upgrade(plan, facts)
     known = tuple(facts.catalog.sandbox["hostFacts"])
     for index, item in enumerate(plan.cluster.spec.acknowledge):
-        if item.fact not in CLUSTER_FACTS:
+        if item.fact not in CLUSTER_FACTS and not is_of_cluster(item.fact):
             facts.report_cluster(
                 shape.INVALID_VALUE,
                 f"/spec/acknowledge/{index}/fact",
                 f"nothing asks a cluster for the acknowledgement `{item.fact}`",
-                help=did_you_mean(item.fact, CLUSTER_FACTS),
+                help="write it in the pool that it is about"
+                if is_of_pool(item.fact)
+                else did_you_mean(item.fact, CLUSTER_FACTS),
             )
     for pool in plan.pools:
         for pointer, message, help_text in _idle(pool):
             facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, pointer, message, help=help_text)
         for index, item in enumerate(pool.profile.spec.acknowledge):
-            if item.fact not in known:
+            if item.fact not in known and not is_of_pool(item.fact):
                 facts.report_pool(
                     shape.INVALID_VALUE,
                     pool,
                     f"/spec/acknowledge/{index}/fact",
                     f"nothing asks a pool for the acknowledgement `{item.fact}`",
                     help=f"write it in {plan.cluster.path}"
-                    if item.fact in CLUSTER_FACTS
+                    if item.fact in CLUSTER_FACTS or is_of_cluster(item.fact)
                     else did_you_mean(item.fact, known),
                 )
     return plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from poolsmith.profiles.acknowledged_facts import PATTERN as FACT
 from poolsmith.profiles.delivered_before import DeliveredBefore  # noqa: TC001 - reading resolves the hints at run time
 from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, OBJECT_NAME, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
@@ -40,9 +41,9 @@ class Acknowledgement:
 
     fact: str = spec(
         "What is acknowledged.",
-        pattern=DNS_LABEL,
-        form="a kebab-case word",
-        examples=("iommu", "acs", "nouveau-off", "mixed-runtimes"),
+        pattern=rf"{DNS_LABEL}|(offers|label|gone)/{FACT}",
+        form="a kebab-case word, or what a message says to write",
+        examples=("iommu", "acs", "nouveau-off", "mixed-runtimes", "offers/nvidia.com/mig-1g.10gb"),
     )
     by: str | None = spec("Who acknowledges it.", default=None, pattern=TEXT, form="one line of text")
     date: str | None = spec(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST = {
     Part.UNKNOWN: 4,
     Part.OWN: 4,
+    Part.OTHERS: 5,
     Part.RELEASE: 6,
     Part.MORE: 4,
     Part.DISRUPTION: 5,

@@ -24,4 +24,18 @@ UNSEEN_VALUE = RuleInfo(
     "component on; or its effect is not modelled. Either way no reviewer sees what it does.",
     fix="remove the value, or set it in the change that needs it",
 )
-REVIEW = (UNACCEPTED_SETTING, UNSEEN_VALUE)
+CHANGE_AT_A_DISTANCE = RuleInfo(
+    code="PSM672",
+    name="change-at-a-distance",
+    applies_to="profile",
+    what="With --policies-from, and in `diff`: the change of one pool takes from another pool of the cluster what its "
+    "workloads are scheduled by: a resource gets another name or is gone, a label of its nodes changes, a RuntimeClass "
+    "vanishes. What is acknowledged with the same change is a note.",
+    why="Much of the stack is there once for a cluster. A pool with slices of several sizes needs the MIG strategy "
+    "`mixed`, and under it the slices of all other pools have other names: their pods stay pending, and nobody who "
+    "works with them has seen a change of theirs.",
+    fix="keep it from reaching the other pool, or acknowledge it in that pool's profile: the message has the line",
+    bad="gpu: {mig: {layout: all-balanced}}\n",
+    good="acknowledge: [{fact: offers/nvidia.com/mig-1g.10gb, by: team-vision, date: 2026-11-20}]\n",
+)
+REVIEW = (UNACCEPTED_SETTING, UNSEEN_VALUE, CHANGE_AT_A_DISTANCE)

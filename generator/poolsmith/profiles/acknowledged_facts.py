@@ -1,0 +1,38 @@
+"""What a pool's owners acknowledge of what others change for them, as one word that names what holds from then on.
+
+`offers/<names>`: all that the pool's nodes offer, joined by `+`; `label/<key>=<value>`: a label of theirs, without a
+value where it is gone; `gone/<Kind>/<name>`: an object that the cluster lacks from then on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+OFFERS, LABEL, GONE = "offers/", "label/", "gone/"
+NOTHING = "nothing"
+PATTERN = r"[A-Za-z0-9._/=+-]{1,300}"
+"""Of what follows the prefix."""
+
+
+def offers_fact(names: Iterable[str]) -> str:
+    """The names of all resources that a pool offers, whatever their order."""
+    return OFFERS + ("+".join(sorted(names)) or NOTHING)
+
+
+def label_fact(key: str, value: str | None) -> str:
+    return f"{LABEL}{key}={value or ''}"
+
+
+def gone_fact(kind: str, name: str) -> str:
+    return f"{GONE}{kind}/{name}"
+
+
+def is_of_pool(fact: str) -> bool:
+    return fact.startswith((OFFERS, LABEL))
+
+
+def is_of_cluster(fact: str) -> bool:
+    return fact.startswith(GONE)
