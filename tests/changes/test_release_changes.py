@@ -131,3 +131,26 @@ def test_without_another_release_there_is_nothing(repository_of):
 
     assert report.clusters
     assert not any(one.release for one in report.clusters)
+
+
+@pytest.mark.parametrize("actions", ["[Deny, Audit]", "[Warn, Audit]"])
+def test_a_release_without_upgrading_from_is_told_where_pods_are_refused(repository_of, repository, actions):
+    files = project("a100")
+    for path in (repository / "policies/privileges").glob("*.yaml"):
+        files[f"policies/privileges/{path.name}"] = path.read_text()
+    files["policies/enforcement.yaml"] = (
+        "apiVersion: poolsmith/v1\nkind: PrivilegeEnforcement\nmetadata: {name: lab}\n"
+        f"spec:\n  clusters: [lab]\n  actions: {actions}\n"
+    )
+    newer = cluster(release="v26.7.0")
+    both = newer.replace("v26.7.0", "v26.7.0, upgradingFrom: v26.3.3")
+
+    change = repository_of(files)
+    said = []
+    for text in (newer, both):
+        (change.root / "profiles/lab/cluster.yaml").write_text(text)
+        said.append(words(changes(change), ReleaseChangeKind.ACCEPTED))
+
+    assert len(said[0]) == (actions == "[Deny, Audit]")
+    assert all("pods of v26.3.3 that start again while v26.7.0 rolls out are refused" in item for item in said[0])
+    assert said[1] == ["pods of v26.3.3 and of v26.7.0 are accepted until `upgradingFrom` leaves the profile"]

@@ -16,9 +16,13 @@ from poolsmith.changes.profile_changes import cluster_fields, pool_changes, whol
 from poolsmith.changes.recreated import recreated
 from poolsmith.changes.release_changes import release_changes
 from poolsmith.changes.value_changes import value_changes
+from poolsmith.policies.privilege_policy.objects import NAME as PRIVILEGES
 from poolsmith.record import record
+from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from poolsmith.catalog import Catalog
     from poolsmith.changes.change_report import OtherPoolChange
     from poolsmith.changes.installation_pairs import InstallationPairs
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
     from poolsmith.ledger.grants.matching import GrantBook
     from poolsmith.operands.manifest import ManifestTree
     from poolsmith.review.change import SeenCluster
+
+_BINDING = "ValidatingAdmissionPolicyBinding"
+_ACTIONS = ("spec", "validationActions")
 
 
 @record
@@ -87,8 +94,16 @@ def cluster_diff(
         values=value_changes(old, new),
         objects=in_order((*object_changes(then, now), *pair.made)),
         drift=() if pair.is_delivered_alike and _is_compared_alike(old, new) else drift_changes(old, new),
-        release=release_changes(old, new, judges.catalog, new_names),
+        release=release_changes(old, new, judges.catalog, new_names, denies=_denies(now)),
         unknown=tuple(item for item in new.prediction.unknown if item not in known),
+    )
+
+
+def _denies(objects: Mapping[Key, StandingObject]) -> bool:
+    """Whether a cluster refuses pods that no grant allows."""
+    return any(
+        kind == _BINDING and name == PRIVILEGES and "Deny" in (value_at(item.body, _ACTIONS) or ())
+        for (_, kind, _, name), item in objects.items()
     )
 
 

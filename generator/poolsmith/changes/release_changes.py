@@ -34,14 +34,16 @@ _FROM = "/spec/stack/upgradingFrom"
 
 
 def release_changes(
-    before: SeenCluster, after: SeenCluster, catalog: Catalog, new_names: Mapping[str, str]
+    before: SeenCluster, after: SeenCluster, catalog: Catalog, new_names: Mapping[str, str], *, denies: bool = False
 ) -> tuple[ReleaseChange, ...]:
-    """`new_names` are those of pools, by old ones."""
+    """`new_names` are those of pools, by old ones. `denies`: pods that no grant allows are refused after the change."""
     found = [*_both_accepted(before, after), *_left_labels(before, after, new_names)]
     stacks = before.plan.cluster.spec.stack, after.plan.cluster.spec.stack
     is_operator = all(stack.kind is StackKind.OPERATOR for stack in stacks)
     if is_operator and stacks[0].release != stacks[1].release:
         found += _of_releases(before, after, catalog)
+        if denies and stacks[1].upgrading_from != stacks[0].release:
+            found.append(_refused(stacks[0].release, after))
     return tuple(sorted(found, key=lambda item: list(ReleaseChangeKind).index(item.kind)))
 
 
@@ -125,6 +127,15 @@ def _both_accepted(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseC
             f"pods of {new.upgrading_from} and of {new.release} are accepted until `upgradingFrom` leaves the profile"
         )
         yield _change(ReleaseChangeKind.ACCEPTED, words, after, pointer=_FROM)
+
+
+def _refused(old: str, after: SeenCluster) -> ReleaseChange:
+    new = after.plan.cluster.spec.stack.release
+    words = (
+        f"pods of {old} that start again while {new} rolls out are refused, where they need other grants: "
+        f"`upgradingFrom: {old}` accepts both for a while"
+    )
+    return _change(ReleaseChangeKind.ACCEPTED, words, after)
 
 
 def _left_labels(before: SeenCluster, after: SeenCluster, new_names: Mapping[str, str]) -> Iterator[ReleaseChange]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -92,6 +93,8 @@ def command(
 def _told(result: Upgrade, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
     """The report on stdout; what was done beside it."""
     layout = options.layout(verbose=verbose, fail_on=fail_on)
+    if result.written:
+        layout = replace(layout, rest="poolsmith diff -v --base HEAD")  # the same command would find nothing to do
     if not result.edits:
         tell(["nothing to do: the profiles say so already"])
         return Exit.CLEAN
