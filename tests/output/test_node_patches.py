@@ -8,6 +8,10 @@ import subprocess
 import pytest
 import yaml
 
+from poolsmith.app.neighbours import judge_neighbours_of
+from poolsmith.catalog import Catalog
+from poolsmith.repository.manifest_files import CheckedTree, parse_documents
+
 TAINTS = "[{key: nvidia.com/gpu, effect: NoSchedule}, {key: team, value: ml, effect: NoExecute}]"
 STARTUP = "[{key: readiness.k8s.io/gpu-not-ready, effect: NoSchedule}]"
 NODES = f"{{autoscaled: true, taints: {TAINTS}, startupTaints: {STARTUP}, provisionedBy: {{tool: %s}}}}"
@@ -225,3 +229,36 @@ def test_a_tool_that_does_not_fit_is_refused(resolve, distribution, given):
     found = resolve(cluster, {"a": {"nodes": f"{{provisionedBy: {given}}}", "driver": PREINSTALLED}})
 
     assert "field-without-effect" in found.names
+
+
+@pytest.mark.tool("kustomize")
+@pytest.mark.parametrize(
+    ("distribution", "tool", "version", "kind"),
+    [
+        ("eks", "karpenter", "karpenter.sh/v1", "NodePool"),
+        ("rke2", "cluster-api", "bootstrap.cluster.x-k8s.io/v1beta1", "RKE2ConfigTemplate"),
+        ("k3s", "cluster-api", "bootstrap.cluster.x-k8s.io/v1beta2", "KThreesConfigTemplate"),
+        ("kubeadm", "cluster-api", "bootstrap.cluster.x-k8s.io/v1beta1", "KubeadmConfigTemplate"),
+        ("eks", "cluster-api", "infrastructure.cluster.x-k8s.io/v1beta2", "AWSManagedMachinePool"),
+        ("aks", "cluster-api", "infrastructure.cluster.x-k8s.io/v1beta1", "AzureManagedMachinePool"),
+        ("gke", "cluster-api", "infrastructure.cluster.x-k8s.io/v1beta1", "GCPManagedMachinePool"),
+    ],
+)
+def test_what_is_patched_agrees_with_the_profile(resolve, render, tmp_path, distribution, tool, version, kind):
+    prefix = "startup-taint.cluster-autoscaler.kubernetes.io"
+    nodes = NODES.replace("%s", tool).replace("readiness.k8s.io", prefix)
+    pools = {"a": {"nodes": nodes, "gpu": "{product: NVIDIA-L4, count: 2}", "driver": PREINSTALLED}}
+    cluster = {"kubernetes": f'{{version: "1.33", distribution: {distribution}}}'}
+    if distribution in ("rke2", "k3s"):
+        pools["a"] |= {"runtime": '{name: containerd, version: "2.1"}'}
+    content = render(cluster, pools).content
+    start = "provisioners/"
+    files = {path.removeprefix(start): text for path, text in content.items() if path.startswith(start)}
+    patched = built(tmp_path, files, {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}})
+    documents, _ = parse_documents("x.yaml", yaml.safe_dump_all(patched.values()).encode())
+    outcome = resolve(cluster, pools)
+    tree = CheckedTree(tuple(documents), frozenset(("x.yaml",)))
+    result = judge_neighbours_of(tree, outcome.plan, outcome.loaded, Catalog())
+
+    assert result.diagnostics == ()
+    assert len(result.templates) == 1
