@@ -187,3 +187,16 @@ def test_it_is_said_why_all_clusters_were_looked_at(clusters):
     story = told(report(*clusters, why_all="policies that are shipped to every cluster differ"))
 
     assert story.scope.endswith("; all clusters were looked at: policies that are shipped to every cluster differ")
+
+
+@pytest.mark.parametrize("kernels", ["5.15.0-105-generic, 5.15.0-113-generic", "5.15.0-105-generic"])
+def test_what_comes_to_the_same_is_said_to_be_nothing_that_is_delivered(repository_of, kernels):
+    """A compiled driver has the same pods for every kernel."""
+    files = project("a", "b")
+    repository = repository_of(files)
+    text = files["profiles/lab/a.yaml"].replace("release: 5.15.0-105-generic", f"releases: [{kernels}]")
+    repository.write({"profiles/lab/a.yaml": text})
+    change = changes(repository)
+
+    assert told(change).verdict.startswith("nothing that is delivered changes")
+    assert words(change, Part.DISRUPTION) == []

@@ -36,7 +36,15 @@ def verdict(report: ChangeReport) -> str:
 def _quiet(report: ChangeReport) -> str:
     if report.is_empty:
         return "nothing changes: no cluster is given anything else than before"
+    if not any(_is_delivered(cluster) for cluster in report.clusters):
+        return "nothing that is delivered changes: profiles say more or other things, and come to the same"
     return "no privilege more, and nothing restarts"
+
+
+def _is_delivered(cluster: ClusterDiff) -> bool:
+    """Whether a cluster, or anybody who watches it, is given anything else."""
+    parts = (cluster.privileges, cluster.disruptions, cluster.images, cluster.values, cluster.objects, cluster.drift)
+    return cluster.standing is not Standing.CHANGED or any(parts)
 
 
 def _unknown(report: ChangeReport) -> Iterator[str]:
