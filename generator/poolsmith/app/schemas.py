@@ -52,8 +52,8 @@ FACT_KINDS = (
 KINDS = {kind.name: kind for kind in (*PROFILE_KINDS, *POLICY_KINDS, *FACT_KINDS)}
 
 
-REPORTS = ("report", "diff")
-"""What JSON there is of: the findings of a run, and a change."""
+REPORTS = ("report", "diff", "inventory")
+"""What JSON there is of: the findings of a run, a change, and what the pools have."""
 
 
 def schema_text(kind: str) -> str:
@@ -68,9 +68,9 @@ def schema_text(kind: str) -> str:
 
 
 def _report_text(name: str) -> str:
-    from poolsmith.report.report_schemas import diff_schema, report_schema  # on demand
+    from poolsmith.report.report_schemas import diff_schema, inventory_schema, report_schema  # on demand
 
-    body = diff_schema() if name == "diff" else report_schema()
+    body = {"diff": diff_schema, "inventory": inventory_schema, "report": report_schema}[name]()
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 

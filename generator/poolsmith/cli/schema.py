@@ -15,7 +15,8 @@ def command(kind: str) -> int:
     """Print the JSON Schema of a KIND.
 
     Cluster, NodePool, NodePoolBase, DriverImageList; of policies: PrivilegeGrant, PrivilegeEnforcement, SupplyPolicy,
-    WaiverList, RuleSettings, PolicyTest. Of the reports in JSON: report (of check and generate), diff.
+    WaiverList, RuleSettings, PolicyTest. Of the reports in JSON: report (of check and generate), diff,
+    inventory.
     """
     from poolsmith.app.schemas import schema_text
 

@@ -19,6 +19,10 @@ VERBS = {
         "Print who may do what to the nodes and to the cluster, and which profile line causes it.",
     ),
     "images": ("images", "Print every image that the nodes will pull, for mirrors and scanners."),
+    "inventory": (
+        "inventory",
+        "Print what the pools have: selectors, taints, resources, runtime classes, drivers, owners.",
+    ),
     "drift": ("drift", "Print what Argo CD or Flux will report as different for ever."),
     "grants": ("grants", "Print the smallest grants for all privileges that nobody has granted yet."),
     "diff": ("diff", "Print what a change does to the fleet, held against the revision that it is to be merged into."),

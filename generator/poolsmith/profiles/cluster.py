@@ -324,6 +324,9 @@ class ClusterSpec:
     nfd: Nfd = spec("Node Feature Discovery.", default=Nfd())
     delivery: Delivery = spec("How the output reaches the cluster.")
     registry: Registry = spec("Registry mirrors and pull secrets.", default=Registry())
+    owner: str | None = spec(
+        "Who answers for the cluster; for the inventory.", default=None, pattern=TEXT, form="one line of text"
+    )
     smoke_test: SmokeTest = spec("The smoke-test job.", default=SmokeTest())
     beside: tuple[str, ...] = spec(
         "Files and folders of this repository that stand beside the GPU stack: what makes the nodes (Karpenter, "

@@ -19,6 +19,7 @@ from poolsmith.shape.field import (
     IMAGE,
     LABEL_VALUE,
     QUALIFIED_NAME,
+    TEXT,
     TOKEN,
     spec,
 )
@@ -297,6 +298,12 @@ class PoolSpec:
     nic: Nic = spec("Network adapters that the driver works with.", default=Nic.NONE)
     secure_boot: bool = spec("Whether the nodes boot with Secure Boot.", default=False)
     acknowledge: tuple[Acknowledgement, ...] = spec("Facts about the hosts that no file shows.", default=())
+    owner: str | None = spec(
+        "Who answers for these nodes; for the inventory. Default: the cluster's owner.",
+        default=None,
+        pattern=TEXT,
+        form="one line of text",
+    )
 
     @property
     def systems(self) -> tuple[NodeSystem, ...]:

@@ -24,7 +24,9 @@ def diff_report(change: ChangeReport, context: ReportContext) -> str:
     """ASCII; the text ends in a newline."""
     summary = _summary(change)
     return (
-        json.dumps({"version": 1, "tool": context.tool, "summary": summary, **_body(change)}, indent=2, default=str)
+        json.dumps(
+            {"version": 1, "tool": context.tool, "summary": summary, **record_body(change)}, indent=2, default=str
+        )
         + "\n"
     )
 
@@ -38,19 +40,20 @@ def _summary(change: ChangeReport) -> dict[str, str]:
     return {"verdict": masked(story.verdict), "weight": story.weight.value}
 
 
-def _body(value: Any) -> Any:
+def record_body(value: Any) -> Any:
+    """A record as JSON has it: names in camelCase, texts masked."""
     if isinstance(value, Diagnostic):
         return diagnostic_body(value)
     if isinstance(value, Location):
         return location_body(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {camel_case(item.name): _body(getattr(value, item.name)) for item in fields(value)}
+        return {camel_case(item.name): record_body(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, dict):
-        return {masked(str(key)): _body(item) for key, item in value.items()}
+        return {masked(str(key)): record_body(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_body(item) for item in value]
+        return [record_body(item) for item in value]
     return masked(value) if isinstance(value, str) else value
 
 

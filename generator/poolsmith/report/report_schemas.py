@@ -16,6 +16,7 @@ from poolsmith.diagnostics import Diagnostic, Location, Severity
 from poolsmith.ledger.ledger_delta import Change
 from poolsmith.ledger.privilege import Privilege
 from poolsmith.report.diff_json import camel_case
+from poolsmith.report.inventory import Inventory
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _LATE = {item.__name__: item for item in (Diagnostic, Location, Change, Privilege)}
@@ -98,6 +99,12 @@ def diff_schema() -> dict[str, Any]:
     }
     properties = {**_ENVELOPE, "summary": {"$ref": "#/$defs/Summary"}, **_properties(ChangeReport, definitions)}
     return _document("diff", "What a change does", properties, definitions)
+
+
+def inventory_schema() -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    properties = {**_ENVELOPE, **_properties(Inventory, definitions)}
+    return _document("inventory", "What the pools of a fleet have", properties, definitions)
 
 
 def _document(name: str, title: str, properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
