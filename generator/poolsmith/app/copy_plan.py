@@ -141,7 +141,8 @@ def _packages(plans: Iterable[ClusterPlan]) -> tuple[PackageNeed, ...]:
             for system in spec.systems:
                 kernel = system.kernel or "(not declared)"
                 what = f"headers and modules of kernel {kernel}"
-                key = (f"{spec.os.id} {system.version}", what, "")
+                config = spec.driver.repo_config
+                key = (f"{spec.os.id} {system.version}", what, config.name if config is not None else "")
                 found.setdefault(key, []).append(f"{plan.name}/{pool.name}")
     return tuple(PackageNeed(*key, tuple(sorted(pools))) for key, pools in sorted(found.items()))
 

@@ -84,7 +84,7 @@ def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart 
         resources=tuple(item.body for item in plan.driver_objects),
         units=plan.units,
         chart=chart,
-        committed=tuple(item.body for item in plan.config_maps),
+        committed=(*(item.body for item in plan.config_maps), *plan.brought),
         overlays=plan.toolkit_overlays,
         api_versions=_api_versions(plan, values),
     )

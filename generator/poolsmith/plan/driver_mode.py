@@ -10,6 +10,7 @@ from poolsmith.catalog.operator_behaviour import behaviour_at, name_of_kernel
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes.driver import DRIVER_VERSION_UNSTATED
 from poolsmith.diagnostics.listing import listed
+from poolsmith.plan.driver_files import brought_files, file_values, files_note
 from poolsmith.plan.driver_folders import agree_on_folders
 from poolsmith.plan.driver_objects import MODE, driver_objects, module_fields
 from poolsmith.plan.drivers import system_tags
@@ -44,6 +45,13 @@ _COMMON: tuple[tuple[str, str, Callable[[PoolPlan], Any]], ...] = (
     ),
     ("GDS setting", "/spec/driver/gds", lambda pool: pool.profile.spec.driver.gds),
     ("GDRCopy setting", "/spec/driver/gdrcopy", lambda pool: pool.profile.spec.driver.gdrcopy),
+    ("package repositories", "/spec/driver/repoConfig", lambda pool: pool.profile.spec.driver.repo_config),
+    ("certificates", "/spec/driver/certConfig", lambda pool: pool.profile.spec.driver.cert_config),
+    (
+        "options of kernel modules",
+        "/spec/driver/kernelModuleConfig",
+        lambda pool: pool.profile.spec.driver.kernel_module_config,
+    ),
     ("vGPU licence", "/spec/driver/vgpu", lambda pool: driver_of(pool).vgpu),
 )
 """What one ClusterPolicy says for all pools: its name, the line of the profile, and the value."""
@@ -64,11 +72,15 @@ def choose_driver_mode(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     )
     plan = agree_on_upgrades(plan, managed, facts)
     _note_unpinned(managed, facts)
-    notes = (note for pool in managed for note in (licence_note(pool, plan.namespace), _network_note(pool)))
-    plan = replace(plan, notes=(*plan.notes, *(note for note in notes if note is not None)))
+    notes = (note for pool in managed for note in _notes(pool, plan.namespace) if note is not None)
+    plan = replace(plan, notes=(*plan.notes, *notes), brought=brought_files(managed, facts))
     if plan.driver_mode is DriverMode.CLUSTER_POLICY:
         return _cluster_policy(plan, managed, facts)
     return driver_objects(plan, managed, facts)
+
+
+def _notes(pool: PoolPlan, namespace: str) -> tuple[str | None, ...]:
+    return licence_note(pool, namespace), files_note(pool, namespace), _network_note(pool)
 
 
 def _no_driver(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -120,6 +132,7 @@ def _policy_settings(first: PoolPlan, facts: Facts) -> list[ValueSetting]:
         origin = facts.at_pool(first, "/spec/driver/kernelModuleType")
         fields = module_fields(driver, driver.kernel_module_type, facts)
         settings.extend(ValueSetting(("driver", field), value, origin) for field, value in fields.items())
+    settings.extend(ValueSetting(path, value, facts.at_pool(first, at)) for path, value, at in file_values(asked))
     if driver.vgpu is not None:
         origin = facts.at_pool(first, "/spec/driver/vgpu")
         licence = licensing_fields(driver.vgpu, "configMapName")

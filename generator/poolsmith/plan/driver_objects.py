@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import shape
 from poolsmith.drivers.kernel_modules import TYPE, field_value, module_field, told_by_variable
+from poolsmith.plan.driver_files import file_fields
 from poolsmith.plan.facts import driver_of, with_values
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, PoolDriverObject, PoolPlan, ValueSetting
@@ -69,6 +70,7 @@ def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDrive
         spec |= module_fields(driver, driver.kernel_module_type, facts)
     if driver.vgpu is not None:
         spec["licensingConfig"] = licensing_fields(driver.vgpu, "name")
+    spec |= file_fields(asked)
     if asked.rdma or asked.use_host_mofed:
         spec["rdma"] = {"enabled": asked.rdma, "useHostMofed": asked.use_host_mofed}
     for name, wanted in (("gds", asked.gds), ("gdrcopy", asked.gdrcopy)):

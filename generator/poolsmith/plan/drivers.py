@@ -15,6 +15,7 @@ from poolsmith.drivers.carried import DECLARED, UNKNOWN, carries_driver, driver_
 from poolsmith.drivers.image_tag import os_tag
 from poolsmith.drivers.version import branch_of, is_branch, is_full, is_version
 from poolsmith.plan.driver_features import check_features
+from poolsmith.plan.driver_files import check_files
 from poolsmith.plan.driver_modules import check_modules
 from poolsmith.plan.facts import map_pools
 from poolsmith.plan.listed_images import check_listed
@@ -51,6 +52,7 @@ def _choose(pool: PoolPlan, facts: Facts) -> PoolPlan:
     driver = _driver_plan(pool, source, origin, facts)
     check_features(pool, driver, facts)
     check_modules(pool, driver, facts)
+    check_files(pool, driver, facts)
     check_listed(pool, driver, facts)
     return replace(pool, driver=driver, labels=(*pool.labels, *_opt_outs(pool, source, origin, facts)))
 

@@ -252,6 +252,8 @@ class ClusterPlan:
     namespaces: tuple[NamespacePlan, ...] = ()
     quotas: tuple[KubernetesObject, ...] = ()
     config_maps: tuple[KubernetesObject, ...] = ()
+    brought: tuple[dict[str, Any], ...] = ()
+    """Objects that somebody else delivers, as far as the operator looks at them."""
     driver_objects: tuple[PoolDriverObject, ...] = ()
     toolkit_overlays: tuple[ToolkitOverlay, ...] = ()
     units: tuple[UnitPlan, ...] = ()

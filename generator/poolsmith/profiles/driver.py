@@ -96,6 +96,24 @@ class VgpuGuest:
 
 
 @record
+class DriverFiles:
+    """Files in a ConfigMap that the driver container gets; each is mounted by itself."""
+
+    name: str = spec(
+        "ConfigMap in the operator's namespace; somebody else delivers it.",
+        pattern=OBJECT_NAME,
+        form="the name of a ConfigMap",
+        examples=("repo-config",),
+    )
+    files: tuple[str, ...] = spec(
+        "Names of all its files: the operator mounts each of them.",
+        pattern=r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,252}",
+        form="the name of a file",
+        examples=(("custom-repo.list",),),
+    )
+
+
+@record
 class Driver:
     """The pool's one source of the NVIDIA driver."""
 
@@ -133,6 +151,13 @@ class Driver:
         form="an absolute path without `..`",
     )
     upgrade_policy: UpgradePolicy | None = spec("How driver pods are replaced.", default=None)
+    repo_config: DriverFiles | None = spec(
+        "Package repositories that a driver is compiled from, where the system's are out of reach.", default=None
+    )
+    cert_config: DriverFiles | None = spec("Certificates of those repositories.", default=None)
+    kernel_module_config: DriverFiles | None = spec(
+        "Options of the kernel modules, a file for each, like nvidia.conf.", default=None
+    )
     vgpu: VgpuGuest | None = spec(
         "The nodes are virtual machines with a vGPU: their driver is in a private repository, and needs a licence.",
         default=None,

@@ -91,6 +91,11 @@ NO_SOURCE = {
     "/gpu/mig/devices/migDevices": "names of MIG profiles",
     "/driver/upgradePolicy/waitForCompletion/podSelector": "a selector",
     "/driver/upgradePolicy/drain/podSelector": "a selector",
+    **{
+        f"/driver/{field}/{part}": what
+        for field in ("repoConfig", "certConfig", "kernelModuleConfig")
+        for part, what in (("name", "the name of a ConfigMap"), ("files", "names of files"))
+    },
     "/driver/vgpu/licensingSecret": "the name of a Secret",
     "/driver/vgpu/licensingConfigMap": "the name of a ConfigMap",
     "/sandbox/runtimeClass": "the name of a RuntimeClass",
