@@ -11,9 +11,11 @@ from poolsmith.app.facts import with_facts
 from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.diagnostics import UsageError, sorted_unique
 from poolsmith.diagnostics.known_rules import known_rules
+from poolsmith.diagnostics.listing import joined
 from poolsmith.diagnostics.masking import masked, masked_tree
 from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.diagnostics.suggest import did_you_mean
+from poolsmith.plan.mig import MIG_STRATEGY
 from poolsmith.plan.origin import FromCatalog, FromProfile
 from poolsmith.profiles.fleet import CLUSTER_FILE, PROFILES
 from poolsmith.record import record
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from poolsmith.shape.layers import Layers
 
 
+_FEW_POOLS = 4
 _RULE_CODE = re.compile("psm[0-9]*", re.IGNORECASE)
 
 
@@ -178,8 +181,23 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
     if shared:
         lines.append("  asks for, once per cluster")
         lines += [f"    {item.name}: {item.value}  ({item.because})" for item in shared]
+    lines += _from_others(pool, plan)
     lines.append(f"  smoke test {pool.smoke.image or 'none: ' + (pool.smoke.reason or '')}")
     return lines
+
+
+def _from_others(pool: PoolPlan, plan: ClusterPlan) -> list[str]:
+    """Why the slices of a pool are called as no line of its own says."""
+    for item in plan.singletons:
+        if item.name == MIG_STRATEGY and pool.mig_strategy is not None and pool.name not in item.asked_by:
+            verb = "asks" if len(item.asked_by) == 1 else "ask"
+            why = f"as {joined(item.asked_by, _FEW_POOLS)} {verb}; alone it would be {pool.mig_strategy}"
+            return [
+                "  gets from other pools, once per cluster",
+                f"    {item.name}: {item.value}, {why}",
+                f"    its nodes offer {', '.join(pool.resources) or 'nothing'}",
+            ]
+    return []
 
 
 def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedValue]:

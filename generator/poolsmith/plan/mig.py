@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.profiles.gpu import Mig, MigDevices
 
 WHOLE_GPU = "nvidia.com/gpu"
+MIG_STRATEGY = "MIG strategy"
 LAYOUT = "/spec/gpu/mig/layout"
 DEVICES = "/spec/gpu/mig/devices"
 _UNIFORM = re.compile(r"all-(?P<profile>\d+g\..+)\Z")
@@ -45,7 +46,7 @@ def partition_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     plan = map_pools(plan, lambda pool: _advertise(pool, facts, mixed=bool(mixed)))
     if users:
         strategy = "mixed" if mixed else "single"
-        plan = with_singleton(plan, "MIG strategy", strategy, mixed or users, "mig.strategy is one for the cluster")
+        plan = with_singleton(plan, MIG_STRATEGY, strategy, mixed or users, "mig.strategy is one for the cluster")
     own = [pool for pool in users if pool.profile.spec.gpu.mig and pool.profile.spec.gpu.mig.devices]
     return _own_layouts(plan, users, own, facts) if own else plan
 
