@@ -127,6 +127,7 @@ def test_a_schema_accepts_what_the_loader_accepts(kind, data):
 
 HASH = "sha256:" + "0" * 64
 SOUND = {
+    "RingOrder": {"order": ["lab", "stable"], "revisions": {"stable": "refs/heads/stable"}},
     "TeamList": {"teams": [{"name": "vision", "clusters": ["vision-*"]}]},
     "CatalogLock": {"packs": [{"name": "a", "version": "1", "sha256": HASH}]},
     "CatalogPack": {

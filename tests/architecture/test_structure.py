@@ -28,6 +28,7 @@ from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
 from poolsmith.diagnostics.codes.review import REVIEW
+from poolsmith.diagnostics.codes.rings import RINGS
 from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
@@ -45,7 +46,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LINES = 400
 FAMILIES = {
     "PSM0": (*READING, *PACKS, *TEAMS),
-    "PSM1": SHAPE,
+    "PSM1": (*SHAPE, *RINGS),
     "PSM2": sorted((*COMPATIBILITY, *DRIVER, *RUNTIME, *SCHEDULING), key=lambda rule: rule.code),
     "PSM3": SCHEMA,
     "PSM4": PRIVILEGE,

@@ -10,7 +10,7 @@ from support.walks import ROOT, Shell, as_expected, blocks_of, sample_shell, wal
 
 DOCS = ROOT / "docs"
 TUTORIAL = DOCS / "tutorial.md"
-FROM_THE_SAMPLE = ("air-gap", "kernel-roll", "output-elsewhere", "provisioners", "upgrade", "new-mig-pool")
+FROM_THE_SAMPLE = ("air-gap", "kernel-roll", "output-elsewhere", "provisioners", "rings", "upgrade", "new-mig-pool")
 """Walks that begin in a clone of the sample fleet."""
 PAGES = (TUTORIAL, *(DOCS / f"{name}.md" for name in FROM_THE_SAMPLE))
 

@@ -246,7 +246,7 @@ def committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
 
     project = open_project(root)
     for files in project.select(clusters):
-        cluster = load_cluster(project.tree, files, project.bases).cluster
+        cluster = load_cluster(project.tree, files, project.bases, project.rings).cluster
         if cluster is not None:
             tree = _tree_of(root, f"{CLUSTERS}/{files.name}")
             yield judge_schemas(tree, against_cluster(cluster, project.catalog), keep_verdicts=True)

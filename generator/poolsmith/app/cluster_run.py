@@ -64,7 +64,7 @@ class PlannedCluster:
 
 def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
     """Load, resolve and predict."""
-    loaded = load_cluster(project.tree, files, project.bases)
+    loaded = load_cluster(project.tree, files, project.bases, project.rings)
     diagnostics = list(loaded.problems)
     plan = prediction = None
     on_sound_bases = project.unsound_bases.isdisjoint(loaded.used_bases)

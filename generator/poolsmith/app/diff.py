@@ -103,8 +103,10 @@ def _pairs(sides: BothSides) -> list[Pair]:
     then = {files.name: files for files in before.fleet.clusters} if sides.had_profiles else {}
     now = {files.name: files for files in after.fleet.clusters}
     names = cluster_names(sides.before.files)
-    gone = {name: load_cluster(before.tree, then[name], before.bases) for name in sorted(names - now.keys())}
-    come = {name: load_cluster(after.tree, now[name], after.bases) for name in sorted(now.keys() - names)}
+    gone = {
+        name: load_cluster(before.tree, then[name], before.bases, before.rings) for name in sorted(names - now.keys())
+    }
+    come = {name: load_cluster(after.tree, now[name], after.bases, after.rings) for name in sorted(now.keys() - names)}
     renamed = renamed_clusters(gone, come)
     bases = touched_bases(found, (before.bases, after.bases)) if found.bases else frozenset()
     pairs = []

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.policies.admission_check import AdmissionReviews
     from poolsmith.policies.supply.policy import SupplyPolicy
     from poolsmith.profiles.driver_image_list import DriverImageListSpec
+    from poolsmith.profiles.rings import Rings
 
 OUTPUT = "output"
 CLUSTERS = f"{OUTPUT}/clusters"
@@ -87,6 +88,15 @@ class Project:
 
         path = self.fleet.driver_images
         return (None, ()) if path is None else load_driver_images(self.tree, path)
+
+    @cached_property
+    def rings(self) -> Rings | None:
+        """The order of rings, and what is wrong with it; None without a file."""
+        if self.fleet.rings is None:
+            return None
+        from poolsmith.profiles.rings import load_rings  # on demand
+
+        return load_rings(self.tree, self.fleet.rings)
 
     @cached_property
     def predictions(self) -> Predictions:

@@ -19,6 +19,7 @@ from poolsmith.policies.files import SUPPLY
 from poolsmith.profiles.load_cluster import LoadedCluster, cluster_alone, load_cluster
 from poolsmith.review.change import ClusterChange, SeenCluster
 from poolsmith.review.gained import Elsewhere, gained_settings
+from poolsmith.review.ring_changes import left_ring, reordered_rings
 from poolsmith.review.switched_off import Shipped, switched_off
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Di
     if not run.project.judging_supply.is_kept:
         yield diagnose(NO_SUPPLY_POLICY, "the base has no sound policies/supply.yaml", whole_file(SUPPLY))
     yield from review_repository(run.project, judging, base, _reviewed(run, before))
+    if before is not None:
+        yield from reordered_rings(before.rings, run.project.rings)
     for change in cluster_changes(run, before):
         yield from review_cluster(run.project, before, change, judging)
         if change.after is not None:
@@ -62,6 +65,8 @@ def review_cluster(
     def accepts(cluster: str, workload: str, text: str) -> bool:
         return supply.accepts_setting(cluster, workload, text, judging.today)
 
+    if before is not None:
+        yield from left_ring(change, before.rings)
     yield from switched_off(change, project.judging_policies.admission[0], _shipped(project))
     yield from gained_settings(change, _elsewhere(project, before, change), accepts)
 
@@ -134,7 +139,7 @@ def base_project(base: BaseRevision) -> Project | None:
 
 
 def _inputs(project: Project, files: ClusterFiles) -> dict[str, str]:
-    return load_cluster(project.tree, files, project.bases).inputs
+    return load_cluster(project.tree, files, project.bases, project.rings).inputs
 
 
 def _seen(project: Project, files: ClusterFiles) -> SeenCluster | None:

@@ -136,6 +136,7 @@ class Run:
         yield from project.fleet.problems
         yield from project.bases.problems
         yield from project.driver_images[1]
+        yield from project.rings.problems if project.rings is not None else ()
         yield from project.policies.problems
         if project.judged_by is not None:
             from poolsmith.policies.revision import policy_changes  # on demand
@@ -143,6 +144,12 @@ class Run:
             yield from policy_changes(project.policies, project.judging_policies)
         if not self.is_whole:
             return
+        if project.rings is not None and project.rings.order is not None:
+            from poolsmith.profiles.load_cluster import load_cluster  # on demand
+            from poolsmith.profiles.ring_lead import ahead_of_rings  # on demand
+
+            clusters = (load_cluster(project.tree, files, project.bases, project.rings) for files in self.selected)
+            yield from ahead_of_rings(project.rings.order, clusters)
         used = used_bases | project.bases.used_by(project.bases.files.values())
         for name, file in project.bases.files.items():
             if name not in used:

@@ -17,6 +17,7 @@ from poolsmith.policies.waivers import WAIVERS, WaiverListSpec
 from poolsmith.profiles.cluster import ClusterSpec
 from poolsmith.profiles.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
 from poolsmith.profiles.node_pool import PoolSpec
+from poolsmith.profiles.rings import RING_ORDER, RingOrderSpec
 from poolsmith.profiles.teams import TEAMS, TeamListSpec
 from poolsmith.shape.json_schema import Kind, schema_of
 
@@ -46,6 +47,7 @@ POLICY_KINDS = (
 FACT_KINDS = (
     _kind(PACK, CatalogPackSpec, "catalog-pack", "Facts of releases beside those that come with poolsmith"),
     _kind(LOCK, CatalogLockSpec, "catalog-lock", "The packs of facts that a project takes"),
+    _kind(RING_ORDER, RingOrderSpec, "ring-order", "The order in which what is new reaches the clusters"),
     _kind(TEAMS, TeamListSpec, "team-list", "Which team may bring which clusters and bases into the fleet"),
 )
 """Of few projects, so that `init` does not write their schemas."""

@@ -58,7 +58,7 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
     """
     project = open_project(root)
     (files,) = project.select((name,))
-    loaded = load_cluster(project.tree, files, project.bases)
+    loaded = load_cluster(project.tree, files, project.bases, project.rings)
     problems = tuple(item for item in loaded.problems if item.severity is Severity.ERROR)
     cluster = loaded.cluster
     if cluster is None or problems or not project.unsound_bases.isdisjoint(loaded.used_bases):

@@ -167,7 +167,7 @@ def done_edits(project: Project, names: Sequence[str]) -> Edits:
 def _stack(project: Project, name: str) -> tuple[SourceFile, Stack]:
     """Raises UsageError, NoInputError."""
     (files,) = project.select((name,))
-    loaded = load_cluster(project.tree, files, project.bases)
+    loaded = load_cluster(project.tree, files, project.bases, project.rings)
     if loaded.cluster is None or loaded.file is None:
         raise UsageError(
             f"the profile of `{name}` has mistakes: `poolsmith generate --check` tells them; correct them first"
@@ -180,7 +180,7 @@ def driver_edits(project: Project, targets: Sequence[str], version: str, *, edit
 
     Of a whole cluster a full version is for pools that compile the driver, a branch for those with precompiled ones.
     """
-    fleet = [load_cluster(project.tree, files, project.bases) for files in project.select(())]
+    fleet = [load_cluster(project.tree, files, project.bases, project.rings) for files in project.select(())]
     wanted = {key for target in targets for key in _pools(project, fleet, target, version)}
     editor, bases = Editor(), dict[str, set[tuple[str, str]]]()
     for cluster in fleet:

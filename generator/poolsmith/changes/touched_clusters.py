@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.policies.files import ADMISSION, ENFORCEMENT, PRIVILEGES
-from poolsmith.profiles.fleet import BASES, CATALOG, DRIVER_IMAGES_FILE, PROFILES
+from poolsmith.profiles.fleet import BASES, CATALOG, DRIVER_IMAGES_FILE, PROFILES, RINGS_FILE
 from poolsmith.record import record
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def touched(before: Mapping[str, GitFile], after: Mapping[str, GitFile]) -> Touc
         why = "policies that are shipped to every cluster differ"
     elif DRIVER_IMAGES_FILE in paths:
         why = f"{DRIVER_IMAGES_FILE} differs"
+    elif RINGS_FILE in paths:
+        why = f"{RINGS_FILE} differs"
     elif any(path.startswith(_PACKS) for path in paths):
         why = "packs of facts differ"
     return Touched(paths=paths, why_all=why)

@@ -14,8 +14,8 @@ from poolsmith.cli.terminal import write
 def command(kind: str) -> int:
     """Print the JSON Schema of a KIND.
 
-    Cluster, NodePool, NodePoolBase, DriverImageList; of policies: PrivilegeGrant, PrivilegeEnforcement, SupplyPolicy,
-    WaiverList, RuleSettings, PolicyTest. Of the reports in JSON: report (of check and generate), diff,
+    Cluster, NodePool, NodePoolBase, DriverImageList, RingOrder; of policies: PrivilegeGrant, PrivilegeEnforcement,
+    SupplyPolicy, WaiverList, RuleSettings, PolicyTest. Of the reports in JSON: report (of check and generate), diff,
     inventory.
     """
     from poolsmith.app.schemas import schema_text

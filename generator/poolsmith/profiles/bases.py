@@ -14,6 +14,7 @@ from poolsmith.profiles.node_pool import PoolSpec
 from poolsmith.profiles.profile_sink import profile_sink
 from poolsmith.record import record
 from poolsmith.shape.documents import read_envelope, read_spec
+from poolsmith.shape.metadata import BaseMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +107,7 @@ def load_bases(tree: InputTree, paths: Iterable[str]) -> Bases:
             continue
         bases.problems.extend(file.problems)
         sink = profile_sink(file, partial=True)
-        metadata = read_envelope(file, "NodePoolBase", sink)
+        metadata = read_envelope(file, "NodePoolBase", sink, BaseMetadata)
         spec = file.data.get("spec")
         if spec is not None:
             read_spec(PoolSpec, spec, sink)

@@ -12,6 +12,8 @@ from poolsmith.shape.field import DNS_LABEL, OBJECT_NAME, PREFIXED_NAME, REGISTR
 from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
 
 REPO_URL = r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}"
+REVISION = r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}|sha256:[0-9a-f]{64}"
+REVISION_FORM = "refs/heads/<branch>, refs/tags/<tag>, a full commit id, or the sha256 digest of an artefact"
 _BRANCH = r"(?!refs/)[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*"
 
 
@@ -239,8 +241,8 @@ class Delivery:
     revision: str = spec(
         "Full git reference, tag or commit. Of an OCI artefact: its tag as refs/tags/<tag>, or its digest.",
         default="refs/heads/main",
-        pattern=r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}|sha256:[0-9a-f]{64}",
-        form="refs/heads/<branch>, refs/tags/<tag>, a full commit id, or the sha256 digest of an artefact",
+        pattern=REVISION,
+        form=REVISION_FORM,
     )
     path: str = spec(
         "Path of output/ in that repository.",
@@ -313,6 +315,13 @@ class ClusterSpec:
     """Everything that a cluster has once."""
 
     kubernetes: Kubernetes = spec("The cluster's Kubernetes.")
+    ring: str | None = spec(
+        "Ring in which the cluster gets what is new, of the order in profiles/_rings.yaml. Default: outside of it.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+        examples=("canary",),
+    )
     stack: Stack = spec("What manages the GPUs.")
     pool_label: str = spec(
         "Key of the node label that tells pools apart: the nodes of a pool have this key with the pool's label value.",

@@ -19,6 +19,7 @@ SCHEMAS = "_schemas"
 CATALOG = "_catalog"
 CLUSTER_FILE = "cluster.yaml"
 DRIVER_IMAGES_FILE = f"{PROFILES}/_driver-images.yaml"
+RINGS_FILE = f"{PROFILES}/_rings.yaml"
 TEAMS_FILE = f"{PROFILES}/_teams.yaml"
 _YAML = (".yaml", ".yml")
 
@@ -45,6 +46,7 @@ class FleetFiles:
     bases: tuple[str, ...]
     problems: tuple[Diagnostic, ...]
     driver_images: str | None = None
+    rings: str | None = None
 
 
 def find_fleet(tree: InputTree) -> FleetFiles:
@@ -52,7 +54,7 @@ def find_fleet(tree: InputTree) -> FleetFiles:
     listing = tree.listing(PROFILES)
     problems = list(listing.problems)
     files = [f"{PROFILES}/{name}" for name in listing.files if name.endswith(_YAML)]
-    problems.extend(_misplaced(path) for path in files if path not in (DRIVER_IMAGES_FILE, TEAMS_FILE))
+    problems.extend(_misplaced(path) for path in files if path not in (DRIVER_IMAGES_FILE, TEAMS_FILE, RINGS_FILE))
     bases: tuple[str, ...] = ()
     clusters = []
     for name in listing.folders:
@@ -69,6 +71,7 @@ def find_fleet(tree: InputTree) -> FleetFiles:
         bases=bases,
         problems=tuple(problems),
         driver_images=DRIVER_IMAGES_FILE if DRIVER_IMAGES_FILE in files else None,
+        rings=RINGS_FILE if RINGS_FILE in files else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, diagnose
@@ -18,6 +19,7 @@ from poolsmith.shape.reader import alternatives_of
 if TYPE_CHECKING:
     from poolsmith.profiles.bases import Bases
     from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.profiles.rings import Rings
     from poolsmith.sources.input_tree import InputTree
     from poolsmith.sources.source_file import SourceFile
 
@@ -52,11 +54,13 @@ class LoadedCluster:
         return {file.path: file for file in (*of_pools, *([self.file] if self.file is not None else ()))}
 
 
-def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases) -> LoadedCluster:
+def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases, rings: Rings | None = None) -> LoadedCluster:
     """Read and check a cluster's profiles. A mistake in one file does not hide those in another."""
     problems = list(files.problems)
     inputs: dict[str, str] = {}
     file, cluster = _load_cluster_file(tree, files, problems, inputs)
+    if file is not None and cluster is not None and cluster.spec.ring is not None:
+        cluster = _in_ring(file, cluster, rings, problems, inputs)
     pools: list[LoadedPool] = []
     names: dict[str, SourceFile] = {}
     used: set[str] = set()
@@ -89,6 +93,21 @@ def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases) -> LoadedCl
 def cluster_alone(tree: InputTree, files: ClusterFiles) -> Cluster | None:
     """What the cluster's own file says, for who does not ask about pools; None where it has mistakes."""
     return _load_cluster_file(tree, files, [], {})[1]
+
+
+def _in_ring(
+    file: SourceFile, cluster: Cluster, rings: Rings | None, problems: list[Diagnostic], inputs: dict[str, str]
+) -> Cluster | None:
+    """The cluster, delivered as its ring is; None where it can't be."""
+    from poolsmith.profiles.rings import NO_RINGS  # on demand
+
+    rings = rings or NO_RINGS
+    sink = profile_sink(file, subject=cluster.metadata.name)
+    spec = rings.delivered(cluster.spec, sink)
+    if rings.file is not None and rings.sets_revision(spec):
+        inputs[rings.file.path] = rings.file.digest
+    problems.extend(sink.found)
+    return None if sink.found else replace(cluster, spec=spec)
 
 
 def _load_cluster_file(

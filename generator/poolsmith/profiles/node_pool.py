@@ -23,7 +23,7 @@ from poolsmith.shape.field import (
     TOKEN,
     spec,
 )
-from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
+from poolsmith.shape.metadata import BASE_NAME, BASE_NAME_FORM, Metadata
 
 
 class TaintEffect(StrEnum):
@@ -280,8 +280,8 @@ class PoolSpec:
     extends: tuple[str, ...] = spec(
         "NodePoolBases to build on, left to right; this spec comes last. Maps merge, lists replace, null deletes.",
         default=(),
-        pattern=DNS_LABEL,
-        form="a DNS label",
+        pattern=BASE_NAME,
+        form=BASE_NAME_FORM,
         unique=True,
     )
     nodes: Nodes = spec("Which nodes.", default=Nodes())

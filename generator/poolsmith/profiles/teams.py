@@ -34,7 +34,7 @@ class Team:
     bases: tuple[str, ...] = spec(
         "Bases that it may bring; `*` stands for any letters.",
         default=(),
-        pattern=_PATTERN,
+        pattern=rf"{_PATTERN}(@[0-9A-Za-z.*-]{{1,32}})?",
         form=_FORM,
         examples=(["vision-*"],),
         unique=True,

@@ -13,7 +13,7 @@ from poolsmith.diagnostics.printable import kind_of, shorten
 from poolsmith.diagnostics.suggest import nearest
 from poolsmith.record import record
 from poolsmith.shape.field import Shape
-from poolsmith.shape.metadata import API_VERSION, Metadata
+from poolsmith.shape.metadata import API_VERSION, BaseMetadata, Metadata
 from poolsmith.shape.reader import INVALID, field_places, reader_for
 from poolsmith.sources.pointer import join
 
@@ -67,7 +67,9 @@ def kind_in(file: SourceFile) -> str:
     return kind if isinstance(kind, str) else ""
 
 
-def read_envelope(file: SourceFile, expected: str, sink: FileSink) -> Metadata | None:
+def read_envelope(
+    file: SourceFile, expected: str, sink: FileSink, of: type[Metadata | BaseMetadata] = Metadata
+) -> Metadata | None:
     """Check apiVersion, kind, metadata and unknown top-level keys; the metadata when it is sound."""
     data = file.data
     for key in data:
@@ -81,7 +83,7 @@ def read_envelope(file: SourceFile, expected: str, sink: FileSink) -> Metadata |
     metadata = _required(data, "metadata", sink)
     if metadata is None:
         return None
-    result: Metadata | None = _read(Metadata, metadata, "/metadata", replace(sink, partial=False))
+    result: Metadata | None = _read(of, metadata, "/metadata", replace(sink, partial=False))
     return result
 
 

@@ -7,7 +7,7 @@ import enum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from poolsmith.record import record
-from poolsmith.shape.metadata import API_VERSION, Metadata
+from poolsmith.shape.metadata import API_VERSION, BaseMetadata, Metadata
 from poolsmith.shape.reader import FieldReader, fields_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def schema_of(kind: Kind) -> dict[str, Any]:
         "properties": {
             "apiVersion": {"const": API_VERSION},
             "kind": {"const": kind.name},
-            "metadata": _reference(Metadata, definitions, partial=False),
+            "metadata": _reference(BaseMetadata if kind.is_part else Metadata, definitions, partial=False),
             "spec": {"type": "object"},
         },
     }

@@ -64,6 +64,7 @@ NO_SOURCE = {
     "/delivery/after/name": "the name of an object that is waited for",
     "/delivery/after/namespace": "where that object is",
     "/beside": "files of the repository that are read and never applied from here",
+    "/ring": "the name of a ring; the revision that it brings is judged as that of the delivery",
     "/owner": "text for people",
     "/acknowledge/fact": "a word",
     "/acknowledge/by": "text for people",

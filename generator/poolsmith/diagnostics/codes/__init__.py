@@ -16,6 +16,7 @@ from poolsmith.diagnostics.codes.policy import POLICY
 from poolsmith.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.diagnostics.codes.reading import READING
 from poolsmith.diagnostics.codes.review import REVIEW
+from poolsmith.diagnostics.codes.rings import RINGS
 from poolsmith.diagnostics.codes.runtime import RUNTIME
 from poolsmith.diagnostics.codes.scheduling import SCHEDULING
 from poolsmith.diagnostics.codes.schema import SCHEMA
@@ -28,6 +29,7 @@ CODE_BOOK = (
     *PACKS,
     *TEAMS,
     *SHAPE,
+    *RINGS,
     *COMPATIBILITY,
     *RUNTIME,
     *SCHEDULING,
