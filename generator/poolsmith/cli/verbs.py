@@ -19,6 +19,7 @@ VERBS = {
         "Print who may do what to the nodes and to the cluster, and which profile line causes it.",
     ),
     "images": ("images", "Print every image that the nodes will pull, for mirrors and scanners."),
+    "audit": ("audit", "Print which privilege was held where, from when until when, and who gave leave."),
     "inventory": (
         "inventory",
         "Print what the pools have: selectors, taints, resources, runtime classes, drivers, owners.",
