@@ -11,6 +11,7 @@ import pytest
 from docs import field_reference
 from poolsmith.ledger.grants.grant import GrantSpec
 from poolsmith.ledger.registry import GRANT_RULE_INFOS
+from poolsmith.policies.kyverno.rules import RULES
 
 PAGE = Path(__file__).parents[2] / "docs/grants.md"
 BLOCK = re.compile(r"```(?P<kind>console|text)\n(?P<text>.*?)```", re.DOTALL)
@@ -62,3 +63,13 @@ def test_a_new_value_is_reported_as_the_page_shows(run_cli, sample_project, repo
     (shown,) = blocks("text")
 
     assert shown in run_cli(["check", "--cluster", "edge", "--root", sample_project]).out
+
+
+def test_the_page_on_kyverno_has_the_rules_and_the_command_of_the_code(run_cli, repository):
+    text = (PAGE.parent / "neighbours.md").read_text("utf-8")
+    for rule in RULES:
+        assert f"| `{rule.policy}` | `{rule.rule}` | `" in text
+    command, _, shown = BLOCK.search(text)["text"].removeprefix("$ poolsmith ").partition("\n")
+    result = run_cli([*command.split(), "--root", repository])
+    assert result.code == 0
+    assert result.out.startswith(shown.partition("...")[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -11,10 +12,13 @@ from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.main import TOOL
 from poolsmith.cli.reports import print_problems
 from poolsmith.cli.terminal import tell, write
+from poolsmith.diagnostics.errors import UsageError
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
+
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 @click.command("grants")
@@ -26,14 +30,43 @@ if TYPE_CHECKING:
 @click.option(
     "--expires", metavar="DAY", type=click.DateTime(("%Y-%m-%d",)), default=None, help="The last day, in each grant."
 )
+@click.option(
+    "--export",
+    "engine",
+    type=click.Choice(["kyverno"]),
+    default=None,
+    help="Print what is granted in one cluster as PolicyExceptions of Kyverno.",
+)
+@click.option(
+    "--exception-namespace",
+    metavar="NAME",
+    default="kyverno",
+    show_default=True,
+    help="The namespace from which Kyverno takes exceptions.",
+)
+@options.today
 def command(
-    root: Path, clusters: tuple[str, ...], writes: bool, reason: str, owner: str, expires: datetime | None
+    root: Path,
+    clusters: tuple[str, ...],
+    writes: bool,
+    reason: str,
+    owner: str,
+    expires: datetime | None,
+    engine: str | None,
+    exception_namespace: str,
+    today: datetime | None,
 ) -> int:
     """Print the smallest grants for all privileges that nobody has granted yet.
 
     Who reviews them says reason, owner and the last day, here for all of them or in the files; until then `poolsmith
     check` reports them. Files that exist are never changed.
     """
+    if engine is not None:
+        if writes or reason or owner or expires is not None:
+            raise UsageError("--export takes no --write, --reason, --owner or --expires: these make new grants")
+        return _export(root, clusters, exception_namespace, today)
+    if today is not None:
+        raise UsageError("--today is for --export: which grants are still valid")
     from poolsmith.app.grants import missing_grants
     from poolsmith.ledger.grants.proposal_text import Answers
     from poolsmith.report.grants_text import grants_yaml, summary
@@ -56,4 +89,23 @@ def command(
         write(f"{told}\n")
     for text in result.unknown:
         tell([f"unknown: {text}"])
+    return Exit.CLEAN
+
+
+def _export(root: Path, clusters: tuple[str, ...], namespace: str, day: datetime | None) -> int:
+    import datetime as dt
+
+    from poolsmith.app.exported_grants import exported_grants
+    from poolsmith.sources.yaml_writer import emit_all
+
+    if not _NAMESPACE.fullmatch(namespace):
+        raise UsageError("--exception-namespace takes the name of a namespace")
+    today = day.date() if day is not None else dt.datetime.now(dt.UTC).date()
+    result = exported_grants(root, clusters, today=today, namespace=namespace)
+    if result.export is None:
+        print_problems(result.diagnostics, output_format="text", tool=TOOL)
+        return Exit.FINDINGS
+    write(emit_all(result.export.documents))
+    tell([f"left out: {text}" for text in result.export.unsaid])
+    tell([f"unknown: {text}" for text in result.unknown])
     return Exit.CLEAN
