@@ -200,3 +200,24 @@ def test_what_comes_to_the_same_is_said_to_be_nothing_that_is_delivered(reposito
 
     assert told(change).verdict.startswith("nothing that is delivered changes")
     assert words(change, Part.DISRUPTION) == []
+
+
+RINGS = "apiVersion: poolsmith/v1\nkind: RingOrder\nmetadata: {name: rings}\nspec: {order: [first, last]}\n"
+
+
+@pytest.mark.parametrize("edited", [("lab",), ("lab", "two"), ("lab", "out")])
+def test_rings_that_are_disturbed_by_one_merge_are_told(repository_of, edited):
+    files = project("a", two=("a",), out=("a",)) | {"profiles/_rings.yaml": RINGS}
+    for name, ring in (("lab", "first"), ("two", "last")):
+        path = f"profiles/{name}/cluster.yaml"
+        files[path] = files[path].replace("spec:\n", f"spec:\n  ring: {ring}\n")
+    repository = repository_of(files)
+    for name in edited:
+        path = f"profiles/{name}/a.yaml"
+        repository.write({path: files[path].replace("580.126.20", "580.159.03")})
+    change = changes(repository)
+    lines = [text for text in words(change, Part.DISRUPTION) if "several rings" in text]
+
+    assert [cluster.ring for cluster in change.clusters if cluster.name == "lab"] == ["first"]
+    assert bool(lines) is ("two" in edited)
+    assert ("2 rings at once" in told(change).verdict) is ("two" in edited)

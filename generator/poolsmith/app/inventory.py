@@ -58,7 +58,7 @@ def _pool(seen: SeenCluster, pool: PoolPlan, offered: frozenset[str], path: str)
         cluster=seen.plan.name,
         pool=pool.name,
         owner=spec.owner or cluster.owner,
-        ring=getattr(cluster, "ring", None),
+        ring=cluster.ring,
         release=cluster.stack.release,
         selector=(InventoryLabel(key=cluster.pool_label, value=pool.label_value),),
         taints=tuple(

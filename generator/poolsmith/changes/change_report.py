@@ -264,6 +264,8 @@ class ClusterDiff:
     renamed_from: str = ""
     old_release: str = ""
     new_release: str = ""
+    ring: str = ""
+    """After the change; empty outside of the rings."""
     fields: tuple[FieldChange, ...] = ()
     """Of the cluster's own profile."""
     pools: tuple[PoolChange, ...] = ()

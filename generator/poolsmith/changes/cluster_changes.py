@@ -84,6 +84,7 @@ def cluster_diff(
         renamed_from=old.plan.name if is_renamed else "",
         old_release=old.prediction.installation.release,
         new_release=new.prediction.installation.release,
+        ring=new.plan.cluster.spec.ring or "",
         fields=cluster_fields(old.loaded, new.loaded),
         pools=pools,
         privileges=privilege_changes(old, new, judges.grants, new_names) if pair.has_ledger_changes else (),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.changes.admitted_pools import admitted_points
 from poolsmith.changes.compared import scope
+from poolsmith.changes.rings_at_once import ring_points
 from poolsmith.changes.told import Part, Section, Told, Weight
 from poolsmith.changes.told_content import (
     drift_points,
@@ -49,7 +50,7 @@ def told(report: ChangeReport) -> Told:
         Part.RELEASE: release_points(clusters, fleet),
         Part.MORE: _more(clusters, fleet),
         Part.LESS: privilege_points(clusters, fleet, more=False),
-        Part.DISRUPTION: disruption_points(clusters, fleet),
+        Part.DISRUPTION: (*ring_points(clusters), *disruption_points(clusters, fleet)),
         Part.IMAGES: image_points(clusters, fleet),
         Part.FIELDS: field_points(clusters, fleet),
         Part.OBJECTS: object_points(clusters, fleet),

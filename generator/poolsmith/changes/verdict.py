@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.change_report import DisruptionKind, Standing
+from poolsmith.changes.rings_at_once import disturbed_rings
 from poolsmith.changes.told_privileges import privilege_count
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.listing import counted, plural
@@ -26,6 +27,7 @@ def verdict(report: ChangeReport) -> str:
         *_findings(report.new_findings),
         *_privileges(report.clusters),
         *_disturbed(report.clusters),
+        *_rings(report.clusters),
         *_fleet(report.clusters),
         *_drift(report.clusters),
         *_fixed(report.fixed_findings),
@@ -117,6 +119,11 @@ def _disturbed(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
     if stopped := by_kind[DisruptionKind.STOPPED]:
         names = {item.what for _, item in stopped}
         yield f"{counted(len(names), 'workload')} {'stops' if len(names) == 1 else 'stop'}"
+
+
+def _rings(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
+    if len(rings := disturbed_rings(clusters)) > 1:
+        yield f"{counted(len(rings), 'ring')} at once"
 
 
 def _drivers(found: list[tuple[str, Disruption]]) -> str:
