@@ -33,6 +33,11 @@ def put_behind_mirrors(root, *, reviewed=True, charts=True):
         text = file.read_text()
         if charts:
             text = re.sub(r"(\n    repoURL: .*)", rf"\1\n    chartRepo: {CHARTS}", text, count=1)
+        fact = "    - {fact: package-source, by: gpu-platform, date: 2026-11-20}\n"
+        if "\n  acknowledge:\n" in text:
+            text = text.replace("\n  acknowledge:\n", f"\n  acknowledge:\n{fact}")
+        else:
+            text = f"{text.rstrip()}\n  acknowledge:\n{fact}"
         file.write_text(f"{text.rstrip()}\n  registry:\n    mirrors:{lines}\n")
     if reviewed:
         supply = root / "policies/supply.yaml"

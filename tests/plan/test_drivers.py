@@ -14,6 +14,11 @@ SECRET, CONFIG_MAP = "licensingSecret: lic", "licensingConfigMap: lic"
 OBJECTS = "driverMode: nvidia-driver"
 
 
+BEHIND = {"registry": "{mirrors: {nvcr.io: registry.example.com}}"}
+REPOSITORIES = "repoConfig: {name: apt, files: [mirror.list]}"
+REACHED = "[{fact: package-source}]"
+
+
 def on(release, more=""):
     return {"stack": f"{{release: {release}{', ' if more else ''}{more}}}"}
 
@@ -33,6 +38,12 @@ def container(version, **fields):
 
 # what it is, cluster, pool, the finding and its place, words of the help; a passing one has no finding
 CASES = [
+    # behind mirrors
+    ("compiled", BEHIND, {}, "package-source-unstated 8:12", "fact: package-source"),
+    ("compiled, with repositories", BEHIND, {"driver": f"{{source: container, {REPOSITORIES}}}"}, None, ""),
+    ("compiled, and the nodes reach them", {**BEHIND, "acknowledge": REACHED}, {}, None, ""),
+    ("compiled, and these nodes reach them", BEHIND, {"acknowledge": REACHED}, None, ""),
+    ("precompiled behind mirrors", BEHIND, PRECOMPILED, None, ""),
     # vGPU guests
     ("a guest", {}, {"driver": GUEST % SECRET}, None, ""),
     ("a guest of old", on("v25.3.4"), {"driver": GUEST % CONFIG_MAP}, None, ""),

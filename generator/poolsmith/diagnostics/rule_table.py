@@ -79,6 +79,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM239", "driver-too-old", "error", ()),
     ("PSM240", "mig-layout", "error", ()),
     ("PSM241", "sharing-contradiction", "error", ()),
+    ("PSM242", "package-source-unstated", "warning", ()),
     ("PSM243", "startup-taint-missing", "warning", ()),
     ("PSM244", "startup-taint-permanent", "warning", ()),
     ("PSM245", "taint-twice", "error", ()),

@@ -8,6 +8,7 @@ from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import shape
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.mixed_runtimes import ACKNOWLEDGEMENT
+from poolsmith.plan.registry import PACKAGE_SOURCE
 from poolsmith.profiles.acknowledged_facts import is_of_cluster, is_of_pool
 from poolsmith.profiles.cluster import Engine, StackKind
 from poolsmith.profiles.driver import DriverSource
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
-CLUSTER_FACTS = (ACKNOWLEDGEMENT,)
+CLUSTER_FACTS = (ACKNOWLEDGEMENT, PACKAGE_SOURCE)
 _BY_ENGINE = {
     Engine.ARGOCD: (("sourceRef", "Flux"), ("verify", "Flux")),
     Engine.FLUX: (("destination", "Argo CD"), ("project", "Argo CD"), ("hydrate", "Argo CD")),
@@ -37,7 +38,7 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             help="remove it; the operator's exporter is set under `stack.values.dcgmExporter`",
         )
     _check_upgrade(plan, facts)
-    known = tuple(facts.catalog.sandbox["hostFacts"])
+    known = (*facts.catalog.sandbox["hostFacts"], PACKAGE_SOURCE)
     for index, item in enumerate(plan.cluster.spec.acknowledge):
         if item.fact not in CLUSTER_FACTS and not is_of_cluster(item.fact):
             facts.report_cluster(

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.charts import SUBCHART
 from poolsmith.diagnostics.codes import compatibility as codes
+from poolsmith.diagnostics.codes.driver import PACKAGE_SOURCE_UNSTATED
 from poolsmith.plan.facts import with_values
 from poolsmith.plan.origin import Derived, FromCatalog, Origin
 from poolsmith.plan.plan import ClusterPlan, KubernetesObject, PoolDriverObject, ValueSetting
 from poolsmith.profiles.cluster import NfdProvider
+from poolsmith.profiles.driver import DriverSource
 from poolsmith.sources.nested import value_at
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from poolsmith.catalog.chart_workloads import ChartEntry
     from poolsmith.plan.facts import Facts
 
+PACKAGE_SOURCE = "package-source"
+"""Acknowledged of a cluster or pool: driver containers reach the packages that they are compiled with."""
 MIRRORS = "/spec/registry/mirrors"
 SECRETS = "/spec/registry/pullSecrets"
 
@@ -28,6 +32,7 @@ def mirror_images(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     registry = plan.cluster.spec.registry
     if registry.mirrors:
         plan = _mirror(plan, registry.mirrors, facts)
+        _report_packages(plan, facts)
     if registry.pull_secrets:
         plan = _add_secrets(plan, list(registry.pull_secrets), facts)
     return plan
@@ -109,6 +114,25 @@ def _report_unreached(plan: ClusterPlan, mirrors: dict[str, str], facts: Facts) 
                     f"manifests are taken from {source.repository}, and name images of {host}",
                     help="mirror that repository as well, or let the nodes' runtime know the mirror",
                 )
+
+
+def _report_packages(plan: ClusterPlan, facts: Facts) -> None:
+    """Drivers that are compiled from packages which no mirror of images has."""
+    everywhere = any(item.fact == PACKAGE_SOURCE for item in plan.cluster.spec.acknowledge)
+    for pool in plan.pools:
+        spec = pool.profile.spec
+        if pool.driver is None or pool.driver.source != DriverSource.CONTAINER or spec.driver.repo_config is not None:
+            continue
+        if everywhere or any(item.fact == PACKAGE_SOURCE for item in spec.acknowledge):
+            continue
+        facts.report_pool(
+            PACKAGE_SOURCE_UNSTATED,
+            pool,
+            "/spec/driver/source",
+            f"the driver of `{pool.name}` is compiled on the nodes, from packages that no mirror of images has",
+            help="name your repositories in `driver.repoConfig`; or, if the nodes reach the packages, write in "
+            f"{plan.cluster.path}: `acknowledge: [{{fact: {PACKAGE_SOURCE}, by: <who>, date: <year-month-day>}}]`",
+        )
 
 
 def _at(reference: str, facts: Facts) -> Origin:

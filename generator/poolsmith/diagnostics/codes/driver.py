@@ -112,6 +112,23 @@ DRIVER_TOO_OLD = RuleInfo(
     references=("docs.nvidia.com MIG user guide; NVIDIA/cloud-native-docs:gpu-operator/platform-support.rst",),
 )
 
+PACKAGE_SOURCE_UNSTATED = RuleInfo(
+    code="PSM242",
+    name="package-source-unstated",
+    severity=Severity.WARNING,
+    what="A driver is compiled on the nodes of a cluster with registry mirrors, and nothing says where its packages "
+    "come from.",
+    why=(
+        "The driver container fetches headers and modules of the node's kernel from the system's package repositories. "
+        "Mirrors of images do not help it: without the internet the build fails, on every node."
+    ),
+    symptom="nvidia-driver-ctr restarts: it can't install the kernel's headers, or reach the package repositories",
+    fix="name your repositories in `driver.repoConfig`, take a precompiled driver, or acknowledge that the nodes reach "
+    "the packages: `acknowledge: [{fact: package-source, ...}]`",
+    bad="registry: {mirrors: {nvcr.io: registry.example.com/nvcr}}   # and the pool: driver: {source: container}\n",
+    good="driver: {source: container, repoConfig: {name: apt-sources, files: [mirror.list]}}\n",
+    references=("NVIDIA/gpu-operator issue 299",),
+)
 DRIVER = (
     UNKNOWN_DRIVER_IMAGE,
     DRIVER_IMAGE_NOT_LISTED,
@@ -121,4 +138,5 @@ DRIVER = (
     DRIVER_VERSION_UNSTATED,
     DRIVER_FOLDER,
     DRIVER_TOO_OLD,
+    PACKAGE_SOURCE_UNSTATED,
 )
