@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.catalog.crds import read_crds
 from poolsmith.catalog.upgrades import is_back, read_upgrades, steps
 from poolsmith.changes.change_report import ReleaseChange, ReleaseChangeKind
-from poolsmith.changes.default_changes import default_changes
 from poolsmith.changes.pool_words import on_pools
-from poolsmith.changes.upgrade_issues import concerned
 from poolsmith.diagnostics.listing import joined, listed
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.plan.plan import PROVISIONER
@@ -53,6 +51,8 @@ def _of_releases(before: SeenCluster, after: SeenCluster, catalog: Catalog) -> I
     yield from _driver_labels(before, after)
     yield from _sandboxes(before, after, catalog)
     yield from _issues(before, after)
+    from poolsmith.changes.default_changes import default_changes  # on demand
+
     for words in default_changes(before, after):
         yield _change(ReleaseChangeKind.DEFAULT, words, after)
 
@@ -111,6 +111,8 @@ def _sandboxes(before: SeenCluster, after: SeenCluster, catalog: Catalog) -> Ite
 
 
 def _issues(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseChange]:
+    from poolsmith.changes.upgrade_issues import concerned  # on demand
+
     for issue in read_upgrades().new_issues(*_releases(before, after)):
         pools = concerned(issue, after)
         if pools is not None:
