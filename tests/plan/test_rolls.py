@@ -13,6 +13,7 @@ OLD, NEW = "5.15.0-105-generic", "5.15.0-113-generic"
 BOTH = {"kernel": f"{{releases: [{OLD}, {NEW}]}}"}
 PRECOMPILED = {"driver": '{source: precompiled, version: "570"}'}
 OBJECTS = {"stack": "{release: v25.3.4, driverMode: nvidia-driver}"}
+LATER = {"stack": "{release: v26.3.3, driverMode: nvidia-driver}"}
 POLICY = {"stack": "{release: v25.3.4}"}
 
 
@@ -118,3 +119,12 @@ def test_one_finding_is_at_the_second_item_where_only_that_is_wrong(resolve):
 
     assert "23.33" in found.message
     assert str(found.primary.span).endswith("a.yaml:5:40")
+
+
+def test_a_version_without_a_row_is_told_though_the_one_before_has_one(resolve):
+    pool = {"os": '{id: ubuntu, versions: ["22.04", "20.04"]}', "driver": "{source: container}"}
+    found = [item for item in resolve(LATER, {"a": pool}).diagnostics if item.name == "no-support-row"]
+    before = {**pool, "os": '{id: ubuntu, version: "22.04"}'}
+
+    assert [item for item in resolve(LATER, {"a": before}).diagnostics if item.name == "no-support-row"] == []
+    assert "/spec/os/versions/1" in {item.primary.pointer for item in found}

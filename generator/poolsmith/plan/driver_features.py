@@ -95,9 +95,13 @@ def _check_storage(pool: PoolPlan, facts: Facts) -> None:
 
 def _note_system(pool: PoolPlan, pointer: str, what: str, systems: dict[str, tuple[str, ...]], facts: Facts) -> None:
     """Where the documentation of the release's line names some systems, and this one is not among them."""
-    line, os = facts.need_release().line, pool.profile.spec.os
+    line, spec = facts.need_release().line, pool.profile.spec
     named = systems.get(line)
-    if named is not None and not {f"{os.id}{os.version}", f"{os.id}{os.version.partition('.')[0]}"} & set(named):
+    versions = {system.version for system in spec.systems}
+    known = set(named or ())
+    if named is not None and any(
+        known.isdisjoint((f"{spec.os.id}{version}", f"{spec.os.id}{version.partition('.')[0]}")) for version in versions
+    ):
         facts.report_pool(
             codes.NO_SUPPORT_ROW,
             pool,

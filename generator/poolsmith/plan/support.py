@@ -26,13 +26,16 @@ def note_support(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         return plan
     column = facts.distribution.column if facts.distribution else "kubernetes"
     for pool in plan.pools:
-        os = pool.profile.spec.os
-        if not matrix.covers(os_id=os.id, os_version=os.version, column=column, kubernetes=kubernetes.version):
+        spec = pool.profile.spec
+        pointers = {system.version: system.version_pointer for system in spec.systems}
+        for version, pointer in pointers.items():
+            if matrix.covers(os_id=spec.os.id, os_version=version, column=column, kubernetes=kubernetes.version):
+                continue
             facts.report_pool(
                 codes.NO_SUPPORT_ROW,
                 pool,
-                "/spec/os",
-                f"the matrix of {release.line} has no row for {os.id} {os.version} "
+                pointer if len(pointers) > 1 else "/spec/os",
+                f"the matrix of {release.line} has no row for {spec.os.id} {version} "
                 f"with {kubernetes.distribution} {kubernetes.version}",
                 help="nothing to do, if it works for you",
             )
