@@ -73,7 +73,7 @@ PATHS = {
 }
 UNKNOWN = [
     # file, text, replacement, finding, place, words of the help
-    (CLUSTER, "v26.3.3", "v26.3.4", "unknown-release", ":10:5", ("`v26.3.3`", "catalog entry")),
+    (CLUSTER, "v26.3.3", "v26.3.4", "unknown-release", ":10:5", ("`v26.3.3`", "docs/catalog-packs.md")),
     (CLUSTER, "kubeadm", "kubadm", "unknown-distribution", ":8:5", ("`kubeadm`",)),
     (CLUSTER, "kubeadm", "openshift", "unknown-distribution", ":8:5", ()),
     (POOL, "id: ubuntu", "id: ubunto", "unknown-operating-system", ":7:5", ("`ubuntu`", "os.imageTag")),

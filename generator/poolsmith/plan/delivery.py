@@ -31,6 +31,9 @@ _FETCHED = {
 }
 
 
+_REVISION = "/spec/delivery/revision"
+
+
 def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """What is generated holds no credentials, so that Flux itself can fetch from https addresses only."""
     delivery = plan.cluster.spec.delivery
@@ -43,8 +46,8 @@ def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
                 return plan
             facts.report_cluster(
                 codes.DELIVERY_SOURCE,
-                "/spec/delivery/revision",
-                f"an OCI artefact has no revision `{delivery.revision}`",
+                _REVISION if facts.file.has(_REVISION) else "/spec/delivery/repoURL",
+                f"`delivery.repoURL` is an OCI artefact, which has no revision `{delivery.revision}`",
                 help="write its tag as refs/tags/<tag>, or its digest as sha256:<digest>",
             )
             return plan

@@ -26,8 +26,20 @@ _LEFT_ALONE = {
     "engine",
     "distribution",
     "upgradingFrom",
+    "ring",
+    "beside",
+    "after",
+    "verify",
+    "hydrate",
+    "provisionedBy",
+    "versions",
+    "releases",
+    "repoConfig",
+    "certConfig",
+    "kernelModuleConfig",
 }
-"""Fields whose values are names of something that has to exist, or that have random values of their own."""
+"""Fields whose values are names of something that has to exist, that have random values of their own, or that stand in the
+place of another field."""
 
 
 @cache

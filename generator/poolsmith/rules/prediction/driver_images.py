@@ -52,8 +52,8 @@ def judge_driver_images(
                 if is_listed
                 else f"whether `{image}` exists is unknown: {DRIVER_IMAGES_FILE} lacks the repository",
                 layers[pool].locate(pointer),
-                help=f"mirror the image first; once the registry has it, add `{tag}` to the tags of `{repository}`, or "
-                "list them anew: `poolsmith images --import LISTING`",
+                help=f"mirror the image first; once the registry has it, add `{tag}` to the tags of `{repository}` in "
+                f"{DRIVER_IMAGES_FILE}, or list them anew: `poolsmith images --import LISTING`",
                 subject=f"{loaded.name}/{pool}",
                 severity=Severity.ERROR if is_listed else None,
             )
