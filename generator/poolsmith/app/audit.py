@@ -28,6 +28,7 @@ from poolsmith.shape.field import matches
 from poolsmith.shape.review import DATE
 from poolsmith.sources.git import Git
 from poolsmith.sources.input_tree import InputTree
+from poolsmith.sources.pod_template import mapping
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -251,16 +252,16 @@ class _History:
 
 def _privileges_of(body: Mapping[str, Any]) -> dict[tuple[str, str, str], frozenset[Privilege]]:
     pools: dict[str, list[str]] = {}
-    for pool, entry in _mapping(body.get("pools")).items():
-        for key in _list(_mapping(entry).get("workloads")):
+    for pool, entry in mapping(body.get("pools")).items():
+        for key in _list(mapping(entry).get("workloads")):
             pools.setdefault(str(key), []).append(str(pool))
-    accounts = _mapping(body.get("accounts"))
+    accounts = mapping(body.get("accounts"))
     found: dict[tuple[str, str, str], frozenset[Privilege]] = {}
-    for key, entry in _mapping(body.get("workloads")).items():
-        workload = _mapping(entry)
+    for key, entry in mapping(body.get("workloads")).items():
+        workload = mapping(entry)
         account = f"{str(key).partition('/')[0]}/{workload.get('account')}"
-        parts = {"": [*_mapping(workload.get("pod")), *_mapping(accounts.get(account))]}
-        parts |= {str(name): list(_mapping(held)) for name, held in _mapping(workload.get("containers")).items()}
+        parts = {"": [*mapping(workload.get("pod")), *mapping(accounts.get(account))]}
+        parts |= {str(name): list(mapping(held)) for name, held in mapping(workload.get("containers")).items()}
         for pool in pools.get(str(key), ()):
             for container, tokens in parts.items():
                 if privileges := frozenset(_tokens(tokens)):
@@ -272,10 +273,6 @@ def _tokens(tokens: Iterable[Any]) -> Iterator[Privilege]:
     for token in tokens:
         with suppress(PrivilegeError):
             yield from parse_privileges(str(token))
-
-
-def _mapping(value: Any) -> Mapping[Any, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _list(value: Any) -> list[Any]:

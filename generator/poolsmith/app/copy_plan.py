@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.cluster_run import plan_cluster
-from poolsmith.app.project import open_project
-from poolsmith.diagnostics import Diagnostic, Severity, UsageError, sorted_unique
+from poolsmith.app.images import planned_clusters
+from poolsmith.diagnostics import Diagnostic, UsageError
 from poolsmith.diagnostics.listing import counted
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.output.collector import rarely_collecting
 from poolsmith.record import record
 from poolsmith.shape.field import REGISTRY, matches
 
@@ -74,10 +72,7 @@ def copy_plan(root: Path, clusters: Sequence[str], to: str | None) -> CopyPlan:
     """`to` is a mirror for all hosts that the profiles name none for. Raises UsageError, NoInputError."""
     if to is not None and not matches(REGISTRY, to):
         raise UsageError(f"`{to}` is no registry: write a host, with a path where needed")
-    project = open_project(root)
-    with rarely_collecting():
-        runs = [plan_cluster(project, files) for files in project.select(clusters)]
-    errors = sorted_unique(item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR)
+    runs, errors = planned_clusters(root, clusters)
     known = [(run.plan, run.prediction) for run in runs if run.plan is not None and run.prediction is not None]
     return CopyPlan(
         images=_images(known, to),
@@ -109,8 +104,8 @@ def _images(known: Iterable[tuple[ClusterPlan, Prediction]], to: str | None) -> 
 
 
 def _published(image: str, mirrors: dict[str, str]) -> str:
-    """An image as its publisher names it."""
-    for host, mirror in mirrors.items():
+    """An image as its publisher names it; of mirrors below one another, the nearest is meant."""
+    for host, mirror in sorted(mirrors.items(), key=lambda item: -len(item[1])):
         if image.startswith(f"{mirror}/"):
             return host + image[len(mirror) :]
     return image

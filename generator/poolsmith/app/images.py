@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from poolsmith.app.cluster_run import PlannedCluster
     from poolsmith.operands.images import ImageUse
 
 
@@ -29,12 +30,17 @@ class ImagesResult:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def images(root: Path, clusters: Sequence[str]) -> ImagesResult:
-    """Raises UsageError, NoInputError."""
+def planned_clusters(root: Path, clusters: Sequence[str]) -> tuple[list[PlannedCluster], tuple[Diagnostic, ...]]:
+    """The clusters named, or all, and the errors of their profiles. Raises UsageError, NoInputError."""
     project = open_project(root)
     with rarely_collecting():
         runs = [plan_cluster(project, files) for files in project.select(clusters)]
-    errors = sorted_unique(item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR)
+    return runs, sorted_unique(item for run in runs for item in run.diagnostics if item.severity is Severity.ERROR)
+
+
+def images(root: Path, clusters: Sequence[str]) -> ImagesResult:
+    """Raises UsageError, NoInputError."""
+    runs, errors = planned_clusters(root, clusters)
     predicted = [(run.loaded.name, run.prediction) for run in runs if run.prediction is not None]
     return ImagesResult(
         clusters=tuple((name, prediction.images()) for name, prediction in predicted),

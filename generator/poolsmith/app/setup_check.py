@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.plan.origin import profile_inputs
 from poolsmith.record import record
+from poolsmith.repository.manifest_files import unfolded
 from poolsmith.rules.setup.needs import SetupResult, run_setup_rules
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
-from poolsmith.rules.setup.views import unfolded, views_of
+from poolsmith.rules.setup.views import views_of
 from poolsmith.sources.nested import value_at
 from poolsmith.values.places import values_in
 

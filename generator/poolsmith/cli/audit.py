@@ -37,6 +37,7 @@ def command(root: Path, clusters: tuple[str, ...], since: str, until: str, outpu
     generated anew, and nothing but git objects is read. What can't be read is told, and the exit code is 1.
     """
     from poolsmith.app.audit import audit
+    from poolsmith.diagnostics.masking import masked
     from poolsmith.report.audit import audit_csv, audit_json, audit_markdown
     from poolsmith.report.layout import ReportContext
 
@@ -46,5 +47,5 @@ def command(root: Path, clusters: tuple[str, ...], since: str, until: str, outpu
     else:
         write(audit_csv(found) if output_format == "csv" else audit_markdown(found))
     if output_format == "csv":
-        tell([f"not evaluated: {item}" for item in found.not_evaluated])
+        tell([f"not evaluated: {masked(item)}" for item in found.not_evaluated])
     return Exit.FINDINGS if found.not_evaluated else Exit.CLEAN

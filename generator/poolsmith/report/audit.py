@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,7 @@ from poolsmith.diagnostics.masking import masked
 from poolsmith.record import record
 from poolsmith.report.diff_json import record_body
 from poolsmith.report.markdown_text import code as code_span
-from poolsmith.report.table_cells import harmless_cell
+from poolsmith.report.table_cells import csv_table
 
 if TYPE_CHECKING:
     from poolsmith.report.layout import ReportContext
@@ -95,12 +93,7 @@ def audit_json(audit: Audit, context: ReportContext) -> str:
 
 def audit_csv(audit: Audit) -> str:
     """RFC 4180; no cell is a formula to a spreadsheet."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for item in audit.held:
-        writer.writerow([harmless_cell(masked(text)) for text in _cells(item)])
-    return out.getvalue()
+    return csv_table(_COLUMNS, map(_cells, audit.held))
 
 
 def audit_markdown(audit: Audit) -> str:

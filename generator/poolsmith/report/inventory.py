@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.masking import masked
 from poolsmith.record import record
 from poolsmith.report.diff_json import record_body
-from poolsmith.report.table_cells import harmless_cell
+from poolsmith.report.table_cells import csv_table
 
 if TYPE_CHECKING:
     from poolsmith.report.layout import ReportContext
@@ -119,12 +117,7 @@ _COLUMNS = (
 
 def inventory_csv(inventory: Inventory) -> str:
     """A pool a line (RFC 4180). No cell is a formula to a spreadsheet."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for pool in inventory.pools:
-        writer.writerow([harmless_cell(masked(text)) for text in _cells(pool)])
-    return out.getvalue()
+    return csv_table(_COLUMNS, map(_cells, inventory.pools))
 
 
 def inventory_text(inventory: Inventory) -> str:

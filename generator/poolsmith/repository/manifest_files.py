@@ -15,6 +15,8 @@ from poolsmith.sources.stream_places import StreamPlaces
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.diagnostics import Diagnostic
 
 YAML_ENDINGS = (".yaml", ".yml")
@@ -105,3 +107,14 @@ def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], 
     stream = StreamPlaces(shown, text)
     found = enumerate(documents)
     return [CheckedDocument(shown, index, data, text, stream) for index, data in found if data is not None], None
+
+
+def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The object with an empty pointer, or the items of a list, each with its own."""
+    items = document.data.get("items") if document.kind.endswith("List") else None
+    if not isinstance(items, list):
+        yield "", document.data
+        return
+    for index, item in enumerate(items):
+        if isinstance(item, dict):
+            yield f"/items/{index}", item

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.kustomize_roots import changed_files, patch_files
+from poolsmith.repository.manifest_files import unfolded
 from poolsmith.repository.template_kinds import (
     AGENT_FILE,
     CAPACITY,
@@ -92,18 +93,8 @@ def _templates(document: CheckedDocument) -> Iterator[NodeTemplate]:
         if (kind := _kindless(data)) is not None:
             yield _template(document, kind, f"the configuration in {document.path}", (_stem(document.path),), "")
         return
-    for top, body in _items(document):
+    for top, body in unfolded(document):
         yield from _of_object(document, top, body)
-
-
-def _items(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
-    items = document.data.get("items") if document.kind.endswith("List") else None
-    if not isinstance(items, list):
-        yield "", document.data
-        return
-    for index, item in enumerate(items):
-        if isinstance(item, dict):
-            yield f"/items/{index}", item
 
 
 def _of_object(document: CheckedDocument, top: str, body: dict[str, Any]) -> Iterator[NodeTemplate]:
@@ -211,7 +202,7 @@ class _Machines:
 
 def _machines(tree: CheckedTree) -> Iterator[_Machines]:
     for document in tree.objects:
-        for top, body in _items(document):
+        for top, body in unfolded(document):
             group = text_of(body.get("apiVersion")).partition("/")[0]
             if body.get("kind") not in MACHINES or group != MACHINES_GROUP:
                 continue

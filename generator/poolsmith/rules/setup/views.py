@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import Catalog
 from poolsmith.repository.kustomize_roots import folder_of, patch_files, roots_of_files
+from poolsmith.repository.manifest_files import unfolded
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
 from poolsmith.sources.pointer import join
 from poolsmith.sources.stream_places import StreamPlaces
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.diagnostics import Location
-    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.repository.manifest_files import CheckedTree
     from poolsmith.rules.setup.given_nodes import GivenNodes
     from poolsmith.rules.setup.view import Place
     from poolsmith.values.places import FoundValues
@@ -147,17 +148,6 @@ def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[
             for index in nearest:
                 found[index].append(item)
     return found
-
-
-def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The object with an empty pointer, or the items of a list, each with its own."""
-    items = document.data.get("items") if document.kind.endswith("List") else None
-    if not isinstance(items, list):
-        yield "", document.data
-        return
-    for index, item in enumerate(items):
-        if isinstance(item, dict):
-            yield f"/items/{index}", item
 
 
 def _place(places: StreamPlaces, document: int, top: str) -> Place:
