@@ -20,7 +20,7 @@ CLUSTERS_OF_A_RELEASE = 40 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" els
 SEED = 20261122
 
 
-class _Enough(Exception):
+class _EnoughError(Exception):
     """Ends a run of Hypothesis."""
 
 
@@ -44,7 +44,7 @@ def drawn(folder: Path, projects: SearchStrategy, wanted: int) -> list[Path]:
     @given(files=projects)
     def draw(files):
         if len(found) >= wanted:
-            raise _Enough
+            raise _EnoughError
         root = folder / str(len(found))
         for path, data in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def drawn(folder: Path, projects: SearchStrategy, wanted: int) -> list[Path]:
         else:
             _forget(root)
 
-    with suppress(_Enough):
+    with suppress(_EnoughError):
         draw()
     return found
 
