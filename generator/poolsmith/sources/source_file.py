@@ -90,6 +90,10 @@ class SourceFile:
         """Whether the file itself says something at `pointer`; null counts as saying something."""
         return reach(self.data, pointer)[1]
 
+    def block_of(self, pointer: str) -> tuple[int, int] | None:
+        """First line and indentation of the literal block (`|`) at `pointer`; None of any other text."""
+        return self._marks.block(pointer, self._lines)
+
     def written(self, pointer: str) -> str | None:
         """The text of the scalar at `pointer` as the user wrote it, without quotes."""
         node = self._marks.scalar(pointer)

@@ -11,6 +11,8 @@ from poolsmith.sources import pointer as pointers
 from poolsmith.sources.yaml_reader import YamlProblem, compose, is_merge_key, mapping_key, merge_sources, position_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from yaml import Mark
 
 
@@ -57,6 +59,21 @@ class Marks:
                 return None
             node = entry[1]
         return node if isinstance(node, ScalarNode) else None
+
+    def block(self, pointer: str, lines: Sequence[str]) -> tuple[int, int] | None:
+        """Of a literal block (`|`) at `pointer`: the number of its first line, and how far it is indented.
+
+        `lines` are those of the text. None of any other scalar: its lines are not those of the file.
+        """
+        node = self.scalar(pointer)
+        if node is None or node.style != "|":
+            return None
+        first: int = node.start_mark.line + 2
+        for number, text in enumerate(node.value.split("\n"), first):
+            if text.strip():
+                written = lines[number - 1] if number <= len(lines) else ""
+                return (first, len(written) - len(text)) if written.endswith(text) else None
+        return None
 
     def _child(self, node: Node | None, step: str) -> tuple[Node, Node] | None:
         """The node to underline and the node to go on with."""
