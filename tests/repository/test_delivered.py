@@ -65,7 +65,7 @@ def test_an_operation_of_a_json_patch_is_the_place_of_what_it_puts_in(base):
     data["spec"]["values"]["driver"]["env"] = [{"name": "A"}]
     layer = Layer(source=patch.source, data=patch.data[0]["value"], pointer="/0/value", at="/spec/values/driver/env")
     made = delivered(base, data, (layer,))
-    assert str(made.source.locate("/spec/values/driver/env/0/name").span) == "patch.yaml:1:56"
+    assert str(made.source.locate("/spec/values/driver/env/0/name").span) == "patch.yaml:1:53"
     assert made.source.locate("/spec/values/driver/version").span.path == "base.yaml"
 
 
