@@ -24,13 +24,17 @@ YAML_ENDINGS = (".yaml", ".yml")
 
 @record(kw_only=False, slots=False)
 class CheckedDocument:
-    """One YAML document of a file. `text` is the whole file's, and so is `stream`, which its documents share."""
+    """One YAML document of a file. `text` is the whole file's, and so is `stream`, which its documents share.
+
+    `is_incomplete`: it has mistakes of syntax, and the lines around them are left out.
+    """
 
     path: str
     index: int
     data: Any
     text: str
     stream: StreamPlaces | None = field(default=None, compare=False, repr=False)
+    is_incomplete: bool = False
 
     @cached_property
     def source(self) -> SourceFile:
@@ -104,9 +108,13 @@ def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], 
         return [], diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(shown))
     except YamlProblem as problem:
         return [], yaml_diagnostic(shown, text, problem)
+    return documents_of(shown, text, documents), None
+
+
+def documents_of(shown: str, text: str, found: list[Any]) -> list[CheckedDocument]:
+    """Those of a text that was read, without the empty ones."""
     stream = StreamPlaces(shown, text)
-    found = enumerate(documents)
-    return [CheckedDocument(shown, index, data, text, stream) for index, data in found if data is not None], None
+    return [CheckedDocument(shown, index, data, text, stream) for index, data in enumerate(found) if data is not None]
 
 
 def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
