@@ -132,6 +132,12 @@ class Delivered(CheckedDocument):
     def source(self) -> SourceFile:
         return LayeredSource(self.data, self.layers)
 
+    def item(self, pointer: str, data: dict[str, Any]) -> Delivered:
+        """An object of its own that stands at `pointer` of this one, which is a list."""
+        first = self.layers[0]
+        layer = Layer(first.source, data, first.pointer + pointer)
+        return Delivered(path=self.path, index=self.index, data=data, text=self.text, layers=(layer,))
+
 
 def delivered(document: CheckedDocument, data: Any = None, layers: tuple[Layer, ...] = ()) -> Delivered:
     """`document` with the patches in `layers` on it: `data` is what comes of them."""

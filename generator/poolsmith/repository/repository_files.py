@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import posixpath
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.diagnostics.codes import reading
@@ -108,6 +109,14 @@ class RepositoryFiles:
         """None where there is no such file, or none that is text."""
         return self.file(path).text
 
+    def parsed(self, path: str) -> Any:
+        """The first document of a file that is YAML, whatever its name; None of what can't be read."""
+        text = self.text(path)
+        try:
+            return next(iter(read_documents(text or "", [])), None)
+        except YamlProblem:
+            return None
+
     def is_file(self, path: str) -> bool:
         folder, _, name = path.rpartition("/")
         return name in self._listing(folder)[0]
@@ -130,6 +139,25 @@ class RepositoryFiles:
             yield from self.files_in(top)
             below = [name for name in self._listing(top)[1] if name not in _SKIPPED_FOLDERS]
             pending += [f"{top}/{name}" if top else name for name in reversed(below)]
+
+    def in_repository(self, folder: str) -> str | None:
+        """A folder that is told from the top of the git repository, which may lie above the root; None: not there."""
+        if self.is_folder(folder):
+            return folder
+        above = self._above_root
+        if above and (folder == above or folder.startswith(f"{above}/")):
+            below = folder[len(above) + 1 :]
+            return below if self.is_folder(below) else None
+        return None
+
+    @cached_property
+    def _above_root(self) -> str:
+        """From the top of the git repository to the root."""
+        top = Path(self._root)
+        for folder in (top, *top.parents):
+            if (folder / ".git").exists():
+                return "" if folder == top else top.relative_to(folder).as_posix()
+        return ""
 
     def folders_in(self, folder: str) -> tuple[str, ...]:
         """The paths of the folders directly in a folder, sorted."""
