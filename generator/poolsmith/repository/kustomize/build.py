@@ -1,24 +1,33 @@
 """The objects of a kustomization, as `kustomize build` prints them.
 
 Source: kubernetes-sigs/kustomize api/internal/target/kusttarget.go (the order: resources, generators, components,
-transformers) and api/krusty. What lies elsewhere, or is run, is unknown; the rest is built all the same.
+transformers). What lies elsewhere, or is run, is unknown; the rest is built all the same.
 """
 
 from __future__ import annotations
 
 import posixpath
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.delivered import Delivered, Unknown, delivered
+from poolsmith.repository.kustomize import finish
 from poolsmith.repository.kustomize.fields import TRANSFORMER_FIELDS, Place, PlainPlace
-from poolsmith.repository.kustomize.generators import generated, name_hash
-from poolsmith.repository.kustomize.names import NEEDS_HASH, PREVIOUS, REFERENCES, Reference, configured, follow
-from poolsmith.repository.kustomize.transform import transformed
+from poolsmith.repository.kustomize.folder_files import FolderFiles, MissingError, first_line, joined
+from poolsmith.repository.kustomize.generators import KINDS, generated
+from poolsmith.repository.kustomize.item import Item, RefusedError
+from poolsmith.repository.kustomize.transform import Run, transformed
+from poolsmith.repository.kustomize.transformer_config import (
+    TransformerConfig,
+    default_config,
+    with_config,
+    with_written,
+)
 from poolsmith.repository.manifest_files import unfolded
-from poolsmith.sources.nested import copied
 from poolsmith.sources.pod_template import mapping, mappings, words
+from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,46 +40,86 @@ NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 MOST_NESTED = 50
 
 
-@record
+@record(slots=False)
 class Build:
-    """`documents` are the kustomizations that were read, `files` all files that were taken in."""
+    """`kustomizations` are those that were read, `files` all files that were taken in.
+
+    `refused` are those among `unknown` at which kustomize stops: it prints nothing at all.
+    """
 
     objects: tuple[Delivered, ...] = ()
     unknown: tuple[Unknown, ...] = ()
+    refused: tuple[Unknown, ...] = ()
     kustomizations: tuple[CheckedDocument, ...] = ()
     files: frozenset[str] = frozenset()
+    items: tuple[Item, ...] = ()
+    """The objects before the last steps, as a kustomization that takes in this one gets them."""
+    config: TransformerConfig = field(default_factory=TransformerConfig)
+    top: Mapping[str, Any] = field(default_factory=dict)
+    variables: tuple[tuple[Place, str, Any], ...] = ()
 
 
 @record(frozen=False)
 class _Making:
     """A build on its way."""
 
-    objects: list[Delivered] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
+    refused: list[Unknown] = field(default_factory=list)
     kustomizations: list[CheckedDocument] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
+    config: TransformerConfig = field(default_factory=TransformerConfig)
+    variables: list[tuple[Place, str, Any]] = field(default_factory=list)
+    names: set[tuple[str, ...]] = field(default_factory=set)
 
-    def take(self, build: Build, *, objects: bool = True) -> None:
-        if objects:
-            self.objects += build.objects
+    def take(self, build: Build, place: Place, pointer: str) -> None:
         self.unknown += build.unknown
+        self.refused += build.refused
         self.kustomizations += build.kustomizations
         self.files |= build.files
+        self.variables += build.variables
+        self.config = with_config(self.config, build.config)
+        self.add(build.items, place, pointer)
 
-    def done(self) -> Build:
+    def add(self, items: tuple[Item, ...] | list[Item], place: Place, pointer: str) -> None:
+        """An object that is there already is refused."""
+        for item in items:
+            own = item.identity
+            name = (*own[:4], own.place)
+            if name in self.names:
+                self.refuse(place, pointer, f"{own.kind} `{own.name[:60]}` is there already")
+                continue
+            self.names.add(name)
+            self.items.append(item)
+
+    def refuse(self, place: Place, pointer: str, why: str) -> None:
+        told = Unknown(place.locate(pointer), f"what kustomize makes of this, because it stops here: {why}")
+        self.refused.append(told)
+        self.unknown.append(told)
+
+    def done(self, top: Mapping[str, Any]) -> Build:
         return Build(
-            objects=tuple(self.objects),
             unknown=tuple(self.unknown),
+            refused=tuple(self.refused),
             kustomizations=tuple(self.kustomizations),
             files=frozenset(self.files),
+            items=tuple(self.items),
+            config=self.config,
+            top=top,
+            variables=tuple(self.variables),
         )
 
 
 class Builder:
-    """Builds folders of a repository, each once."""
+    """Builds folders of a repository, each once.
 
-    def __init__(self, files: RepositoryFiles) -> None:
+    `is_strict`: files outside of a kustomization's folder are refused, as `kustomize build` and Argo CD do by default.
+    """
+
+    def __init__(self, files: RepositoryFiles, *, is_strict: bool = False) -> None:
         self._files = files
+        self._is_strict = is_strict
+        self._raw: dict[str, Build] = {}
         self._built: dict[str, Build] = {}
         self._open: list[str] = []
 
@@ -87,41 +136,11 @@ class Builder:
         return any(self._files.is_file(f"{folder}/{name}" if folder else name) for name in NAMES)
 
     def folder(self, folder: str) -> Build:
-        """What Flux applies of a folder: its kustomization, or all that is in it and below it."""
+        """What is applied of a folder: its kustomization, or, as Flux does, all that is in it and below it."""
         known = self._built.get(folder)
         if known is None:
-            if folder in self._open or len(self._open) > MOST_NESTED:
-                return Build()
-            self._open.append(folder)
-            known = self._folder(folder) if self.has_kustomization(folder) else self._all_below(folder)
-            self._open.pop()
-            self._built[folder] = known
+            known = self._built[folder] = _finished(self._unfinished(folder))
         return known
-
-    def finished(self, build: Build) -> Build:
-        """At the very end: hashes behind the names of what is generated, references that follow, no private marks."""
-        if not any(_MARKS & item.metadata.keys() for item in build.objects):
-            return build
-        bodies = [copied(item.data) for item in build.objects]
-        for body in bodies:
-            metadata = body.get("metadata")
-            if isinstance(metadata, dict) and metadata.pop(NEEDS_HASH, False):
-                previous = metadata.pop(PREVIOUS, ())
-                digest = name_hash(body)
-                metadata[PREVIOUS] = [*previous, metadata["name"]]
-                metadata["name"] = f"{metadata['name']}-{digest}"
-        follow(bodies, (*REFERENCES, *self._configured(build.kustomizations)))
-        for body in bodies:
-            if isinstance(body.get("metadata"), dict):
-                body["metadata"].pop(PREVIOUS, None)
-        return replace(build, objects=tuple(map(_with_body, build.objects, bodies)))
-
-    def _configured(self, kustomizations: tuple[CheckedDocument, ...]) -> Iterator[Reference]:
-        for document in kustomizations:
-            for path in words(document.data.get("configurations")):
-                shown = _joined(posixpath.dirname(document.path), path)
-                for found in self._files.documents(shown) if shown is not None else ():
-                    yield from configured(found.data)
 
     def overlay(
         self, build: Build, fields: Mapping[str, Any], source: SourceFile, pointer: str, names: Mapping[str, str]
@@ -130,127 +149,233 @@ class Builder:
 
         `names` says under which other names; paths of `components` are those of the repository.
         """
-        making = _Making()
-        making.take(build)
-        self._components(making, fields, PlainPlace(source, pointer, names), "")
         place = PlainPlace(source, pointer, names)
-        making.objects = list(transformed(making.objects, fields, place, self._files, "", making.unknown))
-        return making.done()
+        making = _Making()
+        making.take(build, place, "")
+        if not making.config.name_prefix:
+            making.config = default_config()
+        self._components(making, fields, place, "")
+        files = FolderFiles(self._files, "", is_strict=False)
+        making.items = transformed(making.items, fields, _run(making, place, files))
+        return _finished(making.done(build.top))
+
+    def _unfinished(self, folder: str) -> Build:
+        known = self._raw.get(folder)
+        if known is None:
+            if folder in self._open or len(self._open) > MOST_NESTED:
+                return Build()
+            self._open.append(folder)
+            known = self._folder(folder) if self.has_kustomization(folder) else self._all_below(folder)
+            self._open.pop()
+            self._raw[folder] = known
+        return known
 
     def _folder(self, folder: str) -> Build:
         document = self.kustomization(folder)
-        return Build() if document is None else self._kustomized(document, folder, [])
-
-    def _kustomized(self, document: CheckedDocument, folder: str, below: list[Delivered]) -> Build:
-        """`below` are the objects that a component is put on."""
         making = _Making()
+        if document is not None:
+            self._kustomized(making, document, folder)
+        return making.done(document.data if document is not None else {})
+
+    def _kustomized(self, making: _Making, document: CheckedDocument, folder: str) -> None:
+        """A component finds the objects of others in `making`."""
         making.kustomizations.append(document)
         making.files.add(document.path)
         data, place = document.data, Place(document)
+        files = FolderFiles(self._files, folder, is_strict=self._is_strict)
         for key in ("resources", "bases"):
-            for index, path in enumerate(data.get(key) or () if isinstance(data.get(key), list) else ()):
-                if isinstance(path, str):
-                    self._resource(making, folder, path, place, f"/{key}/{index}")
-        making.objects[:0] = below
-        making.objects = list(generated(making.objects, data, place, self._files, folder, making.unknown))
+            for index, path in enumerate(_listed(data, key)):
+                self._resource(making, files, path, place, f"/{key}/{index}")
+        making.config = self._configured(making, data, place, files)
+        run = _run(making, place, files)
+        for key, kind in KINDS.items():
+            for index, entry in enumerate(_listed(data, key)):
+                pointer = f"/{key}/{index}"
+                common = data.get("generatorOptions")
+                change = partial(
+                    generated, kind=kind, entry=entry, common=common, place=place, pointer=pointer, files=files
+                )
+                making.items = run.tried(making.items, pointer, change)
+        self._plugins(making, data, "generators", run)
         self._components(making, data, place, folder)
-        self._unresolved(making, data, place)
-        making.objects = list(transformed(making.objects, data, place, self._files, folder, making.unknown))
-        making.files.update(_patch_paths(data, folder))
-        return making.done()
+        run = _run(making, place, files)
+        making.items = transformed(making.items, data, run)
+        self._plugins(making, data, "transformers", run)
+        making.variables += [
+            (place, f"/vars/{index}", entry)
+            for index, entry in enumerate(_listed(data, "vars"))
+            if isinstance(entry, dict)
+        ]
+        making.files |= files.taken
+
+    def _configured(
+        self, making: _Making, data: Mapping[str, Any], place: Place, files: FolderFiles
+    ) -> TransformerConfig:
+        config = with_config(making.config, default_config())
+        for index, path in enumerate(words(data.get("configurations"))):
+            pointer = f"/configurations/{index}"
+            try:
+                config = with_written(config, [document.data for document in files.documents(path)])
+            except MissingError as error:
+                making.unknown.append(Unknown(place.locate(pointer), f"what follows from {error}"))
+            except RefusedError as error:
+                making.refuse(place, pointer, str(error))
+        if data.get("openapi"):
+            making.unknown.append(Unknown(place.locate("/openapi"), "how patches merge lists by a schema of one's own"))
+        return config
 
     def _components(self, making: _Making, data: Mapping[str, Any], place: Place, folder: str) -> None:
-        listed = data.get("components")
-        for index, path in enumerate(listed if isinstance(listed, list) else ()):
-            if not isinstance(path, str):
-                continue
-            shown = _joined(folder, path)
+        for index, path in enumerate(_listed(data, "components")):
+            pointer = f"/components/{index}"
+            shown = joined(folder, path) if isinstance(path, str) else None
             document = self.kustomization(shown) if shown is not None else None
             if document is None or shown is None:
-                making.unknown.append(_elsewhere(place, f"/components/{index}", path))
+                making.unknown.append(_elsewhere(place, pointer, path))
                 continue
-            if shown in self._open:
+            if shown in self._open or len(self._open) > MOST_NESTED:
+                making.refuse(place, pointer, "it takes in itself")
                 continue
+            if document.data.get("kind") != "Component":
+                making.refuse(place, pointer, f"`{first_line(path)}` is no Component")
             self._open.append(shown)
-            build = self._kustomized(document, shown, making.objects)
+            self._kustomized(making, document, shown)
             self._open.pop()
-            making.objects = []
-            making.take(build)
 
-    def _resource(self, making: _Making, folder: str, path: str, place: Place, pointer: str) -> None:
-        shown = _joined(folder, path)
-        if shown is None:
+    def _resource(self, making: _Making, files: FolderFiles, path: Any, place: Place, pointer: str) -> None:
+        shown = joined(files.folder, path) if isinstance(path, str) else None
+        if shown is None or not isinstance(path, str):
             making.unknown.append(_elsewhere(place, pointer, path))
         elif self._files.is_file(shown):
-            making.files.add(shown)
-            for document in self._files.documents(shown):
-                making.objects += self._objects(document)
+            try:
+                files.path(path)
+            except RefusedError as error:
+                making.refuse(place, pointer, str(error))
+            making.add(list(self._items(making, shown, place, pointer)), place, pointer)
         elif self._files.is_folder(shown) and self.has_kustomization(shown):
-            making.take(self.folder(shown))
+            if shown in self._open:
+                making.refuse(place, pointer, "it takes in itself")
+                return
+            build = self._unfinished(shown)
+            if build.top.get("kind") == "Component":
+                making.refuse(place, pointer, f"`{first_line(path)}` is a Component")
+            making.take(build, place, pointer)
         else:
             making.unknown.append(_elsewhere(place, pointer, path))
 
-    def _objects(self, document: CheckedDocument) -> Iterator[Delivered]:
-        if not document.is_object:
-            return
-        for pointer, data in unfolded(document):
-            if not pointer:
-                yield delivered(document)
-            elif isinstance(data.get("kind"), str):
-                yield delivered(document).item(pointer, data)
+    def _items(self, making: _Making, shown: str, place: Place, pointer: str) -> Iterator[Item]:
+        """The objects of a file."""
+        file = self._files.file(shown)
+        if file.form is not None or file.problems or file.text is None:
+            why = "is none that kustomize reads" if file.form is None else f"is {file.form.value}"
+            making.unknown.append(Unknown(place.locate(pointer), f"what `{first_line(shown)}` brings, which {why}"))
+        for document in file.documents:
+            if document.data == {}:
+                continue
+            for where, data in unfolded(document):
+                name = mapping(mapping(data).get("metadata")).get("name")
+                if not (isinstance(data, dict) and isinstance(data.get("kind"), str) and name not in (None, "")):
+                    making.refuse(place, pointer, f"a document of `{first_line(shown)}` has no kind, or no name")
+                    continue
+                yield Item(delivered(document).item(where, data) if where else delivered(document))
 
     def _all_below(self, folder: str) -> Build:
         """As Flux writes the kustomization that a folder lacks: folders that have one are built, files are taken."""
-        making = _Making()
+        making = _Making(config=default_config())
         for path in self._files.files_in(folder):
             if path.endswith((".yaml", ".yml")):
                 documents = self._files.documents(path)
                 if documents and all(document.is_object for document in documents):
                     making.files.add(path)
-                    for document in documents:
-                        making.objects += self._objects(document)
+                    place = Place(documents[0])
+                    making.add(list(self._items(making, path, place, "")), place, "")
         for below in self._files.folders_in(folder):
             if posixpath.basename(below) != ".git":
-                making.take(self.folder(below))
-        return making.done()
+                build = self._unfinished(below)
+                if build.items or build.unknown:
+                    making.take(build, Place((*build.kustomizations, *(item.object for item in build.items))[0]), "")
+        return making.done({})
 
-    def _unresolved(self, making: _Making, data: Mapping[str, Any], place: Place) -> None:
-        for key in ("generators", "transformers", "validators"):
-            for index, path in enumerate(words(data.get(key))):
-                if key != "validators":
-                    making.unknown.append(
-                        Unknown(place.locate(f"/{key}/{index}"), f"what `{_first_line(path)}` of `{key}` changes")
-                    )
+    def _plugins(self, making: _Making, data: Mapping[str, Any], key: str, run: Run) -> None:
+        """`generators` and `transformers`: texts, files and folders that say what is done."""
+        for index, path in enumerate(words(data.get(key))):
+            from poolsmith.repository.kustomize.plugins import applied  # on demand
+
+            pointer = f"/{key}/{index}"
+            for source, config in self._plugin_objects(making, path, run, pointer):
+                own = Run(
+                    place=PlainPlace(*source, {}),
+                    files=run.files,
+                    config=run.config,
+                    unknown=making.unknown,
+                    refused=making.refused,
+                )
+                making.items = own.tried(
+                    making.items, "", partial(applied, data=config, place=own.place, files=own.files)
+                )
+
+    def _plugin_objects(
+        self, making: _Making, path: str, run: Run, pointer: str
+    ) -> Iterator[tuple[tuple[SourceFile, str], Any]]:
+        if "\n" in path or path.lstrip().startswith("{"):
+            from poolsmith.sources.inner_text import InnerText  # on demand
+
+            try:
+                documents = read_documents(path, [])
+            except YamlProblem:
+                making.refuse(run.place, pointer, "a plugin is no YAML")
+                return
+            for at, data in enumerate(documents):
+                if isinstance(data, dict):
+                    source = InnerText(run.place.source, run.place.pointer(pointer), path, data, document=at)
+                    yield (source, ""), data
+            return
+        inner = _Making(config=run.config)
+        self._resource(inner, run.files, path, run.place, pointer)
+        making.unknown += inner.unknown
+        making.refused += inner.refused
+        making.files |= inner.files
+        for item in inner.items:
+            yield (item.object.source, ""), item.data
 
 
-_MARKS = frozenset((PREVIOUS, NEEDS_HASH))
+def _run(making: _Making, place: Place, files: FolderFiles) -> Run:
+    return Run(place=place, files=files, config=making.config, unknown=making.unknown, refused=making.refused)
 
 
-def _with_body(item: Delivered, body: Any) -> Delivered:
-    return item if body == item.data else delivered(item, body)
+def _finished(build: Build) -> Build:
+    """With the objects as they are printed."""
+    items = finish.hashed(list(build.items))
+    unknown, refused = list(build.unknown), list(build.refused)
+    try:
+        items = finish.named(items, build.config.name_references)
+    except RefusedError as error:
+        place = next((Place(document) for document in build.kustomizations), None)
+        if place is not None:
+            told = Unknown(place.locate(""), f"what kustomize makes of this, because it stops here: {error}")
+            unknown.append(told)
+            refused.append(told)
+    if build.variables:
+        from poolsmith.repository.kustomize.variables import resolved  # on demand
+
+        items = resolved(items, build.variables, build.config.var_reference, unknown, refused)
+    objects = finish.printed(items, build.top)
+    return replace(build, objects=tuple(objects), unknown=tuple(unknown), refused=tuple(refused))
 
 
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0][:60]
+def _listed(data: Mapping[str, Any], key: str) -> list[Any]:
+    listed = data.get(key)
+    return listed if isinstance(listed, list) else []
 
 
-def _joined(folder: str, path: str) -> str | None:
-    """A path of the repository; None of an address, and of a path that leads out."""
-    if "://" in path or path.startswith(("git@", "github.com/", "git::")) or "?ref=" in path:
-        return None
-    found = posixpath.normpath(posixpath.join(folder, path))
-    return None if found.startswith("..") or "\n" in path else "" if found == "." else found
-
-
-def _elsewhere(place: Place, pointer: str, path: str) -> Unknown:
-    return Unknown(place.locate(pointer), f"what `{_first_line(path)}` brings, which is not among the files")
+def _elsewhere(place: Place, pointer: str, path: Any) -> Unknown:
+    return Unknown(place.locate(pointer), f"what `{first_line(str(path))}` brings, which is not among the files")
 
 
 def _patch_paths(data: Mapping[str, Any], folder: str) -> Iterator[str]:
     for key in TRANSFORMER_FIELDS:
-        for entry in data.get(key) or () if isinstance(data.get(key), list) else ():
+        for entry in _listed(data, key):
             path = mapping(entry).get("path") if isinstance(entry, dict) else entry
-            shown = _joined(folder, path) if isinstance(path, str) else None
+            shown = joined(folder, path) if isinstance(path, str) else None
             if shown is not None:
                 yield shown
 
@@ -261,6 +386,6 @@ def declared_files(data: Mapping[str, Any], folder: str) -> Iterator[str]:
     for key in ("configMapGenerator", "secretGenerator"):
         for entry in mappings(data.get(key)):
             for listed in (*words(entry.get("files")), *words(entry.get("envs"))):
-                shown = _joined(folder, listed.rpartition("=")[2])
+                shown = joined(folder, listed.rpartition("=")[2])
                 if shown is not None:
                     yield shown

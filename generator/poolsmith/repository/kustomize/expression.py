@@ -20,6 +20,12 @@ def matches(pattern: str, text: str) -> bool:
     return compiled is not None and len(text) <= _MOST_TEXT and compiled.fullmatch(text) is not None
 
 
+def searches(pattern: str, text: str) -> bool:
+    """Whether some part of the text is as the pattern wants it."""
+    compiled = _compiled(pattern)
+    return compiled is not None and len(text) <= _MOST_TEXT and compiled.search(text) is not None
+
+
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     if len(_QUANTIFIERS.findall(pattern)) > _MOST_QUANTIFIERS or _AFTER_GROUP.search(pattern):

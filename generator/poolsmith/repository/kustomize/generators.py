@@ -1,6 +1,6 @@
 """ConfigMaps and Secrets that a kustomization generates, and the hash at the end of their names.
 
-Source: kustomize api/internal/generators, kyaml/kv, and kyaml's hasher.
+Source: kustomize api/internal/generators, api/kv, api/resmap (appendReplaceOrMerge), api/hasher.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import hashlib
 import json
 import posixpath
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.repository.delivered import Delivered, Layer, Unknown, delivered
-from poolsmith.repository.kustomize.names import NEEDS_HASH
-from poolsmith.sources.nested import copied
-from poolsmith.sources.pod_template import mapping, mappings, word, words
+from poolsmith.record import record
+from poolsmith.repository.delivered import Delivered, Layer, delivered
+from poolsmith.repository.kustomize.item import Item, RefusedError, text_of
+from poolsmith.sources.pod_template import mapping, word, words
 from poolsmith.sources.pointer import join
 from poolsmith.sources.source_file import SourceFile
 
@@ -23,126 +24,107 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.repository.kustomize.fields import Place
-    from poolsmith.repository.repository_files import RepositoryFiles
+    from poolsmith.repository.kustomize.folder_files import FolderFiles
 
-_KINDS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
+KINDS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
+_BEHAVIORS = ("merge", "replace")
 _ALPHABET = str.maketrans("013ae", "ghkmt")
 _HASH_LENGTH = 10
-_LINE = re.compile(r"\s*(?:export\s+)?(?P<key>[^=\s]+)\s*=(?P<value>.*)")
+_VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+_BOM = "\ufeff"
+
+
+@record(kw_only=False)
+class Pair:
+    """A key with its text, and where the user says it."""
+
+    key: str
+    text: str
+    source: SourceFile
+    pointer: str
 
 
 def generated(
-    objects: list[Delivered],
-    data: Mapping[str, Any],
-    place: Place,
-    files: RepositoryFiles,
-    folder: str,
-    unknown: list[Unknown],
-) -> Iterator[Delivered]:
-    """The objects, some of them merged with what is generated, and then those that are new."""
-    result = list(objects)
-    common = mapping(data.get("generatorOptions"))
-    for field, kind in _KINDS.items():
-        for index, entry in enumerate(mappings(data.get(field))):
-            pointer = f"/{field}/{index}"
-            item = _made(kind, entry, common, place, pointer, files, folder, unknown)
-            behaviour = word(entry.get("behavior"))
-            at = _same(result, item) if behaviour in ("merge", "replace") else None
-            if at is None:
-                result.append(item)
-            else:
-                result[at] = _changed(result[at], item, behaviour)
-    yield from result
+    items: list[Item], kind: str, entry: Any, common: Any, place: Place, pointer: str, files: FolderFiles
+) -> list[Item]:
+    """The items with one more, or with one of them changed. Raises RefusedError and MissingError."""
+    if not isinstance(entry, dict) or not word(entry.get("name")):
+        raise RefusedError("a generator has no name")
+    item = _made(kind, entry, mapping(common), place, pointer, list(_pairs(entry, place, pointer, files)))
+    behavior = word(entry.get("behavior"))
+    own = item.identity
+    found = [at for at, other in enumerate(items) if any(own.is_same(one) for one in other.identities)]
+    if len(found) > 1:
+        raise RefusedError(f"several objects may be meant by the generator of `{own.name[:60]}`")
+    if not found:
+        if behavior in _BEHAVIORS:
+            raise RefusedError(f"there is no {kind} `{own.name[:60]}` to {behavior}")
+        return [*items, item]
+    if behavior not in _BEHAVIORS:
+        raise RefusedError(f"{kind} `{own.name[:60]}` is there already")
+    at = found[0]
+    return [*items[:at], _joined(items[at], item, behavior), *items[at + 1 :]]
+
+
+def _pairs(entry: Mapping[str, Any], place: Place, pointer: str, files: FolderFiles) -> Iterator[Pair]:
+    for index, path in enumerate([*words(entry.get("envs")), *words([entry.get("env")])]):
+        del index
+        yield from _variables(files.path(path), files.text(path))
+    for index, literal in enumerate(words(entry.get("literals"))):
+        key, equals, value = literal.partition("=")
+        if not equals or not key:
+            raise RefusedError("a literal is not `key=value`")
+        yield Pair(key, _unquoted(value), place.source, place.pointer(f"{pointer}/literals/{index}"))
+    for named in words(entry.get("files")):
+        key, equals, path = named.partition("=")
+        if "=" in path or (equals and not (key and path)):
+            raise RefusedError("a file is not `path` or `key=path`")
+        path = path if equals else key
+        text = files.text(path)
+        yield Pair(key if equals else posixpath.basename(path), text, WholeText(files.path(path), text), "")
+
+
+def _variables(shown: str, text: str) -> Iterator[Pair]:
+    for number, line in enumerate(text.removeprefix(_BOM).split("\n"), 1):
+        stripped = line.removesuffix("\r").lstrip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        key, _, value = stripped.partition("=")
+        if not _VARIABLE.fullmatch(key):
+            raise RefusedError(f"line {number} of `{shown[-60:]}` is no variable")
+        yield Pair(key, value, _TextLine(shown, text, number), "")
 
 
 def _made(
-    kind: str,
-    entry: dict[str, Any],
-    common: Mapping[str, Any],
-    place: Place,
-    pointer: str,
-    files: RepositoryFiles,
-    folder: str,
-    unknown: list[Unknown],
-) -> Delivered:
+    kind: str, entry: Mapping[str, Any], common: Mapping[str, Any], place: Place, pointer: str, pairs: list[Pair]
+) -> Item:
+    keys = [pair.key for pair in pairs]
+    if len(set(keys)) < len(keys):
+        raise RefusedError("a key is generated twice")
     own = mapping(entry.get("options"))
-    texts: dict[str, tuple[str, Layer]] = {}
-    for index, literal in enumerate(words(entry.get("literals"))):
-        key, _, value = literal.partition("=")
-        texts[key.strip()] = (
-            _unquoted(value),
-            Layer(place.source, literal, place.pointer(f"{pointer}/literals/{index}")),
-        )
-    for index, named in enumerate(words(entry.get("files"))):
-        key, equals, path = named.partition("=")
-        path = path if equals else key
-        _file(
-            key if equals else posixpath.basename(path),
-            path,
-            f"{pointer}/files/{index}",
-            texts,
-            place,
-            files,
-            folder,
-            unknown,
-        )
-    envs = [*words(entry.get("envs")), *words([entry.get("env")])]
-    for index, path in enumerate(envs):
-        shown = posixpath.normpath(posixpath.join(folder, path))
-        text = files.text(shown)
-        if text is None:
-            unknown.append(
-                Unknown(place.locate(f"{pointer}/envs/{index}"), f"what the file `{path}` holds, which is not there")
-            )
-            continue
-        for number, line in enumerate(text.splitlines(), 1):
-            found = _LINE.fullmatch(line)
-            if found and not line.lstrip().startswith("#"):
-                texts[found["key"]] = (found["value"], Layer(_TextLine(shown, text, number), ""))
-    body: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": {"name": word(entry.get("name"))}}
+    metadata: dict[str, Any] = {"name": word(entry.get("name"))}
     if namespace := word(entry.get("namespace")):
-        body["metadata"]["namespace"] = namespace
+        metadata["namespace"] = namespace
     for field in ("labels", "annotations"):
         marks = {**mapping(common.get(field)), **mapping(own.get(field))}
         if marks:
-            body["metadata"][field] = marks
-    if texts:
+            metadata[field] = marks
+    body: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+    if pairs:
         body["data"] = {
-            key: text if kind == "ConfigMap" else base64.b64encode(text.encode()).decode()
-            for key, (text, _) in sorted(texts.items())
+            pair.key: pair.text if kind == "ConfigMap" else base64.b64encode(pair.text.encode()).decode()
+            for pair in sorted(pairs, key=lambda pair: pair.key)
         }
     if kind == "Secret":
         body["type"] = word(entry.get("type")) or "Opaque"
-    if own.get("immutable") or common.get("immutable"):
+    if own.get("immutable") is True or common.get("immutable") is True:
         body["immutable"] = True
-    plain = own.get("disableNameSuffixHash", common.get("disableNameSuffixHash"))
-    if not plain:
-        body["metadata"][NEEDS_HASH] = True
-    first = Layer(place.source, entry, place.pointer(pointer))
-    layers = [first]
-    layers += [Layer(layer.source, text, layer.pointer, join("/data", key)) for key, (text, layer) in texts.items()]
     source = place.source
-    return Delivered(path=source.path, index=0, data=body, text=source.text, layers=tuple(layers))
-
-
-def _file(
-    key: str,
-    path: str,
-    pointer: str,
-    texts: dict[str, tuple[str, Layer]],
-    place: Place,
-    files: RepositoryFiles,
-    folder: str,
-    unknown: list[Unknown],
-) -> None:
-    shown = posixpath.normpath(posixpath.join(folder, path))
-    text = files.text(shown) if not shown.startswith("../") else None
-    if text is None:
-        unknown.append(Unknown(place.locate(pointer), f"what the file `{path}` holds, which is not there"))
-        text = ""
-        texts[key] = (text, Layer(place.source, text, place.pointer(pointer)))
-        return
-    texts[key] = (text, Layer(WholeText(shown, text), text))
+    layers = [Layer(source, dict(entry), place.pointer(pointer))]
+    layers += [Layer(pair.source, pair.text, pair.pointer, join("/data", pair.key)) for pair in pairs]
+    is_plain = own.get("disableNameSuffixHash") is True or common.get("disableNameSuffixHash") is True
+    made = Delivered(path=source.path, index=0, data=body, text=source.text, layers=tuple(layers))
+    return Item(made, needs_hash=not is_plain, behavior=word(entry.get("behavior")))
 
 
 class WholeText(SourceFile):
@@ -171,31 +153,37 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if quoted else value
 
 
-def _same(objects: list[Delivered], item: Delivered) -> int | None:
-    name, namespace = item.metadata.get("name"), item.metadata.get("namespace")
-    for index, other in enumerate(objects):
-        is_near = namespace is None or other.metadata.get("namespace") in (None, namespace)
-        if is_near and other.kind == item.kind and other.metadata.get("name") == name:
-            return index
-    return None
-
-
-def _changed(base: Delivered, item: Delivered, behaviour: str) -> Delivered:
-    body = copied(base.data)
-    body["data"] = {**(body.get("data") or {} if behaviour == "merge" else {}), **(item.data.get("data") or {})}
+def _joined(old: Item, new: Item, behavior: str) -> Item:
+    """The new one under the old one's name; it has a hash where both have."""
+    metadata = dict(new.data["metadata"])
+    before = mapping(old.data.get("metadata"))
     for field in ("labels", "annotations"):
-        marks = {**(body["metadata"].get(field) or {}), **(item.metadata.get(field) or {})}
+        marks = {**mapping(before.get(field)), **mapping(metadata.get(field))}
         if marks:
-            body["metadata"][field] = marks
-    if item.metadata.get(NEEDS_HASH):
-        body["metadata"][NEEDS_HASH] = True
-    return delivered(base, body, item.layers[1:])
+            metadata[field] = {key: text_of(value) for key, value in marks.items()}
+    metadata.pop("namespace", None)
+    metadata.update({key: before[key] for key in ("name", "namespace") if key in before})
+    body = {**new.data, "metadata": metadata}
+    if behavior == "merge":
+        for field in ("data", "binaryData"):
+            pairs = {**mapping(old.data.get(field)), **mapping(new.data.get(field))}
+            if pairs:
+                body[field] = dict(sorted(pairs.items()))
+    told = delivered(old.object, body, new.object.layers)
+    return replace(old, object=told, needs_hash=old.needs_hash and new.needs_hash)
+
+
+def with_hash(item: Item) -> Item:
+    """Under the name that tells its content."""
+    metadata = mapping(item.data.get("metadata"))
+    name = f"{text_of(metadata.get('name'))}-{name_hash(item.data)}"
+    return item.remembered().changed({**item.data, "metadata": {**metadata, "name": name}})
 
 
 def name_hash(body: Mapping[str, Any]) -> str:
-    """The ten letters behind the name of a generated object."""
-    kind, metadata = body["kind"], body["metadata"]
-    told: dict[str, Any] = {"kind": kind, "name": metadata.get("name", ""), "data": body.get("data", "")}
+    """The ten letters behind the name of a generated object; kustomize always takes its name for empty."""
+    kind = body["kind"]
+    told: dict[str, Any] = {"kind": kind, "name": "", "data": body.get("data", "")}
     if kind == "Secret":
         told["type"] = body.get("type", "")
         if "stringData" in body:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from poolsmith.record import record
+from poolsmith.repository.kustomize.item import RefusedError
 from poolsmith.sources.nested import copied
 from poolsmith.sources.pointer import join, split
-
-
-class BadPatchError(Exception):
-    """An operation that can't be done: kustomize stops there."""
 
 
 @record(kw_only=False)
@@ -23,17 +20,17 @@ class Operation:
 
 
 def apply(base: Any, operations: list[Any]) -> tuple[Any, list[Operation]]:
-    """A changed copy of `base`, and what was put where. Raises BadPatchError."""
+    """A changed copy of `base`, and what was put where. Raises RefusedError."""
     result = copied(base)
     put: list[Operation] = []
     for index, operation in enumerate(operations):
         if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
-            raise BadPatchError("an operation has no path")
+            raise RefusedError("an operation has no path")
         path, kind = operation["path"], operation.get("op")
         if kind in ("move", "copy"):
             source = operation.get("from")
             if not isinstance(source, str):
-                raise BadPatchError(f"`{kind}` has no `from`")
+                raise RefusedError(f"`{kind}` has no `from`")
             value = copied(_get(result, split(source)))
             if kind == "move":
                 _remove(result, split(source))
@@ -46,9 +43,9 @@ def apply(base: Any, operations: list[Any]) -> tuple[Any, list[Operation]]:
             _remove(result, split(path))
         elif kind == "test":
             if _get(result, split(path)) != operation.get("value"):
-                raise BadPatchError(f"`test` at {path} fails")
+                raise RefusedError(f"`test` at {path} fails")
         else:
-            raise BadPatchError(f"`{kind}` is no operation")
+            raise RefusedError(f"`{kind}` is no operation")
     return result, put
 
 
@@ -59,13 +56,13 @@ def _get(node: Any, steps: tuple[str, ...]) -> Any:
         elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
             node = node[int(step)]
         else:
-            raise BadPatchError(f"there is no /{'/'.join(steps)}")
+            raise RefusedError(f"there is no /{'/'.join(steps)}")
     return node
 
 
 def _add(document: Any, steps: tuple[str, ...], value: Any) -> tuple[str, ...]:
     if not steps:
-        raise BadPatchError("an operation on the whole object")
+        raise RefusedError("an operation on the whole object")
     parent, last = _get(document, steps[:-1]), steps[-1]
     if isinstance(parent, dict):
         parent[last] = value
@@ -77,7 +74,7 @@ def _add(document: Any, steps: tuple[str, ...], value: Any) -> tuple[str, ...]:
         if last.isdecimal() and int(last) <= len(parent):
             parent.insert(int(last), value)
             return steps
-    raise BadPatchError(f"nothing can be added at /{'/'.join(steps)}")
+    raise RefusedError(f"nothing can be added at /{'/'.join(steps)}")
 
 
 def _replace(document: Any, steps: tuple[str, ...], value: Any) -> tuple[str, ...]:

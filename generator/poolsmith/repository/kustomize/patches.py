@@ -1,28 +1,29 @@
-"""Patches of a kustomization on the objects that they are for."""
+"""Patches of a kustomization on the objects that they are for.
+
+Source: kustomize api/internal/builtins (PatchTransformer, PatchStrategicMergeTransformer, PatchJson6902Transformer).
+"""
 
 from __future__ import annotations
 
-import posixpath
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
-from poolsmith.repository.delivered import Delivered, Layer, Unknown, delivered
-from poolsmith.repository.kustomize.json_patch import BadPatchError, apply
-from poolsmith.repository.kustomize.names import PREVIOUS
-from poolsmith.repository.kustomize.strategic_merge import is_built_in, merge
+from poolsmith.repository.delivered import Layer
+from poolsmith.repository.kustomize.item import Item, RefusedError, identity_of
+from poolsmith.repository.kustomize.json_patch import apply
+from poolsmith.repository.kustomize.strategic_merge import merge
+from poolsmith.repository.kustomize.targets import selects
 from poolsmith.sources.inner_text import InnerText
 from poolsmith.sources.pod_template import mapping, word
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from poolsmith.repository.kustomize.fields import Place
-    from poolsmith.repository.repository_files import RepositoryFiles
+    from poolsmith.repository.kustomize.folder_files import FolderFiles
     from poolsmith.sources.source_file import SourceFile
-
-_MOST_SELECTOR = 300
 
 
 @record(kw_only=False)
@@ -31,154 +32,131 @@ class _Patch:
 
     data: Any
     source: SourceFile
-    pointer: str = ""
 
 
-def patched(
-    objects: list[Delivered],
-    data: Mapping[str, Any],
-    place: Place,
-    files: RepositoryFiles,
-    folder: str,
-    unknown: list[Unknown],
-    fields: tuple[str, ...],
-) -> list[Delivered]:
-    """The objects with the patches of some fields of the kustomization on them."""
-    result = list(objects)
-    for field in fields:
-        listed = data.get(field)
-        for index, entry in enumerate(listed if isinstance(listed, list) else ()):
-            pointer = f"/{field}/{index}"
-            target = entry.get("target") if isinstance(entry, dict) else None
-            options = mapping(entry.get("options")) if isinstance(entry, dict) else {}
-            for patch in _documents(entry, place, pointer, files, folder, unknown):
-                try:
-                    result = _on(result, patch, target, options)
-                except BadPatchError as error:
-                    unknown.append(
-                        Unknown(place.locate(pointer), f"what comes of a patch that can't be applied: {error}")
-                    )
-    return result
+def patched(items: list[Item], entry: Any, place: Place, pointer: str, files: FolderFiles) -> list[Item]:
+    """One entry of `patches` put on the items. Raises RefusedError, and MissingError where its file is not there."""
+    if not isinstance(entry, dict):
+        raise RefusedError("an entry of `patches` is no mapping")
+    text, path = word(entry.get("patch")).strip(), word(entry.get("path"))
+    if bool(text) == bool(path):
+        raise RefusedError("a patch needs either `patch` or `path`")
+    documents = _inline(word(entry.get("patch")), place, f"{pointer}/patch") if text else _of_file(path, files)
+    target = entry.get("target")
+    operations = [patch for patch in documents if isinstance(patch.data, list)]
+    if operations:
+        if not isinstance(target, dict):
+            raise RefusedError("a patch of operations needs a target")
+        return _operated(items, operations[:1], target)
+    if isinstance(target, dict) and len(documents) > 1:
+        raise RefusedError("several patches in one text can't have a target")
+    options = mapping(entry.get("options"))
+    for patch in documents:
+        items = _merged(items, patch, target, options)
+    return items
 
 
-def _documents(
-    entry: Any, place: Place, pointer: str, files: RepositoryFiles, folder: str, unknown: list[Unknown]
-) -> Iterator[_Patch]:
-    if isinstance(entry, str):
-        inline, path, at = (entry if "\n" in entry else ""), entry, pointer
+def patched_strategically(items: list[Item], entry: Any, place: Place, pointer: str, files: FolderFiles) -> list[Item]:
+    """One entry of `patchesStrategicMerge`: a file, or the patch itself."""
+    if not isinstance(entry, str):
+        raise RefusedError("an entry of `patchesStrategicMerge` is no text")
+    is_inline = "\n" in entry or entry.lstrip().startswith("{") or ": " in entry
+    for patch in _inline(entry, place, pointer) if is_inline else _of_file(entry, files):
+        if not isinstance(patch.data, dict):
+            raise RefusedError("a strategic merge patch is no mapping")
+        items = _merged(items, patch, None, {})
+    return items
+
+
+def operated(items: list[Item], entry: Any, place: Place, pointer: str, files: FolderFiles, key: str) -> list[Item]:
+    """One entry of `patchesJson6902`; the text stands in the field `key`."""
+    target = mapping(mapping(entry).get("target"))
+    if not target.get("name"):
+        raise RefusedError("a patch of `patchesJson6902` needs the name of its target")
+    text, path = word(mapping(entry).get(key)), word(mapping(entry).get("path"))
+    if bool(text) == bool(path):
+        raise RefusedError(f"a patch needs either `{key}` or `path`")
+    documents = _inline(text, place, f"{pointer}/{key}") if text else _of_file(path, files)
+    if not documents or not isinstance(documents[0].data, list):
+        raise RefusedError("a JSON patch is no list of operations")
+    return _operated(items, documents[:1], target, remember=False)
+
+
+def _inline(text: str, place: Place, at: str) -> list[_Patch]:
+    try:
+        documents = read_documents(text, [])
+    except YamlProblem as problem:
+        raise RefusedError(f"a patch is no YAML: {problem.message[:80]}") from None
+    found = [
+        _Patch(data, InnerText(place.source, place.pointer(at), text, data, document=index))
+        for index, data in enumerate(documents)
+        if data not in (None, {})
+    ]
+    return _checked(found)
+
+
+def _of_file(path: str, files: FolderFiles) -> list[_Patch]:
+    return _checked([_Patch(document.data, document.source) for document in files.documents(path)])
+
+
+def _checked(found: list[_Patch]) -> list[_Patch]:
+    for patch in found:
+        if isinstance(patch.data, list):
+            continue
+        metadata = mapping(mapping(patch.data).get("metadata"))
+        if not isinstance(patch.data, dict) or not patch.data.get("kind") or not metadata.get("name"):
+            raise RefusedError("a patch has no kind, or no name in its metadata")
+    return found
+
+
+def _merged(items: list[Item], patch: _Patch, target: Any, options: Mapping[str, Any]) -> list[Item]:
+    if isinstance(target, dict):
+        chosen = {at for at, item in enumerate(items) if selects(target, item)}
     else:
-        inline, path, at = word(mapping(entry).get("patch")), word(mapping(entry).get("path")), f"{pointer}/patch"
-    if inline:
-        try:
-            documents = read_documents(inline, [])
-        except YamlProblem:
-            unknown.append(Unknown(place.locate(at), "what a patch changes that is no YAML"))
-            return
-        for index, found in enumerate(documents):
-            if found is not None:
-                yield _Patch(found, InnerText(place.source, place.pointer(at), inline, found, document=index))
-        return
-    shown = posixpath.normpath(posixpath.join(folder, path))
-    documents_of_file = files.documents(shown) if path and not shown.startswith("../") and files.is_file(shown) else ()
-    if not documents_of_file:
-        unknown.append(
-            Unknown(place.locate(pointer), f"what the patch `{path[:60]}` changes, which is not among the files")
-        )
-    for document in documents_of_file:
-        yield _Patch(document.data, document.source)
+        wanted = identity_of(patch.data)
+        chosen = {at for at, item in enumerate(items) if any(wanted.is_same(own) for own in item.identities)}
+        if len(chosen) != 1:
+            what = "no object" if not chosen else "more than one object"
+            raise RefusedError(f"the patch of {wanted.kind} `{wanted.name[:60]}` is for {what}")
+    result = [_merged_item(item, patch, options) if at in chosen else item for at, item in enumerate(items)]
+    return [item for item in result if item is not None]
 
 
-def _on(objects: list[Delivered], patch: _Patch, target: Any, options: Mapping[str, Any]) -> list[Delivered]:
-    result: list[Delivered] = []
-    for item in objects:
-        if not _is_for(item, patch, target):
+def _merged_item(item: Item, patch: _Patch, options: Mapping[str, Any]) -> Item | None:
+    """None: the patch deletes the object."""
+    names, kinds = options.get("allowNameChange") is True, options.get("allowKindChange") is True
+    if names or kinds:
+        item = item.remembered()
+    base = item.data
+    change = {**patch.data, "apiVersion": base.get("apiVersion")}
+    body = merge(base, change)
+    if not body:
+        return None
+    if not kinds:
+        body["kind"] = base.get("kind")
+    metadata = dict(mapping(body.get("metadata")))
+    own = mapping(base.get("metadata"))
+    for key in ("namespace",) if names else ("name", "namespace"):
+        if key in own:
+            metadata[key] = own[key]
+        else:
+            metadata.pop(key, None)
+    body["metadata"] = metadata
+    return item.changed(body, (Layer(patch.source, patch.data),))
+
+
+def _operated(
+    items: list[Item], patches: list[_Patch], target: Mapping[str, Any], *, remember: bool = True
+) -> list[Item]:
+    result: list[Item] = []
+    for item in items:
+        if not selects(target, item):
             result.append(item)
             continue
-        changed = _applied(item, patch, options)
-        if changed is not None:
-            result.append(changed)
+        changed = item.remembered() if remember else item
+        for patch in patches:
+            body, put = apply(changed.data, patch.data)
+            layers = tuple(Layer(patch.source, one.value, f"/{one.index}/value", one.at) for one in put)
+            changed = replace(changed).changed(body, layers)
+        result.append(changed)
     return result
-
-
-def _applied(item: Delivered, patch: _Patch, options: Mapping[str, Any]) -> Delivered | None:
-    """None: the patch deletes the object."""
-    if isinstance(patch.data, list):
-        body, put = apply(item.data, patch.data)
-        layers = tuple(
-            Layer(patch.source, found.value, f"{patch.pointer}/{found.index}/value", found.at) for found in put
-        )
-        return delivered(item, body, layers)
-    body = merge(item.data, patch.data, built_in=is_built_in(item.api_version))
-    if body is None:
-        return None
-    body["apiVersion"] = item.data.get("apiVersion")
-    if not options.get("allowKindChange"):
-        body["kind"] = item.data.get("kind")
-    if not options.get("allowNameChange") and isinstance(body.get("metadata"), dict):
-        body["metadata"] = {**body["metadata"]}
-        for key in ("name", "namespace"):
-            if key in item.metadata:
-                body["metadata"][key] = item.metadata[key]
-            else:
-                body["metadata"].pop(key, None)
-    return delivered(item, body, (Layer(patch.source, patch.data, patch.pointer),))
-
-
-def _is_for(item: Delivered, patch: _Patch, target: Any) -> bool:
-    if isinstance(target, dict):
-        return selects(target, item)
-    data = mapping(patch.data)
-    metadata = mapping(data.get("metadata"))
-    names = (item.metadata.get("name"), *item.metadata.get(PREVIOUS, ()))
-    if data.get("kind") != item.kind or metadata.get("name") not in names:
-        return False
-    if _group(word(data.get("apiVersion"))) != _group(item.api_version):
-        return False
-    namespace = metadata.get("namespace")
-    return not namespace or item.metadata.get("namespace") in (None, namespace)
-
-
-def selects(target: Mapping[str, Any], item: Delivered) -> bool:
-    """Whether a selector of kustomize chooses an object: expressions that match as a whole."""
-    group, _, version = item.api_version.rpartition("/")
-    metadata = item.metadata
-    names = (metadata.get("name"), *metadata.get(PREVIOUS, ()))
-    fields = {"group": (group,), "version": (version,), "kind": (item.kind,), "name": names}
-    fields["namespace"] = (metadata.get("namespace") or "",)
-    for key, present in fields.items():
-        wanted = word(target.get(key))
-        if wanted and not any(_matches(wanted, str(text)) for text in present):
-            return False
-    labels, annotations = mapping(metadata.get("labels")), mapping(metadata.get("annotations"))
-    return _selected(word(target.get("labelSelector")), labels) and _selected(
-        word(target.get("annotationSelector")), annotations
-    )
-
-
-def _matches(pattern: str, text: str) -> bool:
-    if len(pattern) > _MOST_SELECTOR:
-        return False
-    if pattern == text or re.fullmatch(r"[\w./-]*", pattern):
-        return pattern == text
-    from poolsmith.repository.kustomize.expression import matches  # on demand
-
-    return matches(pattern, text)
-
-
-def _selected(selector: str, marks: Mapping[str, Any]) -> bool:
-    for term in re.split(r",(?![^(]*\))", selector) if selector else ():
-        text = term.strip()
-        if found := re.fullmatch(r"(\S+?)\s*(==|=|!=)\s*(\S*)", text):
-            if (marks.get(found[1]) == found[3]) is (found[2] == "!="):
-                return False
-        elif found := re.fullmatch(r"(\S+)\s+(in|notin)\s+\(([^)]*)\)", text):
-            values = {value.strip() for value in found[3].split(",")}
-            if (marks.get(found[1]) in values) is (found[2] == "notin"):
-                return False
-        elif (text.removeprefix("!") in marks) is text.startswith("!"):
-            return False
-    return True
-
-
-def _group(api_version: str) -> str:
-    return api_version.rpartition("/")[0]

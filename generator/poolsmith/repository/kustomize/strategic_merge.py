@@ -1,127 +1,208 @@
-"""Strategic merge patches as kustomize applies them.
+"""Strategic merge patches as kustomize applies them, its peculiarities included.
 
-Source: kyaml/yaml/merge2 and kustomize's use of it: items that a patch brings come first in a list that is merged;
-lists of kinds that Kubernetes itself does not have are replaced as a whole.
+Source: kyaml/yaml/walk and kyaml/yaml/merge2. Items that a patch brings come first in a list that is merged; a list
+that is merged is walked even where the patch says nothing of it, so that items with the same key become one.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from poolsmith.sources.nested import copied
+from poolsmith.repository.kustomize.item import RefusedError, text_of
+from poolsmith.repository.kustomize.merge_keys import TYPES, Merged, type_of
 
 DIRECTIVE = "$patch"
-_KEYS: dict[str, tuple[str, ...]] = {
-    "containers": ("name",),
-    "initContainers": ("name",),
-    "ephemeralContainers": ("name",),
-    "volumes": ("name",),
-    "env": ("name",),
-    "ports": ("containerPort", "port", "protocol"),
-    "volumeMounts": ("mountPath",),
-    "volumeDevices": ("devicePath",),
-    "imagePullSecrets": ("name",),
-    "hostAliases": ("ip",),
-    "secrets": ("name",),
-    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
-    "webhooks": ("name",),
-    "resourceClaims": ("name",),
-    "claims": ("name",),
-    "volumeClaimTemplates": (),
-    "ownerReferences": ("uid",),
-    "conditions": ("type",),
-}
-"""By the name of a list in kinds of Kubernetes, what tells its items apart."""
-_SETS = frozenset(("finalizers",))
-_GROUPS = frozenset(
-    (
-        "",
-        "apps",
-        "batch",
-        "autoscaling",
-        "policy",
-        "extensions",
-        "events.k8s.io",
-        "networking.k8s.io",
-        "rbac.authorization.k8s.io",
-        "storage.k8s.io",
-        "admissionregistration.k8s.io",
-        "scheduling.k8s.io",
-        "coordination.k8s.io",
-        "node.k8s.io",
-        "discovery.k8s.io",
-        "certificates.k8s.io",
-        "apiregistration.k8s.io",
-        "apiextensions.k8s.io",
-        "resource.k8s.io",
-        "flowcontrol.apiserver.k8s.io",
-    )
-)
+_GONE: Any = object()
+"""Not there, or not any more."""
+_NOTHING = (_GONE, None)
+
+Values = list[str]
 
 
-def is_built_in(api_version: str) -> bool:
-    """Whether Kubernetes itself has the kinds of a group, so that their lists have keys."""
-    group, slash, _ = api_version.partition("/")
-    return (group if slash else "") in _GROUPS
+def merge(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any] | None:
+    """`patch` on `base`, which stays as it is. None: the patch deletes it. Raises RefusedError."""
+    kind = type_of(text_of(base.get("apiVersion")), text_of(base.get("kind")))
+    result = _walked(base, patch, kind)
+    return result if isinstance(result, dict) else None
 
 
-def merge(base: Any, patch: Any, *, built_in: bool) -> Any:
-    """`patch` on `base`, which stays as it is. None: the patch deletes it."""
-    if not isinstance(patch, dict):
-        return copied(patch)
-    directive = patch.get(DIRECTIVE)
-    if directive == "delete":
-        return None
-    if directive == "replace" or not isinstance(base, dict):
-        return _bare(patch)
-    result = dict(base)
-    for key, value in patch.items():
-        if key == DIRECTIVE or key.startswith("$"):
-            continue
-        if value is None:
-            result.pop(key, None)
-        elif isinstance(value, dict):
-            below = merge(result.get(key, {}), value, built_in=built_in)
-            if below is None:
-                result.pop(key, None)
-            else:
-                result[key] = below
-        elif isinstance(value, list) and built_in and isinstance(result.get(key), list):
-            result[key] = _list(key, result[key], value)
-        else:
-            result[key] = copied(value)
+def _walked(dest: Any, origin: Any, kind: str, keys: tuple[str, ...] | None = None) -> Any:
+    """`keys` of a list that is merged. Null where a null stays, _GONE where nothing does."""
+    if origin is _GONE and not kind and not keys:
+        return dest
+    first = origin if dest in _NOTHING else dest
+    if first in _NOTHING:
+        return None if origin is _GONE and dest is None else _GONE
+    for form in (dict, list):
+        if isinstance(first, form):
+            if not all(side in _NOTHING or isinstance(side, form) for side in (dest, origin)):
+                raise RefusedError("a patch puts a value of another form")
+            return _mapping(dest, origin, kind) if form is dict else _sequence(dest, origin, kind, keys)
+    if isinstance(origin, (dict, list)):
+        raise RefusedError("a patch puts a value of another form")
+    if origin is _GONE:
+        return dest
+    return _GONE if origin is None else origin
+
+
+def _mapping(dest: Any, origin: Any, kind: str) -> Any:
+    directive = origin.get(DIRECTIVE) if isinstance(origin, dict) else None
+    if directive is not None:
+        if directive not in ("delete", "replace", "merge"):
+            raise RefusedError(f"`{str(directive)[:20]}` is no directive of a patch")
+        if directive == "delete":
+            return _GONE
+        origin = {key: value for key, value in origin.items() if key != DIRECTIVE}
+    if dest in _NOTHING or directive == "replace":
+        dest = origin
+    elif origin is None:
+        return _GONE
+    patch = {} if origin is _GONE else origin
+    fields = TYPES.get(kind, {})
+    result: dict[str, Any] = {}
+    for key in dest if dest is patch else {**dest, **patch}:
+        below = fields.get(key, _PLAIN)
+        value = _walked(dest.get(key, _GONE), patch.get(key, _GONE), below.type, below.keys)
+        if value is not _GONE:
+            result[key] = value
     return result
 
 
-def _list(name: str, base: list[Any], patch: list[Any]) -> list[Any]:
-    if any(isinstance(item, dict) and item.get(DIRECTIVE) == "replace" for item in patch):
-        return [copied(item) for item in patch if not (isinstance(item, dict) and DIRECTIVE in item)]
-    if name in _SETS:
-        return [*patch, *(item for item in base if item not in patch)]
-    keys = [key for key in _KEYS.get(name, ()) if any(isinstance(item, dict) and key in item for item in patch)]
-    if not keys or not all(isinstance(item, dict) for item in (*base, *patch)):
-        return [copied(item) for item in patch]
-    if name == "ports":
-        keys = [key for key in keys if key != "protocol"] or keys
-    left = list(base)
+_PLAIN = Merged()
+
+
+def _sequence(dest: Any, origin: Any, kind: str, keys: tuple[str, ...] | None) -> Any:
+    if keys is None:
+        value = dest if origin is _GONE else origin
+        return _GONE if value is None else value
+    if dest in _NOTHING:
+        dest = origin
+    elif origin is None:
+        return _GONE
+    elif origin is not _GONE:
+        first = next((item for item in origin if isinstance(item, dict) and DIRECTIVE in item), None)
+        if first is not None and len(first) == 1:
+            directive = first[DIRECTIVE]
+            origin = [item for item in origin if not (isinstance(item, dict) and item.get(DIRECTIVE) == directive)]
+            if directive == "delete":
+                return _GONE
+            if directive == "replace":
+                dest = origin
+    sides = [side for side in (origin, dest) if side not in _NOTHING]
+    if not keys:
+        return _texts(sides)
+    return _items(list(dest), [] if origin in _NOTHING else origin, kind, keys)
+
+
+def _texts(sides: list[list[Any]]) -> list[Any]:
+    """Those of the patch, then those that it does not have."""
+    found: dict[str, Any] = {}
+    for side in sides:
+        for item in side:
+            found.setdefault(text_of(item), item)
+    return list(found.values())
+
+
+def _items(dest: list[Any], origin: list[Any], kind: str, keys: tuple[str, ...]) -> Any:
+    listed = _all_values(origin, dest, keys)
+    added: list[Any] = []
+    valid: tuple[str, ...] = keys
+    for values in listed:
+        valid, own = _used(listed, values, keys)
+        narrow_keys, narrow = _used([own], own, valid)
+        at = _find(dest, narrow_keys, narrow)
+        old = dest[at] if at is not None else _GONE
+        from_patch = _find(origin, narrow_keys, narrow)
+        new = origin[from_patch] if from_patch is not None else _GONE
+        merged = _walked(old, new, kind) if isinstance(old, dict) or isinstance(new, dict) else _GONE
+        if merged in _NOTHING or merged == {}:
+            dest = _set(dest, _GONE, valid, own)
+            continue
+        if at is not None and not (isinstance(new, dict) and new.get(DIRECTIVE) == "replace"):
+            dest[at] = merged
+        added = _set(added, merged, valid, own)
+    return _appended(added, dest, valid) if listed else dest
+
+
+def _all_values(origin: list[Any], dest: list[Any], keys: tuple[str, ...]) -> list[Values]:
+    """The values of the keys of each item, each once, those of the patch first."""
+    found: list[Values] = []
+    seen: set[tuple[str, ...]] = set()
+    for item in (*origin, *(() if dest is origin else dest)):
+        if not isinstance(item, dict):
+            raise RefusedError("an item of a list has no fields")
+        values = [text_of(item.get(key)) for key in keys]
+        if tuple(values) not in seen:
+            seen.add(tuple(values))
+            found.append(values)
+    if len(keys) > 1 and any("" in values for values in found):
+        _fill(found)
+    return found
+
+
+def _fill(found: list[Values]) -> None:
+    """What one item leaves out, another one that is like it says."""
+    for one in range(len(found)):
+        for other in range(len(found)):
+            pairs = list(zip(found[one], found[other], strict=True))
+            if any(a != b and a and b for a, b in pairs) or not any(a == b for a, b in pairs):
+                continue
+            found[one] = found[other] = [a or b for a, b in pairs]
+
+
+def _used(listed: list[Values], values: Values, keys: tuple[str, ...]) -> tuple[tuple[str, ...], Values]:
+    """The keys that any of the items has, and its values of them."""
+    used = [at for at in range(len(keys)) if any(len(other) > at and other[at] for other in listed)]
+    if not used:
+        return keys, values
+    return tuple(keys[at] for at in used), [values[at] for at in used]
+
+
+def _is_like(item: Any, keys: tuple[str, ...], values: Values) -> bool:
+    """An empty value is like any that is there."""
+    if not isinstance(item, dict):
+        return False
+    for at, key in enumerate(keys):
+        if at >= len(values):
+            return True
+        if key not in item or (values[at] and text_of(item[key]) != values[at]):
+            return False
+    return True
+
+
+def _find(items: list[Any], keys: tuple[str, ...], values: Values) -> int | None:
+    return next((at for at, item in enumerate(items) if _is_like(item, keys, values)), None)
+
+
+def _set(items: list[Any], element: Any, keys: tuple[str, ...], values: Values) -> list[Any]:
+    """With `element` in the place of those that are like it, or at the end; _GONE: without them."""
     result: list[Any] = []
-    for item in patch:
-        index = next((at for at, other in enumerate(left) if _same(other, item, keys)), None)
-        old = left.pop(index) if index is not None else None
-        new = merge(old, item, built_in=True) if old is not None else (None if item.get(DIRECTIVE) else _bare(item))
-        if new is not None:
-            result.append(new)
-    return [*result, *left]
+    is_found = False
+    for item in items:
+        if item in _NOTHING or item == {}:
+            continue
+        if not _is_like(item, keys, values):
+            result.append(item)
+            continue
+        is_found = True
+        if element is not _GONE:
+            result.append(element)
+    if element is not _GONE and not is_found:
+        result.append(element)
+    return result
 
 
-def _same(one: dict[str, Any], other: dict[str, Any], keys: list[str]) -> bool:
-    return all(one.get(key) == other.get(key) for key in keys)
-
-
-def _bare(value: Any) -> Any:
-    """Without directives and nulls, as what a patch adds is."""
-    if isinstance(value, dict):
-        return {
-            key: _bare(item) for key, item in value.items() if item is not None and not str(key).startswith("$patch")
-        }
-    return [_bare(item) for item in value] if isinstance(value, list) else value
+def _appended(items: list[Any], dest: list[Any], keys: tuple[str, ...]) -> list[Any]:
+    for item in dest:
+        values: Values = []
+        for key in keys:
+            if item.get(key) is None:
+                items = [*items, item]
+            else:
+                values.append(text_of(item[key]))
+        if not values:
+            continue
+        if len(keys) > 1:
+            items = _set(items, _GONE, keys, values)
+        items = _set(items, item, keys, values)
+    return items

@@ -1,192 +1,264 @@
 """What a kustomization changes of the objects that it takes in, in kustomize's order.
 
-Source: kustomize api/internal/target/kusttarget_configplugin.go: patches, namespace, prefix, suffix, labels,
-annotations, patches of the older field, replicas, images, replacements.
+Source: kustomize api/internal/target/kusttarget_configplugin.go and api/internal/builtins.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.repository.delivered import Delivered, Layer, Unknown, delivered
-from poolsmith.repository.kustomize.names import CLUSTER_SCOPED, PREVIOUS
-from poolsmith.repository.kustomize.patches import patched
-from poolsmith.repository.kustomize.replacements import replaced
-from poolsmith.sources.nested import copied
-from poolsmith.sources.pod_template import mapping, mappings, pod_template_pointer, word
-from poolsmith.sources.pointer import join, split
+from poolsmith.record import record
+from poolsmith.repository.delivered import Layer, Unknown
+from poolsmith.repository.kustomize.field_specs import (
+    FieldSpec,
+    around,
+    changed,
+    merged,
+    specs_in,
+    with_entries,
+    with_text,
+)
+from poolsmith.repository.kustomize.folder_files import MissingError
+from poolsmith.repository.kustomize.images import with_images
+from poolsmith.repository.kustomize.item import Item, RefusedError, text_of
+from poolsmith.repository.kustomize.patches import operated, patched, patched_strategically
+from poolsmith.repository.kustomize.scopes import is_cluster_scoped
+from poolsmith.sources.pod_template import mapping, word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from poolsmith.repository.kustomize.fields import Place
-    from poolsmith.repository.repository_files import RepositoryFiles
+    from poolsmith.repository.kustomize.folder_files import FolderFiles
+    from poolsmith.repository.kustomize.item import Identity
+    from poolsmith.repository.kustomize.transformer_config import TransformerConfig
 
-_NOT_RENAMED = frozenset(("CustomResourceDefinition", "APIService", "Namespace"))
-_SELECTED = {"Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"}
-_REPLICATED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
-_IMAGE = re.compile(r"(?P<name>.*?)(?::(?P<tag>[A-Za-z0-9_.-]{1,128}))?(?:@(?P<digest>.+))?")
+_NOT_RENAMED = (("", "CustomResourceDefinition"), ("apiregistration.k8s.io", "APIService"), ("", "Namespace"))
+_BINDINGS = ("RoleBinding", "ClusterRoleBinding")
+_NUMBER = re.compile(r"[+-]?\d+")
 
 
-def transformed(
-    objects: list[Delivered],
-    data: Mapping[str, Any],
+@record
+class Run:
+    """What the transformers of one kustomization work with. `refused` are places at which kustomize would stop."""
+
+    place: Place
+    files: FolderFiles
+    config: TransformerConfig
+    unknown: list[Unknown]
+    refused: list[Unknown]
+
+    def tried(self, items: list[Item], pointer: str, change: Callable[[list[Item]], list[Item]]) -> list[Item]:
+        """The items changed, or as they are where that can't be done or can't be known."""
+        try:
+            return change(items)
+        except RefusedError as error:
+            told = Unknown(self.place.locate(pointer), f"what kustomize makes of this, because it stops here: {error}")
+            self.refused.append(told)
+        except MissingError as error:
+            told = Unknown(self.place.locate(pointer), f"what follows from {error}")
+        self.unknown.append(told)
+        return items
+
+
+def transformed(items: list[Item], data: Mapping[str, Any], run: Run) -> list[Item]:
+    """All transformers that have a field of their own."""
+    place, files, config = run.place, run.files, run.config
+    for pointer, entry in _entries(data, "patchesStrategicMerge"):
+        change = partial(patched_strategically, entry=entry, place=place, pointer=pointer, files=files)
+        items = run.tried(items, pointer, change)
+    for pointer, entry in _entries(data, "patches"):
+        items = run.tried(items, pointer, partial(patched, entry=entry, place=place, pointer=pointer, files=files))
+    if namespace := text_of(data.get("namespace")):
+        change = partial(in_namespace, namespace=namespace, specs=config.namespace, place=place)
+        items = run.tried(items, "/namespace", change)
+    for field, specs in (("namePrefix", config.name_prefix), ("nameSuffix", config.name_suffix)):
+        if text := text_of(data.get(field)):
+            items = run.tried(items, f"/{field}", partial(renamed, field=field, text=text, specs=specs))
+    items = _labelled(items, data, run)
+    pointer = "/commonAnnotations"
+    if pairs := mapping(data.get("commonAnnotations")):
+        change = partial(marked, pairs=pairs, specs=config.common_annotations, place=place, pointer=pointer)
+        items = run.tried(items, pointer, change)
+    for pointer, entry in _entries(data, "patchesJson6902"):
+        change = partial(operated, entry=entry, place=place, pointer=pointer, files=files, key="patch")
+        items = run.tried(items, pointer, change)
+    for pointer, entry in _entries(data, "replicas"):
+        change = partial(replicated, entry=entry, specs=config.replicas, place=place, pointer=pointer)
+        items = run.tried(items, pointer, change)
+    for field in ("images", "imageTags"):
+        for pointer, entry in _entries(data, field):
+            change = partial(with_images, entry=entry, specs=config.images, place=place, pointer=pointer)
+            items = run.tried(items, pointer, change)
+    if data.get("replacements"):
+        from poolsmith.repository.kustomize.replacements import replaced  # on demand
+
+        for pointer, entry in _entries(data, "replacements"):
+            items = run.tried(items, pointer, partial(replaced, entry=entry, place=place, pointer=pointer, files=files))
+    return items
+
+
+def _entries(data: Mapping[str, Any], field: str) -> Iterable[tuple[str, Any]]:
+    listed = data.get(field)
+    return [(f"/{field}/{index}", entry) for index, entry in enumerate(listed if isinstance(listed, list) else ())]
+
+
+def put(
+    item: Item,
+    specs: Iterable[FieldSpec],
+    change: Any,
     place: Place,
-    files: RepositoryFiles,
-    folder: str,
-    unknown: list[Unknown],
-) -> list[Delivered]:
-    """The objects as they are afterwards; those that change are new ones."""
-    result = patched(objects, data, place, files, folder, unknown, ("patchesStrategicMerge", "patches"))
-    if namespace := word(data.get("namespace")):
-        layer = _scalar(place, "/namespace", "/metadata/namespace", namespace)
-        result = [_in_namespace(item, namespace, layer) for item in result]
-    prefix, suffix = word(data.get("namePrefix")), word(data.get("nameSuffix"))
-    if prefix or suffix:
-        result = [_renamed(item, prefix, suffix) for item in result]
-    result = _labelled(result, data, place)
-    annotations = mapping(data.get("commonAnnotations"))
-    if annotations:
-        result = [_annotated(item, annotations, place) for item in result]
-    result = patched(result, data, place, files, folder, unknown, ("patchesJson6902",))
-    for index, entry in enumerate(mappings(data.get("replicas"))):
-        result = [_replicated(item, entry, place, f"/replicas/{index}/count") for item in result]
-    images = list(mappings(data.get("images")))
-    if images:
-        result = [_with_images(item, images, place) for item in result]
-    return replaced(result, data, place, files, folder, unknown)
+    pointer: str,
+    value: Any,
+    leaf: Any = None,
+    identity: Identity | None = None,
+) -> Item:
+    """The item with fields changed; `value` is what stands at `pointer` and decides them."""
+    where: list[str] = []
+
+    def noted(node: Any, at: str) -> Any:
+        new = change(node, at)
+        if new is not node:
+            where.append(at)
+        return new
+
+    body = changed(item.data, specs, identity or item.identity, noted, leaf)
+    layers = tuple(Layer(place.source, value, place.pointer(pointer), at) for at in where)
+    return item.changed(body, layers)
 
 
-def _scalar(place: Place, pointer: str, at: str, value: Any) -> Layer:
-    return Layer(place.source, value, place.pointer(pointer), at)
+def in_namespace(
+    items: list[Item],
+    namespace: str,
+    specs: tuple[FieldSpec, ...],
+    place: Place,
+    *,
+    subjects: str = "defaultOnly",
+    only_unset: bool = False,
+    pointer: str = "/namespace",
+) -> list[Item]:
+    """All items in a namespace: objects without one, and subjects of bindings, have rules of their own."""
+    result: list[Item] = []
+    plain = with_text(namespace)
+
+    def change(node: Any, at: str) -> Any:
+        return node if only_unset and text_of(node) else plain(node, at)
+
+    for old in items:
+        item = old.remembered()
+        own = item.identity
+        if not is_cluster_scoped(own.api_version, own.kind):
+            item = put(item, (FieldSpec("metadata/namespace", create=True),), change, place, pointer, namespace)
+        rest = [
+            spec
+            for spec in specs
+            if spec.path != "metadata/namespace"
+            and (spec.path != "metadata/name" or own.api_version == "v1")
+            and not (own.kind in _BINDINGS and spec.kind in _BINDINGS and spec.path == "subjects/namespace")
+        ]
+        item = put(item, rest, change, place, pointer, namespace)
+        if own.kind in _BINDINGS and subjects != "none":
+            item = _bound(item, change, subjects, place, pointer, namespace)
+        result.append(item)
+    seen: set[tuple[str, ...]] = set()
+    for item in result:
+        own = item.identity
+        key = (*own[:4], own.place)
+        if key in seen:
+            raise RefusedError(f"two objects become {own.kind} `{own.name[:60]}` of the namespace `{namespace[:60]}`")
+        seen.add(key)
+    return result
 
 
-def _changed(item: Delivered, change: Callable[[dict[str, Any]], None], layers: tuple[Layer, ...] = ()) -> Delivered:
-    body = copied(item.data)
-    change(body)
-    return delivered(item, body, layers) if body != item.data else item
-
-
-def _in_namespace(item: Delivered, namespace: str, layer: Layer) -> Delivered:
-    def change(body: dict[str, Any]) -> None:
-        metadata = body.setdefault("metadata", {})
-        if body.get("kind") == "Namespace":
-            return
-        if isinstance(metadata, dict) and body.get("kind") not in CLUSTER_SCOPED:
-            metadata["namespace"] = namespace
-        if body.get("kind") in ("RoleBinding", "ClusterRoleBinding"):
-            for subject in mappings(body.get("subjects")):
-                if subject.get("kind") == "ServiceAccount" and subject.get("name") == "default":
-                    subject["namespace"] = namespace
-
-    return _changed(item, change, (layer,))
-
-
-def _renamed(item: Delivered, prefix: str, suffix: str) -> Delivered:
-    if item.kind in _NOT_RENAMED:
+def _bound(item: Item, change: Any, subjects: str, place: Place, pointer: str, namespace: str) -> Item:
+    """With the namespace of those subjects of a binding that shall have it."""
+    field, wanted = ("name", "default") if subjects == "defaultOnly" else ("kind", "ServiceAccount")
+    listed = item.data.get("subjects")
+    if not isinstance(listed, list):
         return item
-
-    def change(body: dict[str, Any]) -> None:
-        metadata = body.get("metadata")
-        if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
-            metadata[PREVIOUS] = [*metadata.get(PREVIOUS, ()), metadata["name"]]
-            metadata["name"] = f"{prefix}{metadata['name']}{suffix}"
-
-    return _changed(item, change)
-
-
-def _labelled(objects: list[Delivered], data: Mapping[str, Any], place: Place) -> list[Delivered]:
-    entries = [(entry, f"/labels/{index}/pairs") for index, entry in enumerate(mappings(data.get("labels")))]
-    if isinstance(data.get("commonLabels"), dict):
-        everywhere = {"pairs": data["commonLabels"], "includeSelectors": True}
-        entries.append((everywhere, "/commonLabels"))
-    for entry, pointer in entries:
-        pairs = mapping(entry.get("pairs"))
-        selectors = entry.get("includeSelectors") is True
-        templates = selectors or entry.get("includeTemplates") is True
-        layer = _scalar(place, pointer, "/metadata/labels", dict(pairs))
-        objects = [_with_labels(item, pairs, layer, selectors=selectors, templates=templates) for item in objects]
-    return objects
-
-
-def _with_labels(
-    item: Delivered, pairs: Mapping[str, Any], layer: Layer, *, selectors: bool, templates: bool
-) -> Delivered:
-    def change(body: dict[str, Any]) -> None:
-        _put(body, "/metadata/labels", pairs)
-        template = pod_template_pointer(body)
-        if templates and template and body.get("kind") != "Pod":
-            _put(body, f"{template}/metadata/labels", pairs)
-        if selectors:
-            if body.get("kind") in _SELECTED:
-                _put(body, "/spec/selector/matchLabels", pairs)
-            elif body.get("kind") == "Service" and mapping(body.get("spec")).get("selector"):
-                _put(body, "/spec/selector", pairs)
-
-    return _changed(item, change, (layer,))
-
-
-def _annotated(item: Delivered, pairs: Mapping[str, Any], place: Place) -> Delivered:
-    def change(body: dict[str, Any]) -> None:
-        _put(body, "/metadata/annotations", pairs)
-        template = pod_template_pointer(body)
-        if template and body.get("kind") != "Pod":
-            _put(body, f"{template}/metadata/annotations", pairs)
-
-    layer = _scalar(place, "/commonAnnotations", "/metadata/annotations", dict(pairs))
-    return _changed(item, change, (layer,))
-
-
-def _put(body: dict[str, Any], pointer: str, pairs: Mapping[str, Any]) -> None:
-    node: Any = body
-    for step in split(pointer):
-        below = node.get(step)
-        if not isinstance(below, dict):
-            below = node[step] = {}
-        node = below
-    node.update(pairs)
-
-
-def _replicated(item: Delivered, entry: Mapping[str, Any], place: Place, pointer: str) -> Delivered:
-    names = (item.metadata.get("name"), *item.metadata.get(PREVIOUS, ()))
-    if item.kind not in _REPLICATED or entry.get("name") not in names:
-        return item
-    layer = _scalar(place, pointer, "/spec/replicas", entry.get("count"))
-    return _changed(item, lambda body: mapping(body.get("spec")).update(replicas=entry.get("count")), (layer,))  # type: ignore[attr-defined]  # a mapping of the copy is a dict
-
-
-def _with_images(item: Delivered, images: list[dict[str, Any]], place: Place) -> Delivered:
-    layers: list[Layer] = []
-
-    def change(node: Any, pointer: str) -> None:
-        if isinstance(node, dict):
-            for key, value in node.items():
-                if key in ("containers", "initContainers") and isinstance(value, list):
-                    for index, container in enumerate(value):
-                        if isinstance(container, dict) and isinstance(container.get("image"), str):
-                            _set_image(container, images, place, join(pointer, key, index, "image"), layers)
-                change(value, join(pointer, key))
-        elif isinstance(node, list):
-            for index, value in enumerate(node):
-                change(value, join(pointer, index))
-
-    body = copied(item.data)
-    change(body, "")
-    return delivered(item, body, tuple(layers)) if layers else item
-
-
-def _set_image(
-    container: dict[str, Any], images: list[dict[str, Any]], place: Place, at: str, layers: list[Layer]
-) -> None:
-    for index, entry in enumerate(images):
-        match = _IMAGE.fullmatch(container["image"])
-        if match is None or match["name"] != entry.get("name"):
+    result, layers = list(listed), []
+    for index, subject in enumerate(listed):
+        if not isinstance(subject, dict) or text_of(subject.get(field)) != wanted:
             continue
-        name = word(entry.get("newName")) or match["name"]
-        tag, digest = entry.get("newTag"), word(entry.get("digest"))
-        old = (f":{match['tag']}" if match["tag"] else "") + (f"@{match['digest']}" if match["digest"] else "")
-        container["image"] = (
-            name + (f":{tag}" if tag else "") + (f"@{digest}" if digest else "") if tag or digest else name + old
+        at = f"/subjects/{index}/namespace"
+        new = change(subject.get("namespace"), at)
+        if "namespace" not in subject or new is not subject["namespace"]:
+            result[index] = {**subject, "namespace": new}
+            layers.append(Layer(place.source, namespace, place.pointer(pointer), at))
+    return item.changed({**item.data, "subjects": result}, tuple(layers)) if layers else item
+
+
+def renamed(items: list[Item], field: str, text: str, specs: tuple[FieldSpec, ...]) -> list[Item]:
+    is_prefix = field == "namePrefix"
+    change = around(text, "") if is_prefix else around("", text)
+    return [_renamed(item, text, change, specs, is_prefix=is_prefix) for item in items]
+
+
+def _renamed(item: Item, text: str, change: Any, specs: tuple[FieldSpec, ...], *, is_prefix: bool) -> Item:
+    first = item.first
+    if any(kind == first.kind and group in ("", first.group) for group, kind in _NOT_RENAMED):
+        return item
+    for spec in specs:
+        if not spec.is_for(first):
+            continue
+        if spec.path == "metadata/name":
+            item = item.remembered()
+            if is_prefix:
+                item = replace(item, prefixes=(*item.prefixes, text))
+            else:
+                item = replace(item, suffixes=(*item.suffixes, text))
+        item = item.changed(changed(item.data, (spec,), item.identity, change, None))
+    return item
+
+
+def _labelled(items: list[Item], data: Mapping[str, Any], run: Run) -> list[Item]:
+    config = run.config
+    for pointer, entry in _entries(data, "labels"):
+        if not isinstance(entry, dict):
+            continue
+        specs = merged(tuple(specs_in(entry.get("fields"))), config.labels)
+        if entry.get("includeSelectors") is True:
+            specs = merged(specs, config.common_labels)
+        else:
+            if entry.get("includeTemplates") is True:
+                specs = merged(specs, config.template_labels)
+            specs = merged(specs, (FieldSpec("metadata/labels", create=True),))
+        pairs, at = mapping(entry.get("pairs")), f"{pointer}/pairs"
+        items = run.tried(items, pointer, partial(marked, pairs=pairs, specs=specs, place=run.place, pointer=at))
+    if pairs := mapping(data.get("commonLabels")):
+        specs = config.common_labels
+        items = run.tried(
+            items, "/commonLabels", partial(marked, pairs=pairs, specs=specs, place=run.place, pointer="/commonLabels")
         )
-        layers.append(_scalar(place, f"/images/{index}", at, container["image"]))
+    return items
+
+
+def marked(
+    items: list[Item], pairs: Mapping[str, Any], specs: tuple[FieldSpec, ...], place: Place, pointer: str
+) -> list[Item]:
+    """With labels or annotations."""
+    texts = {str(key): value for key, value in pairs.items()}
+    if not all(isinstance(value, str) for value in texts.values()):
+        raise RefusedError("a label or annotation is no text")
+    if not texts:
+        return items
+    return [put(item, specs, with_entries(texts), place, pointer, texts, {}) for item in items]
+
+
+def replicated(items: list[Item], entry: Any, specs: tuple[FieldSpec, ...], place: Place, pointer: str) -> list[Item]:
+    name, count = word(mapping(entry).get("name")), mapping(entry).get("count", 0)
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise RefusedError("`count` is no number")
+    is_found = False
+    result = list(items)
+    for spec in specs:
+        for at, item in enumerate(result):
+            if any(own.name == name and spec.is_for(own) for own in item.identities):
+                is_found = True
+                result[at] = put(item, (spec,), lambda _node, _at: count, place, f"{pointer}/count", count)
+    if not is_found:
+        raise RefusedError(f"nothing that has replicas is named `{name[:60]}`")
+    return result

@@ -1,0 +1,71 @@
+"""The files that a kustomization names, by paths relative to its folder."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.repository.kustomize.item import RefusedError
+
+if TYPE_CHECKING:
+    from poolsmith.repository.manifest_files import CheckedDocument
+    from poolsmith.repository.repository_files import RepositoryFiles
+
+_REMOTE = ("git@", "git::", "github.com/", "ssh://", "file://", "http://", "https://", "s3::", "oci://", "gh:")
+
+
+class MissingError(Exception):
+    """A file that is not among those of the run, or that can't be read."""
+
+
+def is_remote(path: str) -> bool:
+    """Whether kustomize would fetch it."""
+    return path.startswith(_REMOTE) or "://" in path or "?ref=" in path or "?version=" in path
+
+
+def joined(folder: str, path: str) -> str | None:
+    """A path of the repository; None of an address, and of a path that leads out of it."""
+    if is_remote(path) or "\n" in path or path.startswith("/"):
+        return None
+    found = posixpath.normpath(posixpath.join(folder, path))
+    return None if found.startswith("..") else "" if found == "." else found
+
+
+class FolderFiles:
+    """`is_strict`: files outside of the folder are refused, as `kustomize build` does and Flux does not."""
+
+    def __init__(self, files: RepositoryFiles, folder: str, *, is_strict: bool) -> None:
+        self.folder = folder
+        self.all = files
+        self.taken: set[str] = set()
+        self._is_strict = is_strict
+
+    def path(self, path: str) -> str:
+        """The path in the repository of a file that has to be there."""
+        shown = joined(self.folder, path)
+        if shown is None or not self.all.is_file(shown):
+            raise MissingError(f"`{first_line(path)}`, which is not among the files")
+        if self._is_strict and self.folder and not shown.startswith(f"{self.folder}/"):
+            raise RefusedError(f"`{first_line(path)}` is outside of the kustomization's folder")
+        self.taken.add(shown)
+        return shown
+
+    def documents(self, path: str) -> tuple[CheckedDocument, ...]:
+        shown = self.path(path)
+        found = self.all.documents(shown)
+        if not found:
+            raise MissingError(f"`{first_line(path)}`, which holds no YAML that can be read")
+        return found
+
+    def text(self, path: str) -> str:
+        text = self.all.text(self.path(path))
+        if text is None:
+            raise MissingError(f"`{first_line(path)}`, which is no text that can be read")
+        return text
+
+    def parsed(self, path: str) -> Any:
+        return self.documents(path)[0].data
+
+
+def first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:60]
