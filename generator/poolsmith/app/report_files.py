@@ -83,8 +83,21 @@ def _named(text: str, known: Sequence[str]) -> tuple[str, str]:
 
 
 def _refuse(root: Path, path: str, shown: str) -> None:
-    """Raises UsageError where nothing may be written."""
+    """Raises UsageError where no report may be written."""
     said = f"--output {printable(shown)}"
+    _refuse_odd(root, path, said)
+    folder = os.path.dirname(path)  # noqa: PTH120
+    ours = {(state.st_dev, state.st_ino): name for name in _OURS if (state := _state(os.path.join(root, name)))}  # noqa: PTH118
+    for parent in _with_parents(os.path.realpath(folder)):
+        state = _state(parent)
+        if state is not None and (name := ours.get((state.st_dev, state.st_ino))) is not None:
+            raise UsageError(f"{said} is in {name}/, which holds no reports; choose another folder")
+    if path.lower().endswith(_NO_REPORTS) and os.path.exists(path):  # noqa: PTH110
+        raise UsageError(f"{said} is a YAML file, and no report; nothing is written there")
+
+
+def _refuse_odd(root: Path, path: str, said: str) -> None:
+    """Raises UsageError for what is no regular file, or would be reached by a link."""
     folder = os.path.dirname(path)  # noqa: PTH120
     if not os.path.isdir(folder):  # noqa: PTH112
         raise UsageError(f"{said}: there is no folder {printable(folder)}")
@@ -98,13 +111,16 @@ def _refuse(root: Path, path: str, shown: str) -> None:
     else:
         if not stat.S_ISREG(mode):
             raise UsageError(f"{said} is no regular file; nothing is written there")
-    ours = {(state.st_dev, state.st_ino): name for name in _OURS if (state := _state(os.path.join(root, name)))}  # noqa: PTH118
-    for parent in _with_parents(os.path.realpath(folder)):
-        state = _state(parent)
-        if state is not None and (name := ours.get((state.st_dev, state.st_ino))) is not None:
-            raise UsageError(f"{said} is in {name}/, which holds no reports; choose another folder")
-    if path.lower().endswith(_NO_REPORTS) and os.path.exists(path):  # noqa: PTH110
-        raise UsageError(f"{said} is a YAML file, and no report; nothing is written there")
+
+
+def replace_file(root: Path, path: str, content: bytes, flag: str) -> None:
+    """A file that a flag asks for, as a whole or not at all. `path` is absolute. Raises UsageError, WriteError."""
+    said = f"{flag} {printable(path)}"
+    _refuse_odd(root, path, said)
+    try:
+        _replace(path, content)
+    except OSError as error:
+        raise WriteError(f"{said} can't be written: {error.strerror or error}") from error
 
 
 def _refuse_links(root: Path, path: str, said: str) -> None:

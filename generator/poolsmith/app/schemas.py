@@ -8,6 +8,7 @@ from poolsmith.catalog.pack_kinds import LOCK, PACK, CatalogLockSpec, CatalogPac
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.ledger.grants.grant import GRANT, GrantSpec
+from poolsmith.policies.baseline_file import BASELINE, BaselineSpec
 from poolsmith.policies.enforcement import ENFORCEMENT, EnforcementSpec
 from poolsmith.policies.policy_test import KIND as POLICY_TEST
 from poolsmith.policies.policy_test import PolicyTestSpec
@@ -48,6 +49,7 @@ FACT_KINDS = (
     _kind(PACK, CatalogPackSpec, "catalog-pack", "Facts of releases beside those that come with poolsmith"),
     _kind(LOCK, CatalogLockSpec, "catalog-lock", "The packs of facts that a project takes"),
     _kind(RING_ORDER, RingOrderSpec, "ring-order", "The order in which what is new reaches the clusters"),
+    _kind(BASELINE, BaselineSpec, "baseline", "Findings of a repository that are mended over time"),
     _kind(TEAMS, TeamListSpec, "team-list", "Which team may bring which clusters and bases into the fleet"),
 )
 """Of few projects, so that `init` does not write their schemas."""

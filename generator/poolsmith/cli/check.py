@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     help="With --policies-from: somebody who may do so has accepted what the change widens in policies/, or what it "
     "changes of the files that run and decide this check. Both are still listed, as notes.",
 )
+@options.baseline
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @options.today
 @options.output_elsewhere
@@ -98,6 +99,10 @@ def command(
     nodes: Path | None,
     policies_from: str | None,
     accepted: tuple[str, ...],
+    write_baseline: str | None,
+    baseline: Path | None,
+    no_baseline: bool,
+    baseline_from: str | None,
     strict: bool,
     today: dt.datetime | None,
     against: str | None,
@@ -111,12 +116,13 @@ def command(
     files = options.report_files(outputs, root, CHECK)
     fleet = partial(_fleet, root, () if paths else clusters, is_there=not paths)
     if paths:
+        from poolsmith.app.baseline import AcceptingOptions, with_accepted
         from poolsmith.app.check import check_paths
 
         if against is not None or output_root is not None:
             raise UsageError("--against and --output-root are for the project; PATHS are judged where they stand")
-        if policies_from is not None or today is not None:
-            raise UsageError("--policies-from and --today are for the project; PATHS are judged without its policies")
+        if policies_from is not None:
+            raise UsageError("--policies-from is for the project; for PATHS there is --baseline-from")
         if len(clusters) > 1:
             raise UsageError("PATHS describe one cluster; name one with --cluster")
         outcome = check_paths(
@@ -126,11 +132,20 @@ def command(
             release=release,
             kubeconform=kubeconform,
             pod_security=_standard(pod_security),
-            strict=strict,
             nodes=nodes,
             cluster=clusters[0] if clusters else None,
         )
+        accepting = AcceptingOptions(file=baseline, is_off=no_baseline, revision=baseline_from, write=write_baseline)
+        if today is not None:
+            accepting = replace(accepting, today=today.date())
+        outcome = with_accepted(outcome, root, paths, accepting)
+        if strict:
+            from poolsmith.policies.apply import strictly
+
+            outcome = strictly(outcome)
     else:
+        if write_baseline is not None or baseline is not None or no_baseline or baseline_from is not None:
+            raise UsageError("a baseline is for PATHS; what the project accepts stands in policies/waivers.yaml")
         if nodes is not None:
             raise UsageError("--nodes is for PATHS; here the profiles say which pools there are")
         if kubernetes is not None or release is not None:

@@ -130,6 +130,34 @@ object_format = click.option(
 )
 
 
+def baseline(function: Command) -> Command:
+    """Flags about findings that are accepted for now."""
+    for option in (
+        click.option(
+            "--baseline-from",
+            metavar="REV",
+            help="For PATHS: baseline and waivers of this git revision, such as the base of a pull request.",
+        ),
+        click.option("--no-baseline", is_flag=True, help="For PATHS: show what the baseline accepts, too."),
+        click.option(
+            "--baseline",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="For PATHS: another baseline than policies/baseline.yaml or .poolsmith-baseline.yaml.",
+        ),
+        click.option(
+            "--write-baseline",
+            is_flag=False,
+            flag_value="",
+            default=None,
+            metavar="[FILE]",
+            help="Accept the errors and warnings of PATHS for 90 days: writes the baseline, or --write-baseline=FILE.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 def output_elsewhere(function: Command) -> Command:
     """Flags that say where the output stands."""
     for option in (

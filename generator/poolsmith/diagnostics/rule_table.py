@@ -226,6 +226,8 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM645", "incomplete-privilege-policy", "note", ()),
     ("PSM646", "running-release-unknown", "warning", ()),
     ("PSM647", "pod-too-costly-to-judge", "error", ()),
+    ("PSM648", "expired-baseline", "warning", ()),
+    ("PSM649", "unused-baseline-entry", "note", ()),
     ("PSM650", "unexplained-acceptance", "error", ()),
     ("PSM651", "expired-acceptance", "error", ()),
     ("PSM652", "unused-acceptance", "warning", ()),

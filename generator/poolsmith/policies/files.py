@@ -16,6 +16,7 @@ PRIVILEGES = f"{POLICIES}/privileges"
 ADMISSION = f"{POLICIES}/admission"
 WAIVERS = f"{POLICIES}/waivers.yaml"
 RULES = f"{POLICIES}/rules.yaml"
+BASELINE = f"{POLICIES}/baseline.yaml"
 ENFORCEMENT = f"{POLICIES}/enforcement.yaml"
 SUPPLY = f"{POLICIES}/supply.yaml"
 MAX_FOLDER_BYTES = 4 << 20
@@ -33,6 +34,7 @@ class PolicyFiles:
     tests: tuple[str, ...] = ()
     waivers: str | None = None
     rules: str | None = None
+    baseline: str | None = None
     enforcement: str | None = None
     supply: str | None = None
     has_privileges: bool = False
@@ -41,8 +43,8 @@ class PolicyFiles:
     @property
     def paths(self) -> tuple[str, ...]:
         """All files that are read."""
-        single = (path for path in (self.waivers, self.rules, self.enforcement, self.supply) if path is not None)
-        return (*self.privileges, *self.admission, *self.tests, *single)
+        single = (self.waivers, self.rules, self.baseline, self.enforcement, self.supply)
+        return (*self.privileges, *self.admission, *self.tests, *(path for path in single if path is not None))
 
 
 def find_policies(tree: InputTree) -> PolicyFiles:
@@ -51,7 +53,7 @@ def find_policies(tree: InputTree) -> PolicyFiles:
         return PolicyFiles()
     listing = tree.listing(POLICIES)
     problems = list(listing.problems)
-    known = {path.rpartition("/")[2]: path for path in (WAIVERS, RULES, ENFORCEMENT, SUPPLY)}
+    known = {path.rpartition("/")[2]: path for path in (WAIVERS, RULES, BASELINE, ENFORCEMENT, SUPPLY)}
     problems += [
         _misplaced(f"{POLICIES}/{name}", f"known here: {', '.join(known)}, privileges/ and admission/")
         for name in listing.files
@@ -72,6 +74,7 @@ def find_policies(tree: InputTree) -> PolicyFiles:
         tests=tuple(path for path in admission if path.endswith(TEST_ENDING)),
         waivers=found.get("waivers.yaml"),
         rules=found.get("rules.yaml"),
+        baseline=found.get("baseline.yaml"),
         enforcement=found.get("enforcement.yaml"),
         supply=found.get("supply.yaml"),
         has_privileges="privileges" in listing.folders,

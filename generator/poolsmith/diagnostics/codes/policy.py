@@ -278,6 +278,26 @@ POLICY_NOT_SERVED = RuleInfo(
     fix="upgrade the cluster, or enforce the same there by other means",
     references=("Kubernetes 1.30 release notes: ValidatingAdmissionPolicy is v1 and on",),
 )
+EXPIRED_BASELINE = RuleInfo(
+    code="PSM648",
+    name="expired-baseline",
+    severity=Severity.WARNING,
+    applies_to="policy",
+    what="Entries of a baseline have passed their last day, and their findings are still there.",
+    why="A baseline gives time to mend. When the time is over, the findings count again.",
+    fix="correct the findings; or give an entry a new day in `expires`, in a change that somebody reviews",
+    bad="expires: 2020-06-30\n",
+    good="expires: 2027-06-30\n",
+)
+UNUSED_BASELINE = RuleInfo(
+    code="PSM649",
+    name="unused-baseline-entry",
+    severity=Severity.NOTE,
+    applies_to="policy",
+    what="An entry of a baseline accepts more findings than there are.",
+    why="The finding is mended. The entry would accept it again when it comes back.",
+    fix="remove the entry: `--write-baseline` with the same paths and flags does so",
+)
 
 POLICY: tuple[RuleInfo, ...] = (
     UNKNOWN_RULE,
@@ -311,4 +331,6 @@ POLICY: tuple[RuleInfo, ...] = (
     INCOMPLETE_PRIVILEGE_POLICY,
     RUNNING_RELEASE_UNKNOWN,
     POD_TOO_COSTLY,
+    EXPIRED_BASELINE,
+    UNUSED_BASELINE,
 )

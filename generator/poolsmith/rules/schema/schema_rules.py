@@ -26,6 +26,7 @@ MOST_PER_OBJECT = 50
 """Findings of one object that are reported one by one; the rest is counted."""
 MOST_PER_FILE = 500
 _OWN = "poolsmith/v1"
+_BASELINE = "Baseline"
 _RULE_OF = {
     What.UNKNOWN_FIELD: codes.UNKNOWN_OBJECT_FIELD,
     What.NULL: codes.NULL_FIELD,
@@ -76,7 +77,8 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
                 judgement.diagnostics.append(half.diagnostic(places.of(document)))
                 continue
             if api_version == _OWN:
-                judgement.skipped["profiles", "`poolsmith check` without a path checks them"] += 1
+                if kind != _BASELINE:  # which the run itself reads
+                    judgement.skipped["profiles", "`poolsmith check` without a path checks them"] += 1
                 continue
             schema = schemas.find(api_version, kind)
             if isinstance(schema, NoSchema):
