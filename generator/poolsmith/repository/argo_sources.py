@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.delivered import Unknown
-from poolsmith.repository.flux_releases import last, layer_of_text
+from poolsmith.repository.flux_releases import add_text, last
 from poolsmith.repository.installations import Installation, ValuesLayer
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping, mappings, word, words
@@ -100,10 +100,8 @@ def helm_layers(
             unknown.append(Unknown(place, f"the values file `{path}` is not among the files"))
     if isinstance(values := helm.get("valuesObject"), dict):
         layers.append(ValuesLayer(values, item.source, f"{pointer}/valuesObject"))
-    elif isinstance(text := helm.get("values"), str):
-        layer = layer_of_text(item.source, f"{pointer}/values", text)
-        if layer is not None:
-            layers.append(layer)
+    else:
+        add_text(item.source, f"{pointer}/values", helm.get("values"), layers, unknown)
     for index, parameter in enumerate(mappings(helm.get("parameters"))):
         wrapped = _parameter(parameter)
         if wrapped is not None:

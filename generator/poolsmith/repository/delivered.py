@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.manifest_files import CheckedDocument
-from poolsmith.sources.pointer import join, split
+from poolsmith.sources.pointer import join, reach, split
 from poolsmith.sources.source_file import SourceFile
 
 if TYPE_CHECKING:
@@ -131,6 +131,12 @@ class Delivered(CheckedDocument):
     @cached_property
     def source(self) -> SourceFile:
         return LayeredSource(self.data, self.layers)
+
+    def item_at(self, pointer: str, data: dict[str, Any]) -> Delivered:
+        """An object that is made from what stands at `pointer` of this one: `data` may say other things there."""
+        written = reach(self.data, pointer)[0]
+        layer = Layer(self.source, written, pointer)
+        return Delivered(path=self.path, index=self.index, data=data, text=self.text, layers=(layer,))
 
     def item(self, pointer: str, data: dict[str, Any]) -> Delivered:
         """An object of its own that stands at `pointer` of this one, which is a list."""

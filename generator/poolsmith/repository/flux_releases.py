@@ -162,8 +162,20 @@ def layer_of_text(source: SourceFile, pointer: str, text: str) -> ValuesLayer | 
         return None
     values = documents[0] if documents else {}
     if not isinstance(values, dict):
-        return None
+        return None if values is not None else ValuesLayer({}, InnerText(source, pointer, text, values))
     return ValuesLayer(values, InnerText(source, pointer, text, values))
+
+
+def add_text(source: SourceFile, pointer: str, text: Any, layers: list[ValuesLayer], unknown: list[Unknown]) -> None:
+    """Values in a text as one layer more, or as unknown where they can't be read."""
+    if not isinstance(text, str):
+        return
+    layer = layer_of_text(source, pointer, text)
+    if layer is not None:
+        layers.append(layer)
+        return
+    what = "values of a template" if "{{" in text else "values of a text that can't be read"
+    unknown.append(Unknown(source.locate(pointer), what))
 
 
 def last(chart: str) -> str:

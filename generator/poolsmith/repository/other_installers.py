@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.repository.argo_sources import file_layer, normal
 from poolsmith.repository.delivered import Unknown
-from poolsmith.repository.flux_releases import last, layer_of_text
+from poolsmith.repository.flux_releases import add_text, last
 from poolsmith.repository.installations import Installation, ValuesLayer
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping, mappings, word, words
@@ -37,10 +37,12 @@ def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[Installation]:
     chart = last(word(spec.get("chart")).removesuffix(".tgz"))
     if not chart:
         return
-    layers = [_content(item)]
-    config = objects.named("HelmChartConfig", word(item.metadata.get("name")))
-    if config is not None:
-        layers.append(_content(config))
+    layers: list[ValuesLayer] = []
+    unseen: list[Unknown] = []
+    for found in (item, objects.named("HelmChartConfig", word(item.metadata.get("name")))):
+        if found is not None:
+            text = value_at(found.data, ("spec", "valuesContent"))
+            add_text(found.source, "/spec/valuesContent", text, layers, unseen)
     unknown = [
         Unknown(item.source.locate(f"/spec/{key}"), f"values from `{key}`")
         for key in ("valuesSecrets",)
@@ -59,8 +61,8 @@ def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[Installation]:
         repository=text_or_none(spec.get("repo")) or text_or_none(spec.get("chart")),
         namespace=text_or_none(spec.get("targetNamespace")),
         release_name=text_or_none(item.metadata.get("name")),
-        layers=tuple(layer for layer in layers if layer is not None),
-        unknown=tuple(unknown),
+        layers=tuple(layers),
+        unknown=(*unseen, *unknown),
     )
 
 
@@ -73,20 +75,18 @@ def _scalar(value: Any) -> Any:
         return value
 
 
-def _content(item: CheckedDocument) -> ValuesLayer | None:
-    text = value_at(item.data, ("spec", "valuesContent"))
-    return layer_of_text(item.source, "/spec/valuesContent", text) if isinstance(text, str) else None
-
-
 def chart_proxy(item: CheckedDocument) -> Iterator[Installation]:
     """Of Cluster API: its chart goes into other clusters; `valuesTemplate` is a Go template."""
     spec = mapping(item.data.get("spec"))
     chart, text = word(spec.get("chartName")), word(spec.get("valuesTemplate"))
     if not chart:
         return
-    is_template = "{{" in text
-    layer = layer_of_text(item.source, "/spec/valuesTemplate", text) if text and not is_template else None
-    unknown = (Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template"),) if is_template else ()
+    layers: list[ValuesLayer] = []
+    unknown: list[Unknown] = []
+    if "{{" in text:
+        unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template"))
+    else:
+        add_text(item.source, "/spec/valuesTemplate", text or None, layers, unknown)
     yield Installation(
         chart=last(chart),
         document=item,
@@ -96,8 +96,8 @@ def chart_proxy(item: CheckedDocument) -> Iterator[Installation]:
         repository=text_or_none(spec.get("repoURL")),
         namespace=text_or_none(spec.get("namespace")),
         release_name=text_or_none(spec.get("releaseName")),
-        layers=(layer,) if layer is not None else (),
-        unknown=unknown,
+        layers=tuple(layers),
+        unknown=tuple(unknown),
         in_other_clusters=True,
     )
 
