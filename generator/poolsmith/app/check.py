@@ -7,18 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.app.check_scope import judged_trees, scope_of
 from poolsmith.app.facts import with_facts
+from poolsmith.app.left_out import file_problems, left_out
 from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.catalog import Catalog
-from poolsmith.diagnostics import Diagnostic, NoInputError, Severity, UsageError, diagnose, sorted_unique, whole_file
-from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics import Diagnostic, NoInputError, Severity, UsageError, sorted_unique
 from poolsmith.diagnostics.finding import Finding
-from poolsmith.diagnostics.listing import joined
-from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.diagnostics.rule_engine import run_rules
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.policies.apply import strictly
 from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
+from poolsmith.repository.model import model_of
+from poolsmith.repository.repository_files import RepositoryFiles
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import (
     Against,
@@ -28,9 +30,12 @@ from poolsmith.rules.schema.object_schemas import (
     judge_schemas,
     with_schema_results,
 )
+from poolsmith.rules.setup.views import setups_of
 from poolsmith.sources.folder_walk import walk
-from poolsmith.sources.input_tree import leads_out, read_bytes
-from poolsmith.values.check import judge_values_of, known_release, release_with_schemas
+from poolsmith.sources.input_tree import read_bytes
+from poolsmith.values.check import broken_texts, judge_values_of, known_release, not_mappings, release_with_schemas
+from poolsmith.values.places import values_of
+from poolsmith.values.plain_files import plain_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,8 +61,12 @@ def check_paths(
     strict: bool = False,
     nodes: Path | None = None,
     cluster: str | None = None,
+    everything: bool = False,
 ) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
+
+    Judged is what delivery engines would apply of them. Of folders that is what belongs to the GPU stack, unless
+    `everything` is asked for; files that are named one by one are judged whatever they hold.
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
     judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
@@ -70,7 +79,7 @@ def check_paths(
     kubernetes = kubernetes or (given.kubernetes if given is not None else None)
     against = against_flags(kubernetes, release_with_schemas(release))
     with rarely_collecting():
-        outcome = _check_paths(root, paths, against, kubeconform, release, pod_security, given)
+        outcome = _check_paths(root, paths, against, kubeconform, release, pod_security, given, everything=everything)
     return strictly(outcome) if strict else outcome
 
 
@@ -95,69 +104,55 @@ def _check_paths(
     release: str | None,
     pod_security: PodSecurityStandard | None,
     given: GivenNodes | None,
+    *,
+    everything: bool,
 ) -> Outcome:
-    documents: list[CheckedDocument] = []
-    diagnostics: list[Diagnostic] = []
-    shown_paths: set[str] = set()
-    failures: list[OSError] = []
-    base = _base(root)
     for path in paths:
         if not _exists(path):
             raise UsageError(f"{path} does not exist")
-        within = tuple(map(os.path.realpath, (path, root)))
-        for file in _yaml_files(path, failures):
-            shown = _shown(file, base)
-            if shown in shown_paths:
-                continue
-            shown_paths.add(shown)
-            if file != path and leads_out(file, within):
-                diagnostics.append(_link_out(shown))
-                continue
-            content = read_bytes(file, shown, MAX_MANIFEST_BYTES)
-            if isinstance(content, Diagnostic):
-                diagnostics.append(content)
-                continue
-            found, problem = parse_documents(shown, content)
-            problems: list[Diagnostic] = []
-            if problem is not None:
-                from poolsmith.repository.broken_streams import read_apart  # on demand
-
-                found, problems = read_apart(shown, content, problem)
-            documents.extend(found)
-            diagnostics.extend(problems)
-    for failure in failures:
-        shown = _shown(Path(failure.filename), base)
-        message = f"can't be read: {failure.strerror or failure}"
-        diagnostics.append(diagnose(reading.UNREADABLE_FILE, message, whole_file(shown)))
-    if not shown_paths and not diagnostics:
+    files = RepositoryFiles(root, paths)
+    listed = files.listed()
+    if not listed.yaml and not listed.problems:
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
-    tree = CheckedTree(tuple(documents), frozenset(shown_paths))
-    diagnostics.extend(run_rules(RULES, tree, by_file=True))
-    schemas = judge_schemas(tree, against, keep_verdicts=kubeconform is not None)
-    diagnostics.extend(schemas.diagnostics)
-    named = frozenset(_shown(path, base) for path in paths if not path.is_dir())
-    values = judge_values_of(tree, release, named, _not_rendered, _refused)
-    setups = judge_setups_of(tree, release, named, given)
+    model = model_of(files, listed.yaml)
+    named = frozenset(files.shown(path) for path in paths if not path.is_dir())
+    scope = scope_of(model, named, everything=everything)
+    diagnostics = list(listed.problems)
+    diagnostics += file_problems(listed.yaml, files, scope)
+    trees = tuple(judged_trees(model, scope))
+    schemas: list[SchemaResult] = []
+    for tree in trees:
+        diagnostics.extend(run_rules(RULES, tree, by_file=True))
+        schemas.append(judge_schemas(tree, against, keep_verdicts=kubeconform is not None))
+        diagnostics.extend(schemas[-1].diagnostics)
+        diagnostics.extend(broken_texts(tree))
+    loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
+    delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
+    values = judge_values_of([*delivered, *loose], _not_rendered, _refused)
+    if release is not None:
+        for diagnostic, place in not_mappings(model.loose, named):
+            diagnostics.append(diagnostic)
+            values.paths.add(place)
+    setups = judge_setups_of(setups_of(model, loose, release), release, given)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
-    templates = _neighbours(tree, given, diagnostics)
-    told = {*values.paths, *schemas.half, *templates}
-    skipped = tuple(
-        Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind")
-        for document in documents
-        if not document.is_object and (document.path, document.index) not in told
-    )
-    if skipped and not tree.objects and not values.documents and not templates and not diagnostics:
-        raise NoInputError(_nothing(skipped, release))
+    templates = _neighbours(CheckedTree(model.documents, frozenset(listed.yaml)), given, diagnostics)
+    told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
+    judged = {(item.path, item.index) for tree in trees for item in tree.objects}
+    left = left_out(model, listed, scope, judged, told)
+    if left.is_nothing and not judged and not values.documents and not templates and not diagnostics:
+        raise NoInputError(left.nothing(release))
     described = {"descriptions of nodes": len(templates)} if templates else {}
     outcome = Outcome(
         diagnostics=sorted_unique(diagnostics),
-        checked={"manifest files": len(shown_paths), "objects": len(tree.objects), "rules": len(RULES), **described},
-        skipped=skipped,
+        checked={"manifest files": len(listed.yaml), "objects": len(judged), "rules": len(RULES), **described},
+        skipped=left.skipped,
+        not_evaluated=left.unknown,
     )
-    outcome = setups.added_to(values.added_to(with_schema_results(outcome, [schemas])))
+    outcome = setups.added_to(values.added_to(with_schema_results(outcome, schemas)))
     if pod_security is not None:
-        outcome = _with_pod_security(outcome, tree, pod_security)
-    return outcome if kubeconform is None else with_opinion(outcome, kubeconform, root, lambda: [schemas])
+        for tree in trees:
+            outcome = _with_pod_security(outcome, tree, pod_security)
+    return outcome if kubeconform is None else with_opinion(outcome, kubeconform, root, lambda: schemas)
 
 
 def _neighbours(
@@ -197,18 +192,6 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):  # a folder that nobody may enter, or a name that no file can have
         return False
-
-
-def _link_out(shown: str) -> Diagnostic:
-    message = "this symbolic link leads out of the folder that is checked; it was not read"
-    return diagnose(reading.LINK_OUT_OF_TREE, message, whole_file(shown), help="name the file itself, to have it read")
-
-
-def _nothing(skipped: Sequence[Skipped], release: str | None) -> str:
-    """Of files that hold neither objects nor values: a green run over them would mislead."""
-    found = joined([f"{item.what}: {item.reason}" for item in skipped], _MOST_SKIPPED, "; ")
-    values = "" if release else "; for Helm values of the gpu-operator chart, say which with --release"
-    return f"nothing was checked: {found}{values}"
 
 
 def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurityStandard) -> Outcome:

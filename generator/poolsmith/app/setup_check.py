@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.plan.origin import profile_inputs
 from poolsmith.record import record
-from poolsmith.repository.manifest_files import unfolded
 from poolsmith.rules.setup.needs import SetupResult, run_setup_rules
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
 from poolsmith.rules.setup.views import views_of
 from poolsmith.sources.nested import value_at
-from poolsmith.values.places import values_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,11 +24,10 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.ledger.prediction import Prediction
     from poolsmith.plan.origin import FromProfile, Origin
-    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
     from poolsmith.rules.setup.given_nodes import GivenNodes
     from poolsmith.rules.setup.view import Place
+    from poolsmith.rules.setup.views import Setup
 
-OPERATOR_GROUP = "nvidia.com"
 _ADVICE = {
     "nodes": "nodes are not known; give --nodes FILE or --cluster NAME",
     "values": "there are no Helm values of the gpu-operator",
@@ -126,22 +123,16 @@ class SetupsResult:
         )
 
 
-def judge_setups_of(
-    tree: CheckedTree, release: str | None, named: frozenset[str], given: GivenNodes | None
-) -> SetupsResult:
-    """Each values document with the objects that stand nearest to it; without values all objects are one setup.
-
-    A tree without values and without objects of the operator has no setup.
-    """
+def judge_setups_of(setups: list[Setup], release: str | None, given: GivenNodes | None) -> SetupsResult:
+    """The setups of a repository, each with what is known of it."""
     result = SetupsResult(skipped=list(given.skipped) if given is not None else [])
-    found = list(values_in(tree, release, named, with_none=True))
-    if not found and not any(_is_of_operator(document) for document in tree.objects):
+    if not setups:
         if given is not None:
             result.skipped.append(Skipped("setup rules", "nothing here is of the gpu-operator"))
         return result
     lacking: Counter[str] = Counter()
     rules = 0
-    for view in views_of(tree, found, release, given):
+    for view in views_of(setups, release, given):
         judged = run_setup_rules(SETUP_RULES, view)
         result.setups += 1
         result.diagnostics.extend(judged.diagnostics)
@@ -152,7 +143,3 @@ def judge_setups_of(
         reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacking[need])
         result.skipped.append(Skipped(f"{rules} runs of setup rules", reasons))
     return result
-
-
-def _is_of_operator(document: CheckedDocument) -> bool:
-    return any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))

@@ -70,15 +70,12 @@ def _made(
 
 
 def _product(parts: list[list[Parameters | Unknown]]) -> list[Parameters | Unknown]:
-    result: list[Parameters | Unknown] = [{}]
+    """Each with each; parameters of an unknown part stay as they are written."""
+    result: list[Parameters] = [{}]
     for part in parts:
-        unknown = [found for found in part if isinstance(found, Unknown)]
-        if unknown:
-            part = list[Parameters | Unknown]([{}])  # noqa: PLW2901 - its parameters stay as they are written
-        result = [
-            {**one, **other} for one in result for other in part if isinstance(one, dict) and isinstance(other, dict)
-        ][:_MOST]
-    return result
+        known = [found for found in part if isinstance(found, dict)] or [{}]
+        result = [{**one, **other} for one in result for other in known][:_MOST]
+    return list(result)
 
 
 def _merged(parts: list[list[Parameters | Unknown]], spec: Any) -> list[Parameters | Unknown]:

@@ -116,8 +116,8 @@ def _depth(values: Any, steps: Steps) -> int:
     for depth, step in enumerate(steps):
         if isinstance(node, dict):
             node = node.get(str(step), MISSING)
-        elif isinstance(node, list) and isinstance(step, int) and step < len(node):
-            node = node[step]
+        elif isinstance(node, list) and str(step).isdecimal() and int(step) < len(node):
+            node = node[int(step)]
         else:
             return depth
         if node is MISSING:

@@ -15,14 +15,15 @@ from poolsmith.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.diagnostics.rule_engine import Found
+from poolsmith.diagnostics.span import Span
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.record import record
+from poolsmith.repository.declared_charts import declared_charts
 from poolsmith.schema.schemas import operator_releases
+from poolsmith.sources.inner_text import InnerText
 from poolsmith.sources.nested import overlap
 from poolsmith.sources.pointer import join
-from poolsmith.sources.source_file import SourceFile
-from poolsmith.sources.yaml_reader import read_documents
-from poolsmith.values.places import place_in, values_in
+from poolsmith.values.places import CHART, place_in
 from poolsmith.values.values_file import not_a_mapping
 
 if TYPE_CHECKING:
@@ -86,13 +87,11 @@ class ValuesResult:
 
 
 def judge_values_of(
-    tree: CheckedTree,
-    release: str | None,
-    named: frozenset[str] = frozenset(),
+    found: Iterable[FoundValues],
     render: Render | None = None,
     apply: Apply | None = None,
 ) -> ValuesResult:
-    """All values of the chart in a tree. `release` is for those that do not say theirs.
+    """All values of the chart in a repository.
 
     `render` tells what a release's chart does not render: value paths with dots, and why. `apply` tells which of the
     values the API server would refuse in what is rendered.
@@ -100,28 +99,29 @@ def judge_values_of(
     result = ValuesResult()
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: Counter[str] = Counter()
-    if release is not None:
-        result.diagnostics.extend(_not_mappings(tree, named, result.paths))
-    for found in values_in(tree, release, named):
+    for item in found:
         from poolsmith.catalog.value_paths import value_paths  # on demand
 
-        known = value_paths().release(found.version or "")
-        if known is None and release is not None:
-            known = value_paths().release(release)
-        if known is None:
-            reason = f"`{found.version[:40]}` is no recorded one" if found.version else "nothing says it"
-            result.skipped.append(Skipped(f"{found.document.path}{found.pointer}", f"{UNKNOWN_RELEASE}, {reason}"))
+        if not item.has_values:
             continue
-        if found.is_file and files[found.document.path] >= _SECOND:
-            result.paths.add((found.document.path, found.document.index))
+        known = value_paths().release(item.release or "")
+        document = item.document
+        if known is None:
+            reason = f"`{item.release[:40]}` is no recorded one" if item.release else "nothing says it"
+            place = item.locate(()).span
+            result.skipped.append(Skipped(str(place), f"{UNKNOWN_RELEASE}, {reason}"))
+            result.paths.add((document.path, document.index))
+            continue
+        if item.is_file and files[document.path] >= _SECOND:
+            result.paths.add((document.path, document.index))
             continue
         result.documents += 1
         result.releases.add(known.tag)
-        result.paths.add((found.document.path, found.document.index))
-        files[found.document.path] += found.is_file
-        if found.is_file and files[found.document.path] == _SECOND:
-            result.diagnostics.append(_several_documents(found.document))
-        _judge(found, known, result, shown[found.document.path], render, apply)
+        result.paths.add((document.path, document.index))
+        files[document.path] += item.is_file
+        if item.is_file and files[document.path] == _SECOND:
+            result.diagnostics.append(_several_documents(document))
+        _judge(item, known, result, shown[document.path], render, apply)
     return result
 
 
@@ -134,16 +134,34 @@ def _several_documents(second: CheckedDocument) -> Diagnostic:
     )
 
 
-def _not_mappings(tree: CheckedTree, named: frozenset[str], paths: set[tuple[str, int]]) -> Iterator[Diagnostic]:
+def not_mappings(tree: CheckedTree, named: frozenset[str]) -> Iterator[tuple[Diagnostic, tuple[str, int]]]:
     """Files that were named as values, and that Helm could not read as such: each is told once."""
     told: set[str] = set()
     for document in tree.documents:
-        if document.path in named and document.data is not None and not isinstance(document.data, dict):
-            paths.add((document.path, document.index))
-            if document.path in told:
-                continue
+        if document.path in named and not isinstance(document.data, dict) and document.path not in told:
             told.add(document.path)
-            yield not_a_mapping(document.data, document.source.locate("/0"))
+            yield not_a_mapping(document.data, document.source.locate("/0")), (document.path, document.index)
+
+
+def broken_texts(tree: CheckedTree) -> Iterator[Diagnostic]:
+    """Values of the chart that stand in a text of an object, and can't be read there."""
+    from poolsmith.values.rules.embedded_yaml import RULE, problem_of, told  # on demand
+
+    for document in tree.objects:
+        for chart in declared_charts(document, tree):
+            text = chart.values
+            if chart.name != CHART or not isinstance(text, str) or "{{" in text:
+                continue
+            problem = problem_of(text)
+            if problem is None:
+                continue
+            place = document.source.locate(chart.pointer)
+            inner = InnerText(document.source, chart.pointer, text, None)
+            where = inner.outer_position(problem.position) if problem.position is not None else None
+            if where is not None:
+                span = Span(path=place.span.path, start=where, end=where)
+                place = replace(place, span=span, source_line=document.source.line(where.line))
+            yield Found(RULE, told(problem, ("values",))).at(place, document.name)
 
 
 def _judge(
@@ -156,11 +174,7 @@ def _judge(
 ) -> None:
     from poolsmith.values.judge import judge_values  # on demand
 
-    values, inner = found.values, None
-    if isinstance(values, str):
-        values, inner = _parsed(found, result)
-    if not isinstance(values, dict):
-        return
+    values = found.values
     judged = judge_values(values, known, partial=found.partial, shown=shown)
     result.not_evaluated += judged.not_evaluated
     items = [*judged.findings, *(_not_rendered(values, known.tag, judged.findings, render) if render else ())]
@@ -168,7 +182,7 @@ def _judge(
         told = [item.finding.place for item in items if item.severity is Severity.ERROR]
         refused = [item for item in apply(known.tag, values) if not any(overlap(item.place, other) for other in told)]
         items.extend(Found(REFUSED_BY_DEFINITION, item) for item in refused)
-    result.diagnostics.extend(_diagnostic(item, found, inner) for item in items)
+    result.diagnostics.extend(item.at(found.locate(item.finding.place), found.document.name) for item in items)
 
 
 def _not_rendered(
@@ -180,31 +194,3 @@ def _not_rendered(
         place = place_in(values, path)
         if place and not any(overlap(place, other) for other in told):
             yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
-
-
-def _parsed(found: FoundValues, result: ValuesResult) -> tuple[Any, SourceFile | None]:
-    """Values that stand in a text, and the way back to its lines."""
-    from poolsmith.values.rules.embedded_yaml import RULE, problem_of, told  # on demand
-
-    text: str = found.values
-    if "{{" in text:
-        result.skipped.append(Skipped(f"{found.document.path}{found.pointer}", "values: the text is a template"))
-        return None, None
-    problem = problem_of(text)
-    if problem is not None:
-        item = Found(RULE, told(problem, ("values",)))
-        result.diagnostics.append(item.at(found.document.source.locate(found.pointer), found.document.name))
-        return None, None
-    documents = read_documents(text)
-    values = documents[0] if documents else None
-    return values, SourceFile("", text, values)
-
-
-def _diagnostic(item: Found[ValuePlace], found: FoundValues, inner: SourceFile | None) -> Diagnostic:
-    pointer = join(found.pointer, *item.finding.place)
-    if inner is not None:
-        start = inner.locate(join("", *item.finding.place)).span.start
-        line = f" (line {start.line} of the text)" if start else ""
-        item = item._replace(finding=replace(item.finding, message=item.finding.message + line))
-        pointer = found.pointer
-    return item.at(found.document.source.locate(pointer), found.document.name)

@@ -1,69 +1,163 @@
-"""Where Helm values of the gpu-operator chart stand in a tree of documents, and for which release."""
+"""Helm values of the gpu-operator chart in a repository: of its installations, and of files that hold nothing else."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
-from poolsmith.repository.declared_charts import declared_charts, first_document
+from poolsmith.repository.installations import Installation, ValuesLayer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.catalog.value_paths import ReleaseValues
+    from poolsmith.diagnostics import Location
+    from poolsmith.repository.manifest_files import CheckedDocument
+    from poolsmith.values.document import ValuePlace
 
 CHART = "gpu-operator"
-_RELEASES = ("HelmRelease", "Application", "ApplicationSet", "HelmChart", "HelmChartProxy")
-"""What a cluster installs a chart by; a kustomization only renders one."""
+_FILLED_LATER = ("${", "{{", "{%", "<%")
 
 
-@record
+@record(slots=False)
 class FoundValues:
-    """Values, or a text that holds them, below a pointer.
+    """The values of one installation. `release` is the version to judge them by, as it is written; None: nobody says.
 
-    `version` is the chart's as it is written, `namespace` where the chart goes; None where nothing says it. `partial`
-    says that the release takes more values from elsewhere, `is_file` that the file holds nothing else.
+    `is_file`: they stand in a file of their own, and nothing says who reads it.
     """
 
-    document: CheckedDocument
-    pointer: str
-    values: Any
-    version: str | None
-    namespace: str | None = None
-    partial: bool = False
+    installation: Installation
+    release: str | None
     is_file: bool = False
 
+    @property
+    def document(self) -> CheckedDocument:
+        """Where the values stand, of several places the last one; else who installs the chart."""
+        return self.installation.document
 
-def values_in(
-    tree: CheckedTree, release: str | None, named: frozenset[str], *, with_none: bool = False
-) -> Iterator[FoundValues]:
-    """`named` are the files that the user named one by one: with `release`, one without kind is a values file.
+    @property
+    def path(self) -> str:
+        return self.document.path
 
-    `with_none`: releases of the chart that set no values are found too, with an empty map.
-    """
-    for document in tree.documents:
-        if release is not None and _may_be_values(document):
-            found = _plain(document, release, is_named=document.path in named)
-            if found is not None:
-                yield found
-        for chart in declared_charts(document, tree) if document.kind in _RELEASES else ():
-            if chart.name == CHART and (chart.values is not None or (with_none and not chart.partial)):
-                yield FoundValues(
-                    document=document,
-                    pointer=chart.pointer,
-                    values={} if chart.values is None else chart.values,
-                    version=chart.version,
-                    namespace=chart.namespace,
-                    partial=chart.partial,
-                )
+    @property
+    def namespace(self) -> str | None:
+        return self.installation.namespace
+
+    @property
+    def has_values(self) -> bool:
+        return bool(self.installation.layers)
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """Merged, without what another tool fills in later."""
+        return filled_in(self.installation.values)
+
+    @cached_property
+    def partial(self) -> bool:
+        """Whether more values come from elsewhere, or later."""
+        return self.installation.is_partial or self.values != self.installation.values
+
+    def locate(self, place: ValuePlace, note: str | None = None) -> Location:
+        return self.installation.locate(place, note)
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files that the values stand in."""
+        return frozenset(layer.source.path for layer in self.installation.layers)
 
 
-def parsed_values(found: FoundValues) -> dict[str, Any] | None:
-    """The values as a mapping, those of a text too; None where they are no mapping, or a template."""
-    values = found.values
-    if isinstance(values, str):
-        values = None if "{{" in values else first_document(values)
-    return values if isinstance(values, dict) else None
+def filled_in(values: dict[str, Any]) -> dict[str, Any]:
+    """Without the values that a template or a substitution puts in: what they will be, nobody can say."""
+    result: dict[str, Any] = {}
+    for key, value in values.items():
+        kept = _kept(value)
+        if kept is not _LATER and not is_filled_later(key):
+            result[key] = kept
+    return result
+
+
+_LATER: Any = object()
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, dict):
+        return filled_in(value)
+    if isinstance(value, list):
+        items = [_kept(item) for item in value]
+        return _LATER if any(item is _LATER for item in items) else items
+    return _LATER if isinstance(value, str) and is_filled_later(value) else value
+
+
+def is_filled_later(text: str) -> bool:
+    """Whether another tool fills a text in, or some of it. Texts of several lines may hold what looks like it."""
+    return "\n" not in text and any(mark in text for mark in _FILLED_LATER)
+
+
+def values_of(installations: Iterable[Installation], fallback: str | None) -> Iterator[FoundValues]:
+    """Those of the gpu-operator chart; `fallback` is the release of those that name none that is recorded."""
+    for item in installations:
+        if item.chart == CHART and not item.in_other_clusters:
+            yield FoundValues(installation=item, release=item.version or fallback)
+
+
+def values_file(document: CheckedDocument, release: str, *, is_named: bool) -> FoundValues | None:
+    """A file that nobody installs, as values. One that was found in a folder has to look like values of the chart."""
+    from poolsmith.catalog.value_paths import value_paths  # on demand
+
+    data = document.data
+    if not isinstance(data, dict) or "apiVersion" in data or "kind" in data:
+        return None
+    known = value_paths().release(release)
+    if known is not None and isinstance(data.get(CHART), dict) and CHART not in known.root.children:
+        return _file(document, data[CHART], f"/{CHART}", release)
+    if not is_named and (known is None or not looks_like_values(data, known, document.path)):
+        return None
+    return _file(document, data, "", release)
+
+
+def _file(document: CheckedDocument, values: dict[str, Any], pointer: str, release: str | None) -> FoundValues:
+    layer = ValuesLayer(values, document.source, pointer)
+    item = Installation(chart=CHART, document=document, pointer=pointer, version=None, layers=(layer,))
+    return FoundValues(installation=item, release=release, is_file=True)
+
+
+_TELLING = frozenset(
+    (
+        "toolkit",
+        "devicePlugin",
+        "dcgmExporter",
+        "gfd",
+        "migManager",
+        "nodeStatusExporter",
+        "vgpuManager",
+        "vgpuDeviceManager",
+        "vfioManager",
+        "sandboxDevicePlugin",
+        "sandboxWorkloads",
+        "kataManager",
+        "kataSandboxDevicePlugin",
+        "ccManager",
+        "gdrcopy",
+        "gds",
+        "dcgm",
+        "mig",
+        "cdi",
+        "nfd",
+        "node-feature-discovery",
+        "daemonsets",
+        "validator",
+        "driver",
+        "operator",
+    )
+)
+_SURE = 2
+
+
+def looks_like_values(data: dict[str, Any], known: ReleaseValues, path: str) -> bool:
+    """Two keys that few other charts have, or one in a file or folder that has the chart's name."""
+    telling = len(_TELLING & data.keys() & known.root.children.keys())
+    return telling >= _SURE or (telling > 0 and ("gpu-operator" in path or "gpu_operator" in path))
 
 
 def place_in(values: Any, path: str) -> tuple[str | int, ...]:
@@ -80,21 +174,3 @@ def place_in(values: Any, path: str) -> tuple[str | int, ...]:
         else:
             break
     return tuple(steps)
-
-
-def _may_be_values(document: CheckedDocument) -> bool:
-    data = document.data
-    return isinstance(data, dict) and "apiVersion" not in data and "kind" not in data
-
-
-def _plain(document: CheckedDocument, release: str, *, is_named: bool) -> FoundValues | None:
-    """A file that was found in a folder has to look like values of this chart."""
-    from poolsmith.catalog.value_paths import value_paths  # on demand
-
-    known = value_paths().release(release)
-    data = document.data
-    if known is not None and isinstance(data.get(CHART), dict) and CHART not in known.root.children:
-        return FoundValues(document=document, pointer=f"/{CHART}", values=data[CHART], version=release, is_file=True)
-    if not is_named and (known is None or known.root.children.keys().isdisjoint(data)):
-        return None
-    return FoundValues(document=document, pointer="", values=data, version=release, is_file=True)

@@ -15,7 +15,8 @@ from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.record import record
 from poolsmith.rules.pod_security.engine import PodSecurityViolation, judge_pod
 from poolsmith.rules.pod_security.standard import LATEST, NEWEST, Level, minor_of
-from poolsmith.rules.schema.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT, Places, patch_files, unfold
+from poolsmith.rules.schema.object_places import Places
+from poolsmith.rules.schema.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT, patch_files, unfold
 from poolsmith.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, pod_template_pointer, word
 
 if TYPE_CHECKING:

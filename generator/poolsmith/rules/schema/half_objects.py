@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.rules.schema.object_places import DeliveredPlaces
     from poolsmith.sources.stream_places import StreamPlaces
 
 _BOTH = ("apiVersion", "kind")
@@ -32,7 +33,7 @@ class Half:
     key: str
     message: str
 
-    def diagnostic(self, places: StreamPlaces) -> Diagnostic:
+    def diagnostic(self, places: StreamPlaces | DeliveredPlaces) -> Diagnostic:
         pointer = f"{self.base}{self.key}"
         index = self.document.index
         place = places.locate(index, pointer) if pointer else places.inside(index, "", 1, 1)

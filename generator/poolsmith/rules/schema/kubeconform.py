@@ -27,8 +27,9 @@ from poolsmith.record import record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from poolsmith.rules.schema.object_places import Places
     from poolsmith.rules.schema.object_schemas import SchemaResult
-    from poolsmith.rules.schema.schema_rules import Places, SchemaVerdict
+    from poolsmith.rules.schema.schema_rules import SchemaVerdict
 
 NAME = "kubeconform"
 NOT_FOUND = Skipped(NAME, "skipped: kubeconform not found")
@@ -63,7 +64,7 @@ def find_binary(wanted: str) -> str | None:
 
 def second_opinion(binary: str, results: Iterable[SchemaResult], locate: Callable[[str], Path]) -> SecondOpinion:
     """`locate` gives the file of a path as reports show it. Raises UsageError when kubeconform does not run."""
-    from poolsmith.rules.schema.schema_rules import Places  # on demand
+    from poolsmith.rules.schema.object_places import Places  # on demand
 
     opinion = SecondOpinion()
     silent: Counter[str] = Counter()

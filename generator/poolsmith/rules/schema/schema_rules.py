@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
 from poolsmith.diagnostics.codes import object_schema as codes
 from poolsmith.record import record
+from poolsmith.repository.file_forms import is_encrypted
 from poolsmith.rules.schema.half_objects import half_object, half_objects
+from poolsmith.rules.schema.object_places import Places
 from poolsmith.schema.schemas import KindSchema, NoSchema, Schemas
 from poolsmith.schema.violation import BEYOND_JSON_SCHEMA, Violation, What
 from poolsmith.sources.pointer import join
-from poolsmith.sources.stream_places import StreamPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,10 +86,13 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
                 judgement.skipped[f"{api_version} {kind}", schema.reason] += 1
                 unknown.setdefault((api_version, kind), (document, base, _name(body), schema))
                 continue
+            if is_encrypted(body):
+                judgement.skipped["encrypted objects", "nobody can read their values here"] += 1
+                continue
             judgement.validated += 1
             violations = schema.violations(body)
             if violations:
-                violations = _relevant(violations, is_patch=document.path in patches)
+                violations = _relevant(violations, is_patch=document.path in patches or document.is_incomplete)
             if keep_verdicts and document.path not in patches:
                 refused = (join(base) + item.pointer for item in violations if item.what not in BEYOND_JSON_SCHEMA)
                 judgement.verdicts.append(SchemaVerdict(document, base, schema, body, next(refused, None)))
@@ -101,19 +105,6 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
         count = judgement.skipped[f"{api_version} {kind}", schema.reason]
         judgement.diagnostics.append(_unknown(schema, document, base, name, count, places))
     return judgement
-
-
-class Places:
-    """Files are composed anew only where something is to be located, and once."""
-
-    def __init__(self) -> None:
-        self._by_path: dict[str, StreamPlaces] = {}
-
-    def of(self, document: CheckedDocument) -> StreamPlaces:
-        places = self._by_path.get(document.path)
-        if places is None:
-            places = self._by_path[document.path] = StreamPlaces(document.path, document.text)
-        return places
 
 
 def unfold(body: Any) -> Iterator[tuple[str, dict[str, Any]]]:

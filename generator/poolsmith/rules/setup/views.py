@@ -3,100 +3,114 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import Catalog
-from poolsmith.repository.kustomize_roots import folder_of, patch_files, roots_of_files
+from poolsmith.record import record
+from poolsmith.repository.kustomize_roots import folder_of
 from poolsmith.repository.manifest_files import unfolded
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
-from poolsmith.sources.pointer import join
-from poolsmith.sources.stream_places import StreamPlaces
-from poolsmith.values.places import parsed_values
+from poolsmith.sources.pointer import split
+from poolsmith.values.places import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.diagnostics import Location
-    from poolsmith.repository.manifest_files import CheckedTree
+    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.repository.model import RepositoryModel
     from poolsmith.rules.setup.given_nodes import GivenNodes
     from poolsmith.rules.setup.view import Place
     from poolsmith.values.places import FoundValues
 
-_SEVERAL = 2
+OPERATOR_GROUP = "nvidia.com"
 
 
-def views_of(
-    tree: CheckedTree, found: list[FoundValues], release: str | None, given: GivenNodes | None
-) -> Iterator[SetupView]:
-    """One for each of the values found; without any, one for all objects."""
+@record
+class Setup:
+    """Values, or None where there are none, and the objects that are applied beside them."""
+
+    found: FoundValues | None
+    objects: tuple[CheckedDocument, ...]
+    is_one_of_several: bool = False
+    """More files of values stand beside it, and nobody knows which of them are read together."""
+
+
+def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | None) -> list[Setup]:
+    """What each cluster gets, one setup for each installation of the operator in it; then what stands alone.
+
+    `loose` are values that no engine delivers: with each of them go the objects that stand nearest to it. Without any,
+    all loose objects are one setup, if one of them is the operator's.
+    """
+    setups: list[Setup] = []
+    for delivery in model.deliveries:
+        own = list(values_of(delivery.installations, release))
+        setups += [Setup(found=item, objects=delivery.objects) for item in own]
+        if not own and any(map(is_of_operator, delivery.objects)):
+            setups.append(Setup(found=None, objects=delivery.objects))
+    siblings = Counter(folder_of(item.path) for item in loose if item.is_file)
+    nearest = _nearest_objects(model.loose, [item.path for item in loose])
+    if not loose and any(map(is_of_operator, nearest[0])):
+        setups.append(Setup(found=None, objects=tuple(nearest[0])))
+    for index, item in enumerate(loose):
+        several = item.is_file and siblings[folder_of(item.path)] > 1
+        setups.append(Setup(found=item, objects=tuple(nearest[index]), is_one_of_several=several))
+    return setups
+
+
+def is_of_operator(document: CheckedDocument) -> bool:
+    """Whether an object, or one of a list, is a custom resource of the operator."""
+    return any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))
+
+
+def views_of(setups: Iterable[Setup], release: str | None, given: GivenNodes | None) -> Iterator[SetupView]:
+    """What the rules see of each."""
     from poolsmith.catalog.value_paths import value_paths  # on demand
 
     catalog = Catalog()
-
-    siblings = Counter(folder_of(item.document.path) for item in found if item.is_file)
-    patched = {_object_of(item) for item in found if item.partial}
-    nearest = _nearest_objects(tree, [item.document.path for item in found])
-    roots = roots_of_files(tree)
-    for index, item in enumerate(found) if found else [(0, None)]:
-        written = item.version if item is not None else None
+    for setup in setups:
+        item = setup.found
+        written = item.release if item is not None else None
         known = value_paths().release(written or "") or value_paths().release(release or "")
         tag = known.tag if known is not None else None
-        several = item is not None and (
-            siblings[folder_of(item.document.path)] > 1 if item.is_file else _object_of(item) in patched
+        objects = [found for document in setup.objects for found in _objects(document)]
+        defaults = known.line_defaults if known else None
+        yield SetupView(
+            catalog=catalog,
+            tag=tag,
+            operator=catalog.releases.near(tag) if tag is not None else None,
+            distribution=given.distribution if given is not None else None,
+            kubernetes=given.kubernetes if given is not None else None,
+            nodes=given.nodes if given is not None else None,
+            bystanders=given.bystanders if given is not None else (),
+            values=policy_values(objects) if item is None else _values(item, defaults, several=setup.is_one_of_several),
+            objects=tuple(objects),
+            namespace=None if item is None else item.namespace,
         )
-        for objects in _by_root(nearest[index], roots, item.document.path if item is not None else ""):
-            yield SetupView(
-                catalog=catalog,
-                tag=tag,
-                operator=catalog.releases.near(tag) if tag is not None else None,
-                distribution=given.distribution if given is not None else None,
-                kubernetes=given.kubernetes if given is not None else None,
-                nodes=given.nodes if given is not None else None,
-                bystanders=given.bystanders if given is not None else (),
-                values=policy_values(objects)
-                if item is None
-                else _values(item, known.line_defaults if known else None, several=several),
-                objects=tuple(objects),
-                namespace=None if item is None else item.namespace,
-            )
 
 
-def _by_root(
-    objects: list[SetupObject], roots: Mapping[str, frozenset[str]], values: str
-) -> Iterator[list[SetupObject]]:
-    """Values that several kustomizations take in are those of several clusters: each with its own objects."""
-    shared = roots.get(values, frozenset())
-    if len(shared) < _SEVERAL:
-        yield objects
-        return
-    for root in sorted(shared):
-        yield [
-            item for item in objects if root in roots.get(item.file, ()) or shared.isdisjoint(roots.get(item.file, ()))
-        ]
+def _objects(document: CheckedDocument) -> Iterator[SetupObject]:
+    for top, data in unfolded(document):
+        yield SetupObject(data, _place(document, top), document.path)
 
 
-def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: bool) -> SetupValues | None:
-    """`several`: more values files in the folder, or a patch of the release; nobody knows what comes of them."""
-    values = parsed_values(found)
-    if values is None:
-        return None
-    source, top = found.document.source, found.pointer
-    is_text = isinstance(found.values, str)
-    first = join("", *list(found.document.data)[:1]) if isinstance(found.document.data, dict) else ""
-
+def _place(document: CheckedDocument, top: str) -> Place:
     def place(pointer: str, note: str | None = None) -> Location:
-        located = source.locate(top if is_text else top + pointer, note)
-        if located.span.start is None and first:
-            return replace(source.locate(first, note), pointer=pointer)
-        return located
+        return document.source.locate(top + pointer, note)
+
+    return place
+
+
+def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: bool) -> SetupValues:
+    def place(pointer: str, note: str | None = None) -> Location:
+        return found.locate(split(pointer), note)
 
     return SetupValues(
-        values=values,
+        values=found.values,
         defaults=defaults,
         place=place,
         partial=found.partial or several or defaults is None,
-        file=found.document.path,
+        file=found.path,
     )
 
 
@@ -124,37 +138,18 @@ def policy_values(objects: list[SetupObject]) -> SetupValues | None:
     )
 
 
-def _object_of(found: FoundValues) -> tuple[str, str]:
-    return found.document.kind, str(found.document.metadata.get("name"))
-
-
-def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[SetupObject]]:
+def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[CheckedDocument]]:
     """The objects of each setup: those to which no other values stand nearer in the tree of folders."""
     below: dict[str, list[int]] = {}
     for index, place in enumerate(places):
         for folder in _upwards(folder_of(place)):
             below.setdefault(folder, []).append(index)
-    found: dict[int, list[SetupObject]] = {index: [] for index in range(max(len(places), 1))}
-    patches = patch_files(tree)
-    streams: dict[str, StreamPlaces] = {}
+    found: dict[int, list[CheckedDocument]] = {index: [] for index in range(max(len(places), 1))}
     for document in tree.objects:
-        if document.path in patches:
-            continue
         nearest = next((below[folder] for folder in _upwards(folder_of(document.path)) if folder in below), [0])
-        if document.path not in streams:
-            streams[document.path] = StreamPlaces(document.path, document.text)
-        for top, data in unfolded(document):
-            item = SetupObject(data, _place(streams[document.path], document.index, top), document.path)
-            for index in nearest:
-                found[index].append(item)
+        for index in nearest:
+            found[index].append(document)
     return found
-
-
-def _place(places: StreamPlaces, document: int, top: str) -> Place:
-    def place(pointer: str, note: str | None = None) -> Location:
-        return places.locate(document, top + pointer, note)
-
-    return place
 
 
 def _upwards(folder: str) -> Iterable[str]:

@@ -1,0 +1,98 @@
+"""Which documents of a repository a run judges: those of the GPU stack, those that the user named, or all."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from poolsmith.record import record
+from poolsmith.repository.gpu_stack import CHARTS, is_of_stack, mentions
+from poolsmith.repository.kustomize.build import NAMES
+from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.sources.pod_template import mappings, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.repository.delivered import Unknown
+    from poolsmith.repository.model import RepositoryModel
+    from poolsmith.repository.repository_files import RepositoryFile
+
+
+@record(slots=False)
+class Scope:
+    """`named` are the files that the user named one by one. `namespaces` are those that the stack is installed in."""
+
+    everything: bool
+    named: frozenset[str]
+    namespaces: frozenset[str] = frozenset()
+
+    def has(self, document: CheckedDocument) -> bool:
+        return self.everything or document.path in self.named or is_of_stack(document, self.namespaces)
+
+    def has_file(self, file: RepositoryFile) -> bool:
+        """Whether what is wrong with a file as a whole is told: nobody knows which objects it would hold."""
+        if self.everything or file.path in self.named:
+            return True
+        return file.text is not None and mentions(file.text.encode())
+
+    def has_unknown(self, unknown: Unknown, model: RepositoryModel) -> bool:
+        file = model.files.file(unknown.place.span.path)
+        return self.has_file(file)
+
+
+def scope_of(model: RepositoryModel, named: frozenset[str], *, everything: bool) -> Scope:
+    namespaces = {
+        item.namespace
+        for item in model.all_installations
+        if item.chart in CHARTS and item.namespace and item.namespace not in _SHARED
+    }
+    return Scope(everything=everything, named=named, namespaces=frozenset(namespaces))
+
+
+_SHARED = frozenset(("kube-system", "default", "flux-system", "argocd"))
+"""Namespaces that hold much besides, so that being in them says nothing."""
+
+
+def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[CheckedTree]:
+    """What is judged: the objects of each cluster, what stands alone, and the kustomizations that bring them."""
+    for delivery in model.deliveries:
+        own = tuple(item for item in delivery.objects if scope.has(item))
+        if own:
+            yield CheckedTree(own, frozenset(item.path for item in own))
+    loose = tuple(item for item in model.loose.documents if scope.has(item) and not _is_kustomization(item))
+    kustomizations = tuple(_kustomizations(model, scope))
+    paths = {item.path for item in (*loose, *kustomizations)}
+    paths |= set(_resources(kustomizations, model))
+    yield CheckedTree((*loose, *kustomizations), frozenset(paths))
+
+
+def _is_kustomization(item: CheckedDocument) -> bool:
+    return item.api_version.startswith("kustomize.config.k8s.io/")
+
+
+def _kustomizations(model: RepositoryModel, scope: Scope) -> Iterator[CheckedDocument]:
+    """Those with an object of the stack in their own folder, or with a chart of it."""
+    folders = {
+        posixpath.dirname(item.path) for delivery in model.deliveries for item in delivery.objects if scope.has(item)
+    }
+    for item in model.documents:
+        if not _is_kustomization(item):
+            continue
+        charts = {word(chart.get("name")) for chart in mappings(item.data.get("helmCharts"))}
+        if scope.has(item) or posixpath.dirname(item.path) in folders or not CHARTS.isdisjoint(charts):
+            yield item
+
+
+def _resources(kustomizations: Iterable[CheckedDocument], model: RepositoryModel) -> Iterator[str]:
+    """What the kustomizations name and what is there, beyond the files that were asked for too."""
+    for item in kustomizations:
+        folder = posixpath.dirname(item.path)
+        listed = item.data.get("resources")
+        for path in listed if isinstance(listed, list) else ():
+            if not isinstance(path, str) or "://" in path:
+                continue
+            shown = posixpath.normpath(posixpath.join(folder, path))
+            yield from (
+                found for found in (shown, *(f"{shown}/{name}" for name in NAMES)) if model.files.is_file(found)
+            )
