@@ -25,7 +25,8 @@ SOUND = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sound}\n"
 
 def told(root):
     return [
-        (str(item.primary.span).removeprefix("file.yaml:"), item.name) for item in check_paths(root, [root]).diagnostics
+        (str(item.primary.span).removeprefix("file.yaml:"), item.name)
+        for item in check_paths(root, [root], everything=True).diagnostics
     ]
 
 
@@ -34,7 +35,7 @@ def told(root):
 def test_half_an_object_is_an_error_at_its_line(write_files, case, beside):
     text, place, lacking = HALVES[case]
     root = write_files({"file.yaml": text + beside})
-    (found,) = check_paths(root, [root]).diagnostics
+    (found,) = check_paths(root, [root], everything=True).diagnostics
 
     assert (str(found.primary.span), found.name) == (f"file.yaml:{place}", "schema-violation")
     assert lacking in found.message
@@ -44,10 +45,10 @@ def test_half_an_object_is_an_error_at_its_line(write_files, case, beside):
 def test_what_is_no_object_is_skipped(write_files, case):
     root = write_files({"file.yaml": NO_OBJECTS[case]})
     with pytest.raises(NoInputError):
-        check_paths(root, [root])
+        check_paths(root, [root], everything=True)
 
     write_files({"other.yaml": SOUND})
-    outcome = check_paths(root, [root])
+    outcome = check_paths(root, [root], everything=True)
 
     assert outcome.diagnostics == ()
     assert [item.what for item in outcome.skipped] == ["file.yaml"]

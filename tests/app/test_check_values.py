@@ -34,7 +34,7 @@ def release(chart="gpu-operator", version="v26.3.3"):
 def judge(write_files):
     def run(files, *names, **options):
         root = write_files(files)
-        return check_paths(root, [root / name for name in names] or [root], **options)
+        return check_paths(root, [root / name for name in names] or [root], **options, everything=True)
 
     return run
 
@@ -207,14 +207,15 @@ def test_values_of_k3s_rke2_and_cluster_api_are_found(judge, text, rule, line):
     outcome = judge({"a.yaml": text})
     (finding,) = [item for item in outcome.diagnostics if item.name == rule]
 
-    assert finding.message.endswith(f"(line {line} of the text)")
+    held = next(at for at, row in enumerate(text.splitlines(), 1) if row.rstrip().endswith("|"))
+    assert (finding.primary.span.start.line, "of the text" in finding.message) == (held + line, False)
     assert outcome.checked["values documents"] == 1
 
 
 def test_a_template_of_cluster_api_is_skipped_and_counted(judge):
     outcome = judge({"a.yaml": CLUSTER_API.replace("true", "{{ .Cluster.spec.paused }}")})
 
-    assert "values: the text is a template" in reasons(outcome)
+    assert "unknown: values of a template" in reasons(outcome)
 
 
 def test_values_from_elsewhere_keep_what_is_missing_unsaid(judge):
@@ -270,7 +271,7 @@ def test_the_sample_fleets_values_are_sound_by_their_own_releases(repository):
         cluster = values.parts[-4]
         profile = (repository / "profiles" / cluster / "cluster.yaml").read_text("utf-8")
         release = read_documents(profile)[0]["spec"]["stack"]["release"]
-        outcome = check_paths(repository, [values], release=release)
+        outcome = check_paths(repository, [values], release=release, everything=True)
         assert names(outcome) == [], cluster
         judged += outcome.checked["values documents"]
 

@@ -13,7 +13,7 @@ def found(run_cli, write_files):
 
     def run(text, name="objects.yaml", **others):
         root = write_files({name: text, **{f"{key}.yaml": value for key, value in others.items()}})
-        result = run_cli(["check", ".", "--format", "json"], cwd=root)
+        result = run_cli(["check", ".", "--all", "--format", "json"], cwd=root)
         return result.code, [(item["primary"]["line"], item["name"]) for item in result.diagnostics]
 
     return run

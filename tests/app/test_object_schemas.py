@@ -22,7 +22,7 @@ POLICY = "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: clust
 def check(write_files):
     def run(files, **options):
         root = write_files(files if isinstance(files, dict) else {"a.yaml": files})
-        return check_paths(root, [root], **options)
+        return check_paths(root, [root], **options, everything=True)
 
     return run
 

@@ -64,7 +64,7 @@ def judge(write_files):
             (root / "nodes.yaml").write_text(json.dumps(listed), "utf-8")
             options["nodes"] = root / "nodes.yaml"
         paths = [path for path in sorted(root.iterdir()) if path.name != "nodes.yaml"]
-        found = check_paths(root, paths, **options).diagnostics
+        found = check_paths(root, paths, **options, everything=True).diagnostics
         return [item for item in found if item.name in (CLASS, PATHS, MIXED)]
 
     return run

@@ -58,7 +58,7 @@ def judge(write_files):
         if "nodes.yaml" in files:
             options["nodes"] = root / "nodes.yaml"
         paths = [path for path in sorted(root.iterdir()) if path.name not in ("nodes.yaml", "profiles")]
-        return check_paths(root, paths, **options)
+        return check_paths(root, paths, **options, everything=True)
 
     return run
 

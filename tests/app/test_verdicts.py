@@ -196,7 +196,7 @@ def test_under_strict_what_could_not_be_evaluated_is_an_error(sample_project):
 def test_under_strict_a_clean_file_stays_clean(tmp_path):
     (tmp_path / "map.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
 
-    assert not check_paths(tmp_path, [tmp_path], strict=True).diagnostics
+    assert not check_paths(tmp_path, [tmp_path], strict=True, everything=True).diagnostics
 
 
 def git(folder, *arguments):

@@ -61,6 +61,6 @@ def test_its_driver_is_of_branch_580_or_later(tmp_path, driver, refused):
         "clusterPolicy: {deployCR: false}\ngpuCluster: {deployCR: true}\n"
         "driver: {nvidiaDriverCRD: {enabled: true, deployDefaultCR: false}}\n"
     )
-    found = check_paths(folder, [folder], release="v26.7.0").diagnostics
+    found = check_paths(folder, [folder], release="v26.7.0", everything=True).diagnostics
 
     assert ("gpu-cluster-preconditions" in {item.name for item in found}) is refused

@@ -59,7 +59,7 @@ SOUND = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {b: c}\n"
 def opinion(write_files):
     def run(files):
         root = write_files(files)
-        return check_paths(root, [root], kubeconform="")
+        return check_paths(root, [root], kubeconform="", everything=True)
 
     return run
 
@@ -125,7 +125,7 @@ def test_every_schema_that_we_export_compiles_there(tmp_path):
             documents.append(f"apiVersion: {api_version}\nkind: {kind}\nunknown: 1\n")
     path = tmp_path / "all.yaml"
     path.write_text("---\n".join(documents))
-    outcome = check_paths(tmp_path, [path], kubernetes="1.33", release="v26.7.0", kubeconform="")
+    outcome = check_paths(tmp_path, [path], kubernetes="1.33", release="v26.7.0", kubeconform="", everything=True)
 
     assert outcome.facts[-1].endswith("objects")
     assert disagreements(outcome) == []

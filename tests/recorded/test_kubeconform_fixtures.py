@@ -66,7 +66,7 @@ def files_of(case):
 def outcome_of(fixtures, case):
     version = option(case["args"], "-kubernetes-version")
     try:
-        return check_paths(fixtures, [fixtures / name for name in files_of(case)], kubernetes=version)
+        return check_paths(fixtures, [fixtures / name for name in files_of(case)], kubernetes=version, everything=True)
     except NoInputError:
         return NOTHING_CHECKED
 

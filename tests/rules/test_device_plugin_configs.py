@@ -47,7 +47,7 @@ def told(tmp_path):
         (tmp_path / "values.yaml").write_text(json.dumps(values))
         for index, item in enumerate(objects):
             (tmp_path / f"{index}.yaml").write_text(json.dumps(item))
-        found = check_paths(tmp_path, [tmp_path], release=release).diagnostics
+        found = check_paths(tmp_path, [tmp_path], release=release, everything=True).diagnostics
         return [item.message for item in found if item.name == NAME]
 
     return judge

@@ -45,6 +45,6 @@ def test_a_layout_fits_on_the_gpus_of_its_nodes(tmp_path, layout, told, create):
     (folder / "values.yaml").write_text(json.dumps({"migManager": {"config": config}}))
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "own"}, "data": data}
     (folder / "layouts.yaml").write_text(json.dumps(body))
-    found = check_paths(tmp_path, [folder], release="v26.3.3", nodes=nodes).diagnostics
+    found = check_paths(tmp_path, [folder], release="v26.3.3", nodes=nodes, everything=True).diagnostics
 
     assert ("node-label-values" in {item.name for item in found}) is told

@@ -55,7 +55,7 @@ TODAY = dt.date(2026, 11, 20)
 
 
 def findings(folder):
-    found = check_paths(folder, [folder]).diagnostics
+    found = check_paths(folder, [folder], everything=True).diagnostics
     return sorted(f"{item.primary.span} {item.name}" for item in found if item.name != "kind-without-schema")
 
 
@@ -68,6 +68,7 @@ def findings_in_setup(folder):
         nodes=nodes if nodes.exists() else None,
         cluster=cluster,
         release=release.read_text("utf-8").strip() if release.exists() else None,
+        everything=True,
     ).diagnostics
     return sorted(f"{item.primary.span} {item.name}" for item in found if item.name != "kind-without-schema")
 

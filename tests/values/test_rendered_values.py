@@ -69,7 +69,7 @@ def test_helm_install_does_not_mind_a_null_and_an_engine_does(write_files):
     root = write_files({"values.yaml": "devicePlugin:\n  config:\n    name: plugin-config\n"})
     (found,) = (
         item
-        for item in check_paths(root, [root / "values.yaml"], release="v25.10.1").diagnostics
+        for item in check_paths(root, [root / "values.yaml"], release="v25.10.1", everything=True).diagnostics
         if item.code == "PSM330"
     )
 

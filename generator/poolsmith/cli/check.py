@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     help="gpu-operator release for PATHS: for schemas, and for Helm values that name no release.",
 )
 @click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also check what is not of the GPU stack in the folders of PATHS.",
+)
+@click.option(
     "--kubeconform",
     is_flag=False,
     flag_value="",
@@ -94,6 +100,7 @@ def command(
     fail_on: str,
     kubernetes: str | None,
     release: str | None,
+    everything: bool,
     kubeconform: str | None,
     pod_security: str | None,
     nodes: Path | None,
@@ -134,6 +141,7 @@ def command(
             pod_security=_standard(pod_security),
             nodes=nodes,
             cluster=clusters[0] if clusters else None,
+            everything=everything,
         )
         accepting = AcceptingOptions(file=baseline, is_off=no_baseline, revision=baseline_from, write=write_baseline)
         if today is not None:
@@ -150,6 +158,8 @@ def command(
             raise UsageError("--nodes is for PATHS; here the profiles say which pools there are")
         if kubernetes is not None or release is not None:
             raise UsageError("--kubernetes and --release are for PATHS; here the profiles say both")
+        if everything:
+            raise UsageError("--all is for PATHS; of a project all is checked")
         if pod_security is not None:
             raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
         from poolsmith.app.check_project import check_project

@@ -46,13 +46,16 @@ class ChartSource:
 
 
 def release_of(item: CheckedDocument, objects: Finder) -> tuple[Installation, ChartSource] | None:
-    """None of an object that names no chart: a patch of another."""
+    """An object that names no chart is a patch of another, whose name stands for the chart. None: it has no name."""
     spec = mapping(mapping(item.data).get("spec"))
     source = _chart(item, spec, objects)
-    if source is None or not source.name:
-        return None
     layers: list[ValuesLayer] = []
     unknown: list[Unknown] = []
+    if source is None:
+        source = ChartSource(word(item.metadata.get("name")))
+        unknown.append(Unknown(item.source.locate("/spec"), "the rest of a release, of which this is a patch"))
+    if not source.name:
+        return None
     for index, reference in enumerate(mappings(spec.get("valuesFrom"))):
         found = _values_from(item, reference, f"/spec/valuesFrom/{index}", objects)
         (layers if isinstance(found, ValuesLayer) else unknown).append(found)  # type: ignore[arg-type]  # by its class

@@ -63,22 +63,27 @@ class Installation:
 
     def locate(self, path: Steps, note: str | None = None) -> Location:
         """The line of the last layer that says something there, else the nearest; the document where none has any."""
-        best, deepest = None, -1
-        for layer in reversed(self.layers):
-            steps = path[len(layer.at) :] if path[: len(layer.at)] == layer.at else None
-            if steps is None:
-                continue
-            depth = _depth(layer.values, steps)
-            if depth == len(steps):
-                return layer.source.locate(join(layer.pointer, *steps), note)
-            if depth >= deepest:
-                best, deepest = (layer, steps), depth
-        if best is None:
+        found = self.decided(path)
+        if found is None:
             return self.document.source.locate(self.pointer, note)
-        layer, steps = best
-        if deepest == 0 and not layer.pointer:
+        layer, steps, depth = found
+        if depth == 0 and steps and not layer.pointer:
             return self._top(layer, note)
         return layer.source.locate(join(layer.pointer, *steps), note)
+
+    def decided(self, path: Steps) -> tuple[ValuesLayer, Steps, int] | None:
+        """The layer that decides a value, the steps to it there, and how many of them the layer has."""
+        best: tuple[ValuesLayer, Steps, int] | None = None
+        for layer in reversed(self.layers):
+            if path[: len(layer.at)] != layer.at:
+                continue
+            steps = path[len(layer.at) :]
+            depth = _depth(layer.values, steps)
+            if depth == len(steps):
+                return layer, steps, depth
+            if best is None or depth >= best[2]:
+                best = layer, steps, depth
+        return best
 
     @staticmethod
     def _top(layer: ValuesLayer, note: str | None) -> Location:

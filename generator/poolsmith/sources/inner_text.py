@@ -56,6 +56,11 @@ class InnerText(SourceFile):
         first, indent = self._block
         return Position(first + inner.line - 1, indent + inner.column)
 
+    def line_of_text(self, pointer: str) -> int | None:
+        """The line of the text, where that is not to be seen from the place: the text's lines are not the file's."""
+        extent = self._own_marks.key(pointer)
+        return extent[0].line if extent is not None and self.outer_position(extent[0]) is None else None
+
     def block_of(self, pointer: str) -> tuple[int, int] | None:
         """A text within this text."""
         block = self._own_marks.block(pointer, self.text.splitlines())

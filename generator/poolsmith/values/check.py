@@ -100,11 +100,9 @@ def judge_values_of(
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: Counter[str] = Counter()
     for item in found:
-        from poolsmith.catalog.value_paths import value_paths  # on demand
-
         if not item.has_values:
             continue
-        known = value_paths().release(item.release or "")
+        known = item.known()
         document = item.document
         if known is None:
             reason = f"`{item.release[:40]}` is no recorded one" if item.release else "nothing says it"
@@ -182,7 +180,15 @@ def _judge(
         told = [item.finding.place for item in items if item.severity is Severity.ERROR]
         refused = [item for item in apply(known.tag, values) if not any(overlap(item.place, other) for other in told)]
         items.extend(Found(REFUSED_BY_DEFINITION, item) for item in refused)
-    result.diagnostics.extend(item.at(found.locate(item.finding.place), found.document.name) for item in items)
+    result.diagnostics.extend(_diagnostic(item, found) for item in items)
+
+
+def _diagnostic(item: Found[ValuePlace], found: FoundValues) -> Diagnostic:
+    place = item.finding.place
+    line = found.line_of_text(place)
+    if line is not None:
+        item = item._replace(finding=replace(item.finding, message=f"{item.finding.message} (line {line} of the text)"))
+    return item.at(found.locate(place), found.document.name)
 
 
 def _not_rendered(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.installations import Installation, ValuesLayer
+from poolsmith.sources.inner_text import InnerText
+from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,12 +25,14 @@ _FILLED_LATER = ("${", "{{", "{%", "<%")
 @record(slots=False)
 class FoundValues:
     """The values of one installation. `release` is the version to judge them by, as it is written; None: nobody says.
+    `fallback` is the one to judge them by where that is none that is known.
 
     `is_file`: they stand in a file of their own, and nothing says who reads it.
     """
 
     installation: Installation
     release: str | None
+    fallback: str | None = None
     is_file: bool = False
 
     @property
@@ -60,6 +64,20 @@ class FoundValues:
 
     def locate(self, place: ValuePlace, note: str | None = None) -> Location:
         return self.installation.locate(place, note)
+
+    def known(self) -> ReleaseValues | None:
+        """What the release reads."""
+        from poolsmith.catalog.value_paths import value_paths  # on demand
+
+        return value_paths().release(self.release or "") or value_paths().release(self.fallback or "")
+
+    def line_of_text(self, place: ValuePlace) -> int | None:
+        """The line within the text that holds a value, where the place in the file does not tell it."""
+        found = self.installation.decided(place)
+        if found is None or not isinstance(found[0].source, InnerText):
+            return None
+        layer, steps, _ = found
+        return layer.source.line_of_text(join(layer.pointer, *steps))
 
     @property
     def files(self) -> frozenset[str]:
@@ -98,11 +116,14 @@ def values_of(installations: Iterable[Installation], fallback: str | None) -> It
     """Those of the gpu-operator chart; `fallback` is the release of those that name none that is recorded."""
     for item in installations:
         if item.chart == CHART and not item.in_other_clusters:
-            yield FoundValues(installation=item, release=item.version or fallback)
+            yield FoundValues(installation=item, release=item.version, fallback=fallback)
 
 
-def values_file(document: CheckedDocument, release: str, *, is_named: bool) -> FoundValues | None:
-    """A file that nobody installs, as values. One that was found in a folder has to look like values of the chart."""
+def values_file(
+    document: CheckedDocument, release: str, *, is_named: bool, is_expected: bool = False
+) -> FoundValues | None:
+    """A file that nobody installs, as values. One that was found in a folder has to look like values of the chart; less
+    so where they are expected, because somebody said for which release they are."""
     from poolsmith.catalog.value_paths import value_paths  # on demand
 
     data = document.data
@@ -111,7 +132,7 @@ def values_file(document: CheckedDocument, release: str, *, is_named: bool) -> F
     known = value_paths().release(release)
     if known is not None and isinstance(data.get(CHART), dict) and CHART not in known.root.children:
         return _file(document, data[CHART], f"/{CHART}", release)
-    if not is_named and (known is None or not looks_like_values(data, known, document.path)):
+    if not is_named and (known is None or not _looks_like_values(data, known, document.path, is_expected=is_expected)):
         return None
     return _file(document, data, "", release)
 
@@ -154,8 +175,10 @@ _TELLING = frozenset(
 _SURE = 2
 
 
-def looks_like_values(data: dict[str, Any], known: ReleaseValues, path: str) -> bool:
+def _looks_like_values(data: dict[str, Any], known: ReleaseValues, path: str, *, is_expected: bool) -> bool:
     """Two keys that few other charts have, or one in a file or folder that has the chart's name."""
+    if is_expected:
+        return not known.root.children.keys().isdisjoint(data)
     telling = len(_TELLING & data.keys() & known.root.children.keys())
     return telling >= _SURE or (telling > 0 and ("gpu-operator" in path or "gpu_operator" in path))
 

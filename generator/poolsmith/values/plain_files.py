@@ -31,7 +31,7 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
         if document.path in claimed or document.is_object:
             continue
         is_named = document.path in named and release is not None
-        found = values_file(document, release or newest, is_named=is_named)
+        found = values_file(document, release or newest, is_named=is_named, is_expected=release is not None)
         if found is None or _is_of_vendored_chart(document.path, model):
             continue
         yield FoundValues(

@@ -70,8 +70,7 @@ def views_of(setups: Iterable[Setup], release: str | None, given: GivenNodes | N
     catalog = Catalog()
     for setup in setups:
         item = setup.found
-        written = item.release if item is not None else None
-        known = value_paths().release(written or "") or value_paths().release(release or "")
+        known = item.known() if item is not None else value_paths().release(release or "")
         tag = known.tag if known is not None else None
         objects = [found for document in setup.objects for found in _objects(document)]
         defaults = known.line_defaults if known else None
