@@ -69,6 +69,7 @@ def test_each_broken_document_is_told_and_the_others_are_judged(write_files):
         ("4:8", "schema-violation"),
         ("6:1", "yaml-syntax"),
         ("11:1", "schema-violation"),
+        ("13:1", "schema-violation"),
         ("14:1", "duplicate-key"),
         ("16:1", "schema-violation"),
         ("19:6", "yaml-syntax"),

@@ -207,7 +207,7 @@ def test_values_of_k3s_rke2_and_cluster_api_are_found(judge, text, rule, line):
     outcome = judge({"a.yaml": text})
     (finding,) = [item for item in outcome.diagnostics if item.name == rule]
 
-    held = next(at for at, row in enumerate(text.splitlines(), 1) if row.rstrip().endswith("|"))
+    held = next(at for at, row in enumerate(text.splitlines(), 1) if row.rstrip().endswith(("|", "|-", "|2")))
     assert (finding.primary.span.start.line, "of the text" in finding.message) == (held + line, False)
     assert outcome.checked["values documents"] == 1
 

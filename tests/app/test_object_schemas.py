@@ -100,10 +100,12 @@ def test_lists_are_unfolded(check):
 
 def test_a_patch_is_a_part_of_an_object(check):
     kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\npatches: [{path: patch.yaml}]\n"
-    patch = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {hostPID: null, volumes: [{$patch: delete}], x: 1}\n"
-    outcome = check({"kustomization.yaml": kustomization, "patch.yaml": patch})
+    kustomization += "resources: [pod.yaml]\n"
+    patch = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {hostPID: null, volumes: [{name: v, $patch: delete}], x: 1}\n"
+    outcome = check({"kustomization.yaml": kustomization, "patch.yaml": patch, "pod.yaml": POD})
 
-    assert [item.primary.pointer for item in outcome.diagnostics] == ["/spec/x"]
+    (found,) = outcome.diagnostics
+    assert (found.primary.pointer, found.primary.span.path) == ("/spec/x", "patch.yaml")
 
 
 def test_null_that_tools_write_is_left_alone(check):

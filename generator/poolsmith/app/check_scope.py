@@ -55,38 +55,35 @@ _SHARED = frozenset(("kube-system", "default", "flux-system", "argocd"))
 
 
 def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[CheckedTree]:
-    """What is judged: the objects of each cluster, what stands alone, and the kustomizations that bring them."""
+    """What is judged: the objects of each cluster with the kustomizations that bring them, and what stands alone."""
+    told: set[tuple[str, int]] = set()
     for delivery in model.deliveries:
         own = tuple(item for item in delivery.objects if scope.has(item))
-        if own:
-            yield CheckedTree(own, frozenset(item.path for item in own))
-    loose = tuple(item for item in model.loose.documents if scope.has(item) and not _is_kustomization(item))
-    kustomizations = tuple(_kustomizations(model, scope))
-    paths = {item.path for item in (*loose, *kustomizations)}
-    paths |= set(_resources(kustomizations, model))
-    yield CheckedTree((*loose, *kustomizations), frozenset(paths))
+        folders = {posixpath.dirname(item.path) for item in own}
+        bringing = tuple(item for item in delivery.kustomizations if _brings(item, folders, scope))
+        told.update((item.path, item.index) for item in delivery.kustomizations)
+        if own or bringing:
+            yield _tree((*own, *bringing), model)
+    loose = (item for item in model.loose.documents if scope.has(item) and (item.path, item.index) not in told)
+    yield _tree(tuple(loose), model)
 
 
-def _is_kustomization(item: CheckedDocument) -> bool:
-    return item.api_version.startswith("kustomize.config.k8s.io/")
+def _tree(documents: tuple[CheckedDocument, ...], model: RepositoryModel) -> CheckedTree:
+    paths = {item.path for item in documents} | set(_resources(documents, model))
+    return CheckedTree(documents, frozenset(paths))
 
 
-def _kustomizations(model: RepositoryModel, scope: Scope) -> Iterator[CheckedDocument]:
-    """Those with an object of the stack in their own folder, or with a chart of it."""
-    folders = {
-        posixpath.dirname(item.path) for delivery in model.deliveries for item in delivery.objects if scope.has(item)
-    }
-    for item in model.documents:
-        if not _is_kustomization(item):
+def _brings(item: CheckedDocument, folders: set[str], scope: Scope) -> bool:
+    """Whether a kustomization has an object of the stack in its own folder, or a chart of it."""
+    charts = {word(chart.get("name")) for chart in mappings(item.data.get("helmCharts"))}
+    return scope.has(item) or posixpath.dirname(item.path) in folders or not CHARTS.isdisjoint(charts)
+
+
+def _resources(documents: Iterable[CheckedDocument], model: RepositoryModel) -> Iterator[str]:
+    """What kustomizations name and what is there, beyond the files that were asked for too."""
+    for item in documents:
+        if not item.api_version.startswith("kustomize.config.k8s.io/"):
             continue
-        charts = {word(chart.get("name")) for chart in mappings(item.data.get("helmCharts"))}
-        if scope.has(item) or posixpath.dirname(item.path) in folders or not CHARTS.isdisjoint(charts):
-            yield item
-
-
-def _resources(kustomizations: Iterable[CheckedDocument], model: RepositoryModel) -> Iterator[str]:
-    """What the kustomizations name and what is there, beyond the files that were asked for too."""
-    for item in kustomizations:
         folder = posixpath.dirname(item.path)
         listed = item.data.get("resources")
         for path in listed if isinstance(listed, list) else ():

@@ -28,15 +28,16 @@ _ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
 
 @record(slots=False)
 class Delivery:
-    """What reaches one cluster. `place` is where it begins: a path, and a destination where there are several."""
+    """What reaches one cluster. `place` is where it begins: a path, and a destination where there are several.
+
+    `by_engine`: Flux or Argo CD says so; else it is what one kustomization brings, and nobody says to which cluster.
+    """
 
     place: str
     objects: tuple[Delivered, ...]
     installations: tuple[Installation, ...]
-
-    @cached_property
-    def tree(self) -> CheckedTree:
-        return CheckedTree(self.objects, frozenset(item.path for item in self.objects))
+    kustomizations: tuple[CheckedDocument, ...] = ()
+    by_engine: bool = True
 
 
 @record(slots=False)
@@ -108,13 +109,16 @@ class _Modelling:
     def _flux(self, whole: list[CheckedDocument]) -> None:
         clusters = FluxClusters(self.files, self.builder, self.whole.named)
         by_place: dict[str, list[Delivered]] = {}
+        folders: dict[str, set[str]] = {}
         for found in clusters.deliveries(whole):
             self.taken |= found.taken
             self.unknown += found.unknown
             self._built(found.folders)
-            by_place.setdefault(posixpath.dirname(found.top.path), []).extend(found.objects)
+            place = posixpath.dirname(found.top.path)
+            by_place.setdefault(place, []).extend(found.objects)
+            folders.setdefault(place, set()).update(found.folders)
         for place, objects in by_place.items():
-            self._add(place, objects)
+            self._add(place, objects, kustomizations=self._kustomizations_of(folders[place]))
 
     def _argo(self, whole: list[CheckedDocument]) -> None:
         left = [item for item in whole if identity(item) not in self.taken]
@@ -127,8 +131,8 @@ class _Modelling:
             self.taken |= found.taken
             self._built(found.folders)
             place = f"{found.place} ({found.destination})" if found.destination else found.place
-            inside = [document for folder in found.folders for document in self.builder.folder(folder).kustomizations]
-            self._add(place, found.objects, (*found.installations, *self._inflated(inside)))
+            inside = self._kustomizations_of(found.folders)
+            self._add(place, found.objects, (*found.installations, *self._inflated(inside)), inside)
 
     def _kustomizations(self) -> None:
         """Those at the top of what nobody has taken yet."""
@@ -146,7 +150,8 @@ class _Modelling:
                 self.taken |= set(map(identity, build.objects))
                 self.taken |= set(map(identity, build.kustomizations))
                 self.kustomized |= build.files
-                self._add(folder, build.objects, self._inflated(build.kustomizations))
+                brought = build.kustomizations
+                self._add(folder, build.objects, self._inflated(brought), brought, by_engine=False)
 
     @cached_property
     def kustomized_folders(self) -> frozenset[str]:
@@ -158,17 +163,37 @@ class _Modelling:
             self.taken |= set(map(identity, build.kustomizations))
             self.kustomized |= build.files
 
+    def _kustomizations_of(self, folders: Iterable[str]) -> tuple[CheckedDocument, ...]:
+        found = (document for folder in sorted(folders) for document in self.builder.folder(folder).kustomizations)
+        return tuple({identity(document): document for document in found}.values())
+
     def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[Installation]:
         for document in kustomizations:
             yield from inflated(document, posixpath.dirname(document.path), self.files)
 
-    def _add(self, place: str, objects: Iterable[Delivered], installations: Iterable[Installation] = ()) -> None:
+    def _add(
+        self,
+        place: str,
+        objects: Iterable[Delivered],
+        installations: Iterable[Installation] = (),
+        kustomizations: tuple[CheckedDocument, ...] = (),
+        *,
+        by_engine: bool = True,
+    ) -> None:
         items = tuple(objects)
         tree = CheckedTree(items, frozenset(item.path for item in items))
         found = list(installations)
         for item in items:
             found += of_object(item, tree, self.whole, self.files)
-        self.deliveries.append(Delivery(place=place or ".", objects=items, installations=tuple(found)))
+        self.deliveries.append(
+            Delivery(
+                place=place or ".",
+                objects=items,
+                installations=tuple(found),
+                kustomizations=kustomizations,
+                by_engine=by_engine,
+            )
+        )
 
 
 _KUSTOMIZED = ("kustomization.yaml", "kustomization.yml", "Kustomization")

@@ -74,10 +74,11 @@ class FoundValues:
     def line_of_text(self, place: ValuePlace) -> int | None:
         """The line within the text that holds a value, where the place in the file does not tell it."""
         found = self.installation.decided(place)
-        if found is None or not isinstance(found[0].source, InnerText):
+        source = found[0].source if found is not None else None
+        if found is None or not isinstance(source, InnerText):
             return None
         layer, steps, _ = found
-        return layer.source.line_of_text(join(layer.pointer, *steps))
+        return source.line_of_text(join(layer.pointer, *steps))
 
     @property
     def files(self) -> frozenset[str]:
@@ -100,7 +101,8 @@ _LATER: Any = object()
 
 def _kept(value: Any) -> Any:
     if isinstance(value, dict):
-        return filled_in(value)
+        kept = filled_in(value)
+        return kept if kept or not value else _LATER
     if isinstance(value, list):
         items = [_kept(item) for item in value]
         return _LATER if any(item is _LATER for item in items) else items
@@ -115,7 +117,7 @@ def is_filled_later(text: str) -> bool:
 def values_of(installations: Iterable[Installation], fallback: str | None) -> Iterator[FoundValues]:
     """Those of the gpu-operator chart; `fallback` is the release of those that name none that is recorded."""
     for item in installations:
-        if item.chart == CHART and not item.in_other_clusters:
+        if item.chart == CHART:
             yield FoundValues(installation=item, release=item.version, fallback=fallback)
 
 

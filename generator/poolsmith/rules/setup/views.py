@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.diagnostics import Location
-    from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.repository.manifest_files import CheckedDocument
     from poolsmith.repository.model import RepositoryModel
     from poolsmith.rules.setup.given_nodes import GivenNodes
     from poolsmith.rules.setup.view import Place
@@ -44,18 +44,33 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
     """
     setups: list[Setup] = []
     for delivery in model.deliveries:
-        own = list(values_of(delivery.installations, release))
+        own = [found for found in values_of(delivery.installations, release) if _is_here(found)]
         setups += [Setup(found=item, objects=delivery.objects) for item in own]
-        if not own and any(map(is_of_operator, delivery.objects)):
+        if not own and delivery.by_engine and any(map(is_of_operator, delivery.objects)):
             setups.append(Setup(found=None, objects=delivery.objects))
+    loose = [found for found in loose if _is_here(found)]
     siblings = Counter(folder_of(item.path) for item in loose if item.is_file)
-    nearest = _nearest_objects(model.loose, [item.path for item in loose])
+    nearest = _nearest_objects(_alone(model, release), [item.path for item in loose])
     if not loose and any(map(is_of_operator, nearest[0])):
         setups.append(Setup(found=None, objects=tuple(nearest[0])))
     for index, item in enumerate(loose):
         several = item.is_file and siblings[folder_of(item.path)] > 1
         setups.append(Setup(found=item, objects=tuple(nearest[index]), is_one_of_several=several))
     return setups
+
+
+def _is_here(found: FoundValues) -> bool:
+    """Whether the chart goes where its objects are."""
+    return not found.installation.in_other_clusters
+
+
+def _alone(model: RepositoryModel, release: str | None) -> Iterator[CheckedDocument]:
+    """Objects of which nobody says to which cluster they go: loose ones, and those of kustomizations without values."""
+    yield from model.loose.objects
+    for delivery in model.deliveries:
+        if not delivery.by_engine and next(values_of(delivery.installations, release), None) is None:
+            yield from delivery.objects
+            yield from delivery.kustomizations
 
 
 def is_of_operator(document: CheckedDocument) -> bool:
@@ -137,14 +152,14 @@ def policy_values(objects: list[SetupObject]) -> SetupValues | None:
     )
 
 
-def _nearest_objects(tree: CheckedTree, places: list[str]) -> Mapping[int, list[CheckedDocument]]:
+def _nearest_objects(documents: Iterable[CheckedDocument], places: list[str]) -> Mapping[int, list[CheckedDocument]]:
     """The objects of each setup: those to which no other values stand nearer in the tree of folders."""
     below: dict[str, list[int]] = {}
     for index, place in enumerate(places):
         for folder in _upwards(folder_of(place)):
             below.setdefault(folder, []).append(index)
     found: dict[int, list[CheckedDocument]] = {index: [] for index in range(max(len(places), 1))}
-    for document in tree.objects:
+    for document in documents:
         nearest = next((below[folder] for folder in _upwards(folder_of(document.path)) if folder in below), [0])
         for index in nearest:
             found[index].append(document)
