@@ -23,7 +23,7 @@ LOADS = {
     "check --help": (24, 8, PARSER_ONLY),
     "catalog list": (39, 17, READS),
     "schema NodePool": (89, 92, PARSER_ONLY),
-    "init new": (513, 340, NEVER),
+    "init new": (530, 356, NEVER),
     "rules": (242, 80, NEVER | {"poolsmith.plan.pipeline", "poolsmith.output"}),
     "images": (349, 215, READS),
     "ledger": (357, 218, READS),
@@ -32,7 +32,7 @@ LOADS = {
     "grants": (398, 258, READS),
     "generate --no-cache": (386, 244, NEVER | {"subprocess", "poolsmith.rules.registry", "poolsmith.schema"}),
     "diff --base HEAD": (418, 294, NEVER | {"poolsmith.rules.registry", "poolsmith.app.judged_cluster"}),
-    "diff --base HEAD --cluster edge": (586, 374, NEVER),
+    "diff --base HEAD --cluster edge": (602, 390, NEVER),
     "generate --check --no-cache": (386, 244, READS),
     "check --no-cache": (540, 346, NEVER),
 }

@@ -248,7 +248,7 @@ def test_check_judges_anyones_manifests(run_cli, tmp_path):
     (tmp_path / "empty.yaml").write_text("")
     (tmp_path / "sound.yml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n")
     (tmp_path / "values.yaml").write_text("driver: {enabled: true}\n")
-    result = run_cli(["check", tmp_path, "--root", tmp_path, "--format", "json"])
+    result = run_cli(["check", tmp_path, "--all", "--root", tmp_path, "--format", "json"])
 
     assert (result.code, result.err) == (0, "")
     assert result.report["summary"]["checkedByKind"]["manifest files"] == 3
@@ -262,7 +262,7 @@ def test_check_goes_on_after_a_file_that_can_not_be_read(run_cli, tmp_path):
     (tmp_path / "bad.yaml").write_text("a: [\n")
     (tmp_path / "node.yaml").write_text("apiVersion: v1\nkind: Node\nmetadata: {name: a}\n")
     (tmp_path / "link.yaml").symlink_to("nowhere")
-    result = run_cli(["check", tmp_path, "--root", tmp_path, "--format", "json"])
+    result = run_cli(["check", tmp_path, "--all", "--root", tmp_path, "--format", "json"])
 
     assert result.code == 1
     assert {item["primary"]["path"] for item in result.diagnostics} == {"bad.yaml", "node.yaml", "link.yaml"}

@@ -123,7 +123,7 @@ def _check_paths(
     schemas: list[SchemaResult] = []
     for tree in trees:
         diagnostics.extend(run_rules(RULES, tree, by_file=True))
-        schemas.append(judge_schemas(tree, against, keep_verdicts=kubeconform is not None))
+        schemas.append(judge_schemas(tree, against))
         diagnostics.extend(schemas[-1].diagnostics)
         diagnostics.extend(broken_texts(tree))
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
@@ -139,7 +139,9 @@ def _check_paths(
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told)
-    if left.is_nothing and not judged and not values.documents and not templates and not diagnostics:
+    is_compared = given is not None and given.planned is not None
+    is_empty = not (judged or values.documents or templates or diagnostics or is_compared)
+    if left.is_nothing and is_empty:
         raise NoInputError(left.nothing(release))
     described = {"descriptions of nodes": len(templates)} if templates else {}
     outcome = Outcome(
@@ -152,7 +154,11 @@ def _check_paths(
     if pod_security is not None:
         for tree in trees:
             outcome = _with_pod_security(outcome, tree, pod_security)
-    return outcome if kubeconform is None else with_opinion(outcome, kubeconform, root, lambda: schemas)
+    if kubeconform is None:
+        return outcome
+    sound = (item for item in model.documents if scope.has(item) and not files.file(item.path).problems)
+    written = CheckedTree(tuple(sound), frozenset(listed.yaml))
+    return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
 
 
 def _neighbours(

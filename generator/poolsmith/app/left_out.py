@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from poolsmith.repository.repository_files import Listed, RepositoryFiles
 
 _MOST_SKIPPED = 5
-_LINKS = reading.LINK_OUT_OF_TREE.code
+_ALWAYS = frozenset((reading.LINK_OUT_OF_TREE.code, reading.UNREADABLE_FILE.code))
+"""Nobody can tell what such a file would say."""
 
 
 def file_problems(paths: Iterable[str], files: RepositoryFiles, scope: Scope) -> Iterator[Diagnostic]:
     """What is wrong with files as such, of those that may be of the stack."""
     for path in paths:
         file = files.file(path)
-        if file.problems and scope.has_file(file):
-            yield from file.problems
+        is_told = bool(file.problems) and scope.has_file(file)
+        yield from (problem for problem in file.problems if is_told or problem.code in _ALWAYS)
 
 
 @record(kw_only=False)
@@ -99,7 +100,7 @@ def _forms(model: RepositoryModel, listed: Listed, scope: Scope) -> Iterator[Ski
         file = model.files.file(path)
         if file.form is not None:
             counted[file.form] += 1
-        elif file.problems and not scope.has_file(file):
+        elif not scope.has_file(file) and any(problem.code not in _ALWAYS for problem in file.problems):
             counted["can't be read, and say nothing of the GPU stack"] += 1
         elif any(is_encrypted(document.data) for document in file.documents):
             counted["encrypted by SOPS"] += 1

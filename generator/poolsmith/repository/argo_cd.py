@@ -188,7 +188,6 @@ class _Run:
                 overlay[own] = [{"pairs": options[key]}] if own == "labels" else options[key]
         if overlay:
             built = self._builder.overlay(built, overlay, item.source, f"{source.pointer}/kustomize", _NO_PLACES)
-        built = self._builder.finished(built)
         self._unknown += built.unknown
         return built.objects
 

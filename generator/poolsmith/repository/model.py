@@ -145,7 +145,7 @@ class _Modelling:
         for document in left:
             if document.path not in below:
                 folder = posixpath.dirname(document.path)
-                build = self.builder.finished(self.builder.folder(folder))
+                build = self.builder.folder(folder)
                 self.unknown += build.unknown
                 self.taken |= set(map(identity, build.objects))
                 self.taken |= set(map(identity, build.kustomizations))
