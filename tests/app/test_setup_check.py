@@ -123,10 +123,11 @@ def test_a_patch_is_no_object_and_no_whole_values(judge):
     files = {
         "kustomization.yaml": kustomization,
         "helm.yaml": helm(values="values: {driver: {enabled: true}}"),
-        "patch.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: gpu-operator}\n"
+        "patch.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n"
+        "metadata: {name: gpu-operator, namespace: gpu-operator}\n"
         f"spec: {{{BY_OBJECT}}}\n",
         "a.yaml": driver("a", zone="a"),
-        "driver-patch.yaml": "apiVersion: nvidia.com/v1alpha1\nkind: NVIDIADriver\nmetadata: {name: b}\nspec: {}\n",
+        "driver-patch.yaml": "apiVersion: nvidia.com/v1alpha1\nkind: NVIDIADriver\nmetadata: {name: a}\nspec: {}\n",
     }
 
     assert told(judge(files, release="v26.3.3")) == []
