@@ -21,6 +21,7 @@ from poolsmith.policies.apply import strictly
 from poolsmith.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.repository.model import model_of
 from poolsmith.repository.repository_files import RepositoryFiles
+from poolsmith.rules.charts.registry import CHART_RULES
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import (
     Against,
@@ -126,6 +127,7 @@ def _check_paths(
         schemas.append(judge_schemas(tree, against))
         diagnostics.extend(schemas[-1].diagnostics)
         diagnostics.extend(broken_texts(tree))
+    diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
     values = judge_values_of([*delivered, *loose], _not_rendered, _refused)
@@ -146,7 +148,12 @@ def _check_paths(
     described = {"descriptions of nodes": len(templates)} if templates else {}
     outcome = Outcome(
         diagnostics=sorted_unique(diagnostics),
-        checked={"manifest files": len(listed.yaml), "objects": len(judged), "rules": len(RULES), **described},
+        checked={
+            "manifest files": len(listed.yaml),
+            "objects": len(judged),
+            "rules": len(RULES) + len(CHART_RULES),
+            **described,
+        },
         skipped=left.skipped,
         not_evaluated=left.unknown,
     )

@@ -26,6 +26,12 @@ def image_default(path: str, release: str) -> str | None:
 
 
 @remembered
+def recorded_tags() -> tuple[str, ...]:
+    """Tags of the chart at which some image changed, oldest first."""
+    return tuple(sorted({tag for runs in _runs().values() for tag, _ in runs}, key=version_key))
+
+
+@remembered
 def image_components(release: str) -> tuple[str, ...]:
     """The places that name an image at a tag: `toolkit`, `driver.manager`."""
     return tuple(

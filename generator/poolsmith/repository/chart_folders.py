@@ -71,7 +71,7 @@ def chart_at(folder: str, files: RepositoryFiles) -> ChartFolder | None:
                 name,
                 alias,
                 version or (written if isinstance(written, str) else None),
-                version is not None,
+                version is not None or _is_beside(folder, name, word(entry.get("repository")), files),
                 word(entry.get("repository")) or None,
                 word(entry.get("condition")) or None,
                 document,
@@ -79,6 +79,16 @@ def chart_at(folder: str, files: RepositoryFiles) -> ChartFolder | None:
             )
         )
     return ChartFolder(folder, word(document.data.get("name")), document, tuple(found))
+
+
+def _is_beside(folder: str, name: str, repository: str, files: RepositoryFiles) -> bool:
+    """Whether the chart's own files are in the repository, so that nothing is fetched."""
+    if not repository or repository.startswith("file:"):
+        return True
+    charts = posixpath.join(folder, "charts")
+    return files.is_folder(posixpath.join(charts, name)) or any(
+        posixpath.basename(path).startswith(f"{name}-") and path.endswith(".tgz") for path in files.files_in(charts)
+    )
 
 
 def _locked(folder: str, files: RepositoryFiles) -> dict[tuple[str, str], str]:

@@ -43,6 +43,8 @@ class ChartSource:
     repository: str | None = None
     folder: str | None = None
     version_place: tuple[CheckedDocument, str] | None = None
+    is_fixed: bool = False
+    """A digest or a folder says which chart it is."""
 
 
 def release_of(item: CheckedDocument, objects: Finder) -> tuple[Installation, ChartSource] | None:
@@ -63,12 +65,15 @@ def release_of(item: CheckedDocument, objects: Finder) -> tuple[Installation, Ch
         layers.append(ValuesLayer(values, item.source, "/spec/values"))
     metadata = item.metadata
     namespace = word(spec.get("targetNamespace")) or word(metadata.get("namespace"))
+    place = source.version_place or (None, "")
     installation = Installation(
         chart=source.name,
         document=item,
         pointer="/spec/values",
         version=source.version,
-        version_pointer="/spec/chart/spec/version",
+        version_pointer=place[1],
+        version_document=place[0],
+        is_locked=source.is_fixed,
         repository=source.repository,
         namespace=namespace or None,
         release_name=word(spec.get("releaseName")) or _release_name(spec, metadata),
@@ -105,6 +110,7 @@ def _from_template(template: Any, chart: str, item: CheckedDocument, pointer: st
         repository=word(value_at(repository.data, ("spec", "url"))) if repository is not None else None,
         folder=posixpath.normpath(chart) if kind in ("GitRepository", "Bucket") else None,
         version_place=(item, f"{pointer}/version"),
+        is_fixed=kind in ("GitRepository", "Bucket"),
     )
 
 
@@ -118,8 +124,10 @@ def _referenced(reference: Any, objects: Finder) -> ChartSource:
         return _from_template(spec, word(spec.get("chart")), found, "/spec", objects)
     url, ref = word(spec.get("url")), mapping(spec.get("ref"))
     key = next((key for key in ("digest", "semver", "tag") if ref.get(key)), "tag")
-    tag = word(ref.get("tag")) or word(ref.get("semver"))
-    return ChartSource(last(url), tag or None, url or None, None, (found, f"/spec/ref/{key}"))
+    tag = word(ref.get("tag" if key == "digest" else key))
+    return ChartSource(
+        last(url), tag or None, url or None, None, (found, f"/spec/ref/{key}"), is_fixed=bool(ref.get("digest"))
+    )
 
 
 def _values_from(item: CheckedDocument, reference: Any, pointer: str, objects: Finder) -> ValuesLayer | Unknown:

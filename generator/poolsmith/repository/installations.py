@@ -50,7 +50,14 @@ class Installation:
     unknown: tuple[Unknown, ...] = ()
     in_other_clusters: bool = False
     is_locked: bool = False
-    """A lock file beside the version has what was resolved of it."""
+    """A lock file, a digest or a folder of the repository says which one it is, whatever the version says."""
+    version_document: CheckedDocument | None = None
+    """Where `version_pointer` leads, if it is not in `document`. Without a pointer nobody says where the version is."""
+
+    def version_at(self, note: str | None = None) -> Location:
+        """The version as it is written, else what lacks it."""
+        document = self.document if self.version_document is None else self.version_document
+        return document.source.locate(self.version_pointer, note)
 
     @property
     def values(self) -> dict[str, Any]:

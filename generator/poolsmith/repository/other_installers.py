@@ -126,12 +126,17 @@ def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iter
                 pointer=f"{pointer}/valuesInline",
                 version=text_or_none(chart.get("version")),
                 version_pointer=f"{pointer}/version",
+                is_locked=not chart.get("repo") or files.is_folder(_inside(folder, home or "charts", name)),
                 repository=text_or_none(chart.get("repo")) or home or None,
                 namespace=text_or_none(chart.get("namespace")) or text_or_none(item.data.get("namespace")),
                 release_name=text_or_none(chart.get("releaseName")),
                 layers=tuple(layers),
                 unknown=tuple(unknown),
             )
+
+
+def _inside(*parts: str) -> str:
+    return posixpath.normpath(posixpath.join(*parts))
 
 
 def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[Installation]:
@@ -158,6 +163,7 @@ def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[I
             pointer="/helm/values",
             version=text_or_none(own) or text_or_none(base.get("version")),
             version_pointer=version_at,
+            is_locked=not (helm.get("repo") or base.get("repo") or chart.startswith("oci://")),
             repository=text_or_none(base.get("repo")) or text_or_none(chart),
             namespace=namespace,
             release_name=text_or_none(base.get("releaseName")),
@@ -230,6 +236,7 @@ def helmfile_releases(document: CheckedDocument, files: RepositoryFiles) -> Iter
             pointer=f"{pointer}/values",
             version=None if version is not None and "{{" in version else version,
             version_pointer=f"{pointer}/version",
+            is_locked=not (chart.startswith("oci://") or urls.get(chart.partition("/")[0])),
             repository=urls.get(chart.partition("/")[0]) or chart,
             namespace=text_or_none(release.get("namespace")),
             release_name=text_or_none(release.get("name")),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics.codes import CODE_BOOK
 from poolsmith.ledger.registry import GRANT_RULE_INFOS, PRIVILEGE_RULES
 from poolsmith.rules.beside.registry import BESIDE_RULES
+from poolsmith.rules.charts.registry import CHART_RULES
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.setup.registry import SETUP_RULES
 from poolsmith.values.registry import VALUE_RULES
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 def rule_book() -> tuple[RuleInfo, ...]:
     """Sorted by code."""
-    judges = (rule.RULE for rules in (RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES) for rule in rules)
+    families = (RULES, CHART_RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES)
+    judges = (rule.RULE for rules in families for rule in rules)
     return tuple(sorted((*CODE_BOOK, *GRANT_RULE_INFOS, *judges), key=lambda rule: rule.code))
 
 
