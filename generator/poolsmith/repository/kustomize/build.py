@@ -7,18 +7,19 @@ transformers). What lies elsewhere, or is run, is unknown; the rest is built all
 from __future__ import annotations
 
 import posixpath
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.record import record
-from poolsmith.repository.delivered import Delivered, Unknown, delivered
+from poolsmith.repository.delivered import Unknown, delivered
 from poolsmith.repository.kustomize import finish
-from poolsmith.repository.kustomize.fields import TRANSFORMER_FIELDS, Place, PlainPlace
-from poolsmith.repository.kustomize.folder_files import FolderFiles, MissingError, first_line, joined
+from poolsmith.repository.kustomize.accumulator import Accumulator, Build
+from poolsmith.repository.kustomize.fields import Place, PlainPlace
+from poolsmith.repository.kustomize.folder_files import FolderFiles, MissingError, declared_files, first_line, joined
 from poolsmith.repository.kustomize.generators import KINDS, generated
 from poolsmith.repository.kustomize.item import Item, RefusedError
-from poolsmith.repository.kustomize.transform import Run, transformed
+from poolsmith.repository.kustomize.old_words import as_texts, has_old_words
+from poolsmith.repository.kustomize.transform import Run, stopped, transformed
 from poolsmith.repository.kustomize.transformer_config import (
     TransformerConfig,
     default_config,
@@ -26,7 +27,7 @@ from poolsmith.repository.kustomize.transformer_config import (
     with_written,
 )
 from poolsmith.repository.manifest_files import unfolded
-from poolsmith.sources.pod_template import mapping, mappings, words
+from poolsmith.sources.pod_template import mapping, words
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -36,78 +37,10 @@ if TYPE_CHECKING:
     from poolsmith.repository.repository_files import RepositoryFiles
     from poolsmith.sources.source_file import SourceFile
 
+__all__ = ["NAMES", "Build", "Builder", "declared_files"]
+
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 MOST_NESTED = 50
-
-
-@record(slots=False)
-class Build:
-    """`kustomizations` are those that were read, `files` all files that were taken in.
-
-    `refused` are those among `unknown` at which kustomize stops: it prints nothing at all.
-    """
-
-    objects: tuple[Delivered, ...] = ()
-    unknown: tuple[Unknown, ...] = ()
-    refused: tuple[Unknown, ...] = ()
-    kustomizations: tuple[CheckedDocument, ...] = ()
-    files: frozenset[str] = frozenset()
-    items: tuple[Item, ...] = ()
-    """The objects before the last steps, as a kustomization that takes in this one gets them."""
-    config: TransformerConfig = field(default_factory=TransformerConfig)
-    top: Mapping[str, Any] = field(default_factory=dict)
-    variables: tuple[tuple[Place, str, Any], ...] = ()
-
-
-@record(frozen=False)
-class _Making:
-    """A build on its way."""
-
-    items: list[Item] = field(default_factory=list)
-    unknown: list[Unknown] = field(default_factory=list)
-    refused: list[Unknown] = field(default_factory=list)
-    kustomizations: list[CheckedDocument] = field(default_factory=list)
-    files: set[str] = field(default_factory=set)
-    config: TransformerConfig = field(default_factory=TransformerConfig)
-    variables: list[tuple[Place, str, Any]] = field(default_factory=list)
-    names: set[tuple[str, ...]] = field(default_factory=set)
-
-    def take(self, build: Build, place: Place, pointer: str) -> None:
-        self.unknown += build.unknown
-        self.refused += build.refused
-        self.kustomizations += build.kustomizations
-        self.files |= build.files
-        self.variables += build.variables
-        self.config = with_config(self.config, build.config)
-        self.add(build.items, place, pointer)
-
-    def add(self, items: tuple[Item, ...] | list[Item], place: Place, pointer: str) -> None:
-        """An object that is there already is refused."""
-        for item in items:
-            own = item.identity
-            name = (*own[:4], own.place)
-            if name in self.names:
-                self.refuse(place, pointer, f"{own.kind} `{own.name[:60]}` is there already")
-                continue
-            self.names.add(name)
-            self.items.append(item)
-
-    def refuse(self, place: Place, pointer: str, why: str) -> None:
-        told = Unknown(place.locate(pointer), f"what kustomize makes of this, because it stops here: {why}")
-        self.refused.append(told)
-        self.unknown.append(told)
-
-    def done(self, top: Mapping[str, Any]) -> Build:
-        return Build(
-            unknown=tuple(self.unknown),
-            refused=tuple(self.refused),
-            kustomizations=tuple(self.kustomizations),
-            files=frozenset(self.files),
-            items=tuple(self.items),
-            config=self.config,
-            top=top,
-            variables=tuple(self.variables),
-        )
 
 
 class Builder:
@@ -150,7 +83,7 @@ class Builder:
         `names` says under which other names; paths of `components` are those of the repository.
         """
         place = PlainPlace(source, pointer, names)
-        making = _Making()
+        making = Accumulator()
         making.take(build, place, "")
         if not making.config.name_prefix:
             making.config = default_config()
@@ -172,12 +105,12 @@ class Builder:
 
     def _folder(self, folder: str) -> Build:
         document = self.kustomization(folder)
-        making = _Making()
+        making = Accumulator()
         if document is not None:
             self._kustomized(making, document, folder)
         return making.done(document.data if document is not None else {})
 
-    def _kustomized(self, making: _Making, document: CheckedDocument, folder: str) -> None:
+    def _kustomized(self, making: Accumulator, document: CheckedDocument, folder: str) -> None:
         """A component finds the objects of others in `making`."""
         making.kustomizations.append(document)
         making.files.add(document.path)
@@ -186,6 +119,7 @@ class Builder:
         for key in ("resources", "bases"):
             for index, path in enumerate(_listed(data, key)):
                 self._resource(making, files, path, place, f"/{key}/{index}")
+        making.is_partial |= bool(data.get("helmCharts") or data.get("helmChartInflationGenerator"))
         making.config = self._configured(making, data, place, files)
         run = _run(making, place, files)
         for key, kind in KINDS.items():
@@ -195,7 +129,9 @@ class Builder:
                 change = partial(
                     generated, kind=kind, entry=entry, common=common, place=place, pointer=pointer, files=files
                 )
+                told = len(making.unknown)
                 making.items = run.tried(making.items, pointer, change)
+                making.is_partial |= len(making.unknown) > told
         self._plugins(making, data, "generators", run)
         self._components(making, data, place, folder)
         run = _run(making, place, files)
@@ -209,7 +145,7 @@ class Builder:
         making.files |= files.taken
 
     def _configured(
-        self, making: _Making, data: Mapping[str, Any], place: Place, files: FolderFiles
+        self, making: Accumulator, data: Mapping[str, Any], place: Place, files: FolderFiles
     ) -> TransformerConfig:
         config = with_config(making.config, default_config())
         for index, path in enumerate(words(data.get("configurations"))):
@@ -224,13 +160,13 @@ class Builder:
             making.unknown.append(Unknown(place.locate("/openapi"), "how patches merge lists by a schema of one's own"))
         return config
 
-    def _components(self, making: _Making, data: Mapping[str, Any], place: Place, folder: str) -> None:
+    def _components(self, making: Accumulator, data: Mapping[str, Any], place: Place, folder: str) -> None:
         for index, path in enumerate(_listed(data, "components")):
             pointer = f"/components/{index}"
             shown = joined(folder, path) if isinstance(path, str) else None
             document = self.kustomization(shown) if shown is not None else None
             if document is None or shown is None:
-                making.unknown.append(_elsewhere(place, pointer, path))
+                making.lack(place, pointer, path)
                 continue
             if shown in self._open or len(self._open) > MOST_NESTED:
                 making.refuse(place, pointer, "it takes in itself")
@@ -241,10 +177,10 @@ class Builder:
             self._kustomized(making, document, shown)
             self._open.pop()
 
-    def _resource(self, making: _Making, files: FolderFiles, path: Any, place: Place, pointer: str) -> None:
+    def _resource(self, making: Accumulator, files: FolderFiles, path: Any, place: Place, pointer: str) -> None:
         shown = joined(files.folder, path) if isinstance(path, str) else None
         if shown is None or not isinstance(path, str):
-            making.unknown.append(_elsewhere(place, pointer, path))
+            making.lack(place, pointer, path)
         elif self._files.is_file(shown):
             try:
                 files.path(path)
@@ -260,15 +196,18 @@ class Builder:
                 making.refuse(place, pointer, f"`{first_line(path)}` is a Component")
             making.take(build, place, pointer)
         else:
-            making.unknown.append(_elsewhere(place, pointer, path))
+            making.lack(place, pointer, path)
 
-    def _items(self, making: _Making, shown: str, place: Place, pointer: str) -> Iterator[Item]:
+    def _items(self, making: Accumulator, shown: str, place: Place, pointer: str) -> Iterator[Item]:
         """The objects of a file."""
         file = self._files.file(shown)
         if file.form is not None or file.problems or file.text is None:
             why = "is none that kustomize reads" if file.form is None else f"is {file.form.value}"
             making.unknown.append(Unknown(place.locate(pointer), f"what `{first_line(shown)}` brings, which {why}"))
-        for document in file.documents:
+            making.is_partial = True
+        has_words = has_old_words(file.text or "")
+        for read in file.documents:
+            document = as_texts(read) if has_words and isinstance(read.data, dict) else read
             if document.data == {}:
                 continue
             for where, data in unfolded(document):
@@ -280,7 +219,7 @@ class Builder:
 
     def _all_below(self, folder: str) -> Build:
         """As Flux writes the kustomization that a folder lacks: folders that have one are built, files are taken."""
-        making = _Making(config=default_config())
+        making = Accumulator(config=default_config())
         for path in self._files.files_in(folder):
             if path.endswith((".yaml", ".yml")):
                 documents = self._files.documents(path)
@@ -295,7 +234,7 @@ class Builder:
                     making.take(build, Place((*build.kustomizations, *(item.object for item in build.items))[0]), "")
         return making.done({})
 
-    def _plugins(self, making: _Making, data: Mapping[str, Any], key: str, run: Run) -> None:
+    def _plugins(self, making: Accumulator, data: Mapping[str, Any], key: str, run: Run) -> None:
         """`generators` and `transformers`: texts, files and folders that say what is done."""
         for index, path in enumerate(words(data.get(key))):
             from poolsmith.repository.kustomize.plugins import applied  # on demand
@@ -308,13 +247,14 @@ class Builder:
                     config=run.config,
                     unknown=making.unknown,
                     refused=making.refused,
+                    is_partial=making.is_partial,
                 )
                 making.items = own.tried(
                     making.items, "", partial(applied, data=config, place=own.place, files=own.files)
                 )
 
     def _plugin_objects(
-        self, making: _Making, path: str, run: Run, pointer: str
+        self, making: Accumulator, path: str, run: Run, pointer: str
     ) -> Iterator[tuple[tuple[SourceFile, str], Any]]:
         if "\n" in path or path.lstrip().startswith("{"):
             from poolsmith.sources.inner_text import InnerText  # on demand
@@ -329,7 +269,7 @@ class Builder:
                     source = InnerText(run.place.source, run.place.pointer(pointer), path, data, document=at)
                     yield (source, ""), data
             return
-        inner = _Making(config=run.config)
+        inner = Accumulator(config=run.config)
         self._resource(inner, run.files, path, run.place, pointer)
         making.unknown += inner.unknown
         making.refused += inner.refused
@@ -338,8 +278,15 @@ class Builder:
             yield (item.object.source, ""), item.data
 
 
-def _run(making: _Making, place: Place, files: FolderFiles) -> Run:
-    return Run(place=place, files=files, config=making.config, unknown=making.unknown, refused=making.refused)
+def _run(making: Accumulator, place: Place, files: FolderFiles) -> Run:
+    return Run(
+        place=place,
+        files=files,
+        config=making.config,
+        unknown=making.unknown,
+        refused=making.refused,
+        is_partial=making.is_partial,
+    )
 
 
 def _finished(build: Build) -> Build:
@@ -351,7 +298,7 @@ def _finished(build: Build) -> Build:
     except RefusedError as error:
         place = next((Place(document) for document in build.kustomizations), None)
         if place is not None:
-            told = Unknown(place.locate(""), f"what kustomize makes of this, because it stops here: {error}")
+            told = stopped(place, "", error)
             unknown.append(told)
             refused.append(told)
     if build.variables:
@@ -365,27 +312,3 @@ def _finished(build: Build) -> Build:
 def _listed(data: Mapping[str, Any], key: str) -> list[Any]:
     listed = data.get(key)
     return listed if isinstance(listed, list) else []
-
-
-def _elsewhere(place: Place, pointer: str, path: Any) -> Unknown:
-    return Unknown(place.locate(pointer), f"what `{first_line(str(path))}` brings, which is not among the files")
-
-
-def _patch_paths(data: Mapping[str, Any], folder: str) -> Iterator[str]:
-    for key in TRANSFORMER_FIELDS:
-        for entry in _listed(data, key):
-            path = mapping(entry).get("path") if isinstance(entry, dict) else entry
-            shown = joined(folder, path) if isinstance(path, str) else None
-            if shown is not None:
-                yield shown
-
-
-def declared_files(data: Mapping[str, Any], folder: str) -> Iterator[str]:
-    """The files that a kustomization takes as parts: patches, and files of generators."""
-    yield from _patch_paths(data, folder)
-    for key in ("configMapGenerator", "secretGenerator"):
-        for entry in mappings(data.get(key)):
-            for listed in (*words(entry.get("files")), *words(entry.get("envs"))):
-                shown = joined(folder, listed.rpartition("=")[2])
-                if shown is not None:
-                    yield shown

@@ -5,9 +5,13 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.repository.kustomize.fields import TRANSFORMER_FIELDS
 from poolsmith.repository.kustomize.item import RefusedError
+from poolsmith.sources.pod_template import mapping, mappings, words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from poolsmith.repository.manifest_files import CheckedDocument
     from poolsmith.repository.repository_files import RepositoryFiles
 
@@ -69,3 +73,27 @@ class FolderFiles:
 
 def first_line(text: str) -> str:
     return text.strip().partition("\n")[0][:60]
+
+
+def _patch_paths(data: Mapping[str, Any], folder: str) -> Iterator[str]:
+    for key in TRANSFORMER_FIELDS:
+        for entry in _listed(data.get(key)):
+            path = mapping(entry).get("path") if isinstance(entry, dict) else entry
+            shown = joined(folder, path) if isinstance(path, str) else None
+            if shown is not None:
+                yield shown
+
+
+def declared_files(data: Mapping[str, Any], folder: str) -> Iterator[str]:
+    """The files that a kustomization takes as parts: patches, and files of generators."""
+    yield from _patch_paths(data, folder)
+    for key in ("configMapGenerator", "secretGenerator"):
+        for entry in mappings(data.get(key)):
+            for listed in (*words(entry.get("files")), *words(entry.get("envs"))):
+                shown = joined(folder, listed.rpartition("=")[2])
+                if shown is not None:
+                    yield shown
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

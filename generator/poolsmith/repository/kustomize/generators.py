@@ -30,6 +30,7 @@ KINDS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 _BEHAVIORS = ("merge", "replace")
 _ALPHABET = str.maketrans("013ae", "ghkmt")
 _HASH_LENGTH = 10
+_LINE_LENGTH = 70
 _VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _BOM = "\ufeff"
 
@@ -110,9 +111,9 @@ def _made(
         if marks:
             metadata[field] = marks
     body: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
-    if pairs:
+    if pairs or kind == "Secret":
         body["data"] = {
-            pair.key: pair.text if kind == "ConfigMap" else base64.b64encode(pair.text.encode()).decode()
+            pair.key: pair.text if kind == "ConfigMap" else _encoded(pair.text)
             for pair in sorted(pairs, key=lambda pair: pair.key)
         }
     if kind == "Secret":
@@ -125,6 +126,14 @@ def _made(
     is_plain = own.get("disableNameSuffixHash") is True or common.get("disableNameSuffixHash") is True
     made = Delivered(path=source.path, index=0, data=body, text=source.text, layers=tuple(layers))
     return Item(made, needs_hash=not is_plain, behavior=word(entry.get("behavior")))
+
+
+def _encoded(text: str) -> str:
+    """Long ones in lines."""
+    encoded = base64.b64encode(text.encode()).decode()
+    if len(encoded) < _LINE_LENGTH:
+        return encoded
+    return "".join(f"{encoded[at : at + _LINE_LENGTH]}\n" for at in range(0, len(encoded), _LINE_LENGTH))
 
 
 class WholeText(SourceFile):

@@ -1,22 +1,34 @@
-"""JSON patches (RFC 6902), and which place of an object each operation decides."""
+"""JSON patches (RFC 6902) as kustomize applies them, and which place of an object each operation decides.
+
+Source: gopkg.in/evanphx/json-patch.v4: `replace` of a key that is not there adds it, and what stands before the first
+slash of a path counts for nothing.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.kustomize.item import RefusedError
 from poolsmith.sources.nested import copied
-from poolsmith.sources.pointer import join, split
+from poolsmith.sources.pointer import join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_INDEX = re.compile(r"[+-]?[0-9]{1,9}")
+_GONE: Any = object()
 
 
 @record(kw_only=False)
 class Operation:
-    """What the operation with `index` puts at a place of the object."""
+    """What the operation with `index` puts at a place of the object; `field` holds the value."""
 
     index: int
     at: str
     value: Any
+    field: str = "value"
 
 
 def apply(base: Any, operations: list[Any]) -> tuple[Any, list[Operation]]:
@@ -26,71 +38,99 @@ def apply(base: Any, operations: list[Any]) -> tuple[Any, list[Operation]]:
     for index, operation in enumerate(operations):
         if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
             raise RefusedError("an operation has no path")
-        path, kind = operation["path"], operation.get("op")
-        if kind in ("move", "copy"):
-            source = operation.get("from")
-            if not isinstance(source, str):
-                raise RefusedError(f"`{kind}` has no `from`")
-            value = copied(_get(result, split(source)))
-            if kind == "move":
-                _remove(result, split(source))
-            _add(result, split(path), value)
-        elif kind in ("add", "replace"):
-            value = copied(operation.get("value"))
-            at = _add(result, split(path), value) if kind == "add" else _replace(result, split(path), value)
-            put.append(Operation(index, join("", *at), value))
-        elif kind == "remove":
-            _remove(result, split(path))
-        elif kind == "test":
-            if _get(result, split(path)) != operation.get("value"):
-                raise RefusedError(f"`test` at {path} fails")
-        else:
-            raise RefusedError(f"`{kind}` is no operation")
+        put += _done(result, index, operation)
     return result, put
 
 
-def _get(node: Any, steps: tuple[str, ...]) -> Any:
-    for step in steps:
-        if isinstance(node, dict) and step in node:
-            node = node[step]
-        elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
-            node = node[int(step)]
-        else:
-            raise RefusedError(f"there is no /{'/'.join(steps)}")
-    return node
+def _done(document: Any, index: int, operation: dict[str, Any]) -> Iterator[Operation]:
+    path, kind = operation["path"], operation.get("op")
+    if kind in ("move", "copy"):
+        source = operation.get("from")
+        if not isinstance(source, str):
+            raise RefusedError(f"`{kind}` has no `from`")
+        parent, key, _ = _found(document, source)
+        value = _get(parent, key)
+        if kind == "move":
+            _remove(parent, key)
+        value = None if value is _GONE else copied(value)
+        yield Operation(index, _add(*_found(document, path), value), value, "path")
+    elif kind == "add":
+        value = copied(operation.get("value"))
+        yield Operation(index, _add(*_found(document, path), value), value)
+    elif kind == "replace":
+        value = copied(operation.get("value"))
+        yield Operation(index, _replace(document, path, value), value)
+    elif kind == "remove":
+        parent, key, _ = _found(document, path)
+        _remove(parent, key)
+    elif kind == "test":
+        parent, key, _ = _found(document, path)
+        value = _get(parent, key)
+        if (None if value is _GONE else value) != operation.get("value"):
+            raise RefusedError(f"`test` at {path[:60]} fails")
+    else:
+        raise RefusedError(f"`{str(kind)[:20]}` is no operation")
 
 
-def _add(document: Any, steps: tuple[str, ...], value: Any) -> tuple[str, ...]:
-    if not steps:
-        raise RefusedError("an operation on the whole object")
-    parent, last = _get(document, steps[:-1]), steps[-1]
+def _found(document: Any, path: str) -> tuple[Any, str, str]:
+    """What holds the end of a path, the key or index in it, and the pointer to what holds it."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")]
+    if len(steps) == 1:
+        raise RefusedError(f"`{path[:60]}` is no path of an operation")
+    node, at = document, ""
+    for step in steps[1:-1]:
+        index = _index(node, step) if isinstance(node, list) else None
+        node = _get(node, step)
+        if not isinstance(node, (dict, list)):
+            raise RefusedError(f"there is no {path[:60]}")
+        at = join(at, step if index is None else index)
+    return node, steps[-1], at
+
+
+def _index(items: list[Any], step: str, *, more: int = 0) -> int:
+    """Negative ones count from the end. `more` may be added there."""
+    if not _INDEX.fullmatch(step):
+        raise RefusedError(f"`{step[:60]}` is no index of a list")
+    index = int(step)
+    size = len(items) + more
+    if not -size <= index < size:
+        raise RefusedError(f"the index {step[:60]} is out of bounds")
+    return index + size if index < 0 else index
+
+
+def _get(node: Any, step: str) -> Any:
+    return node[_index(node, step)] if isinstance(node, list) else node.get(step, _GONE)
+
+
+def _add(parent: Any, step: str, at: str, value: Any) -> str:
     if isinstance(parent, dict):
-        parent[last] = value
-        return steps
+        parent[step] = value
+        return join(at, step)
+    index = len(parent) if step == "-" else _index(parent, step, more=1)
+    parent.insert(index, value)
+    return join(at, index)
+
+
+def _replace(document: Any, path: str, value: Any) -> str:
+    if not path:
+        if not isinstance(value, dict):
+            raise RefusedError("an object is replaced by none")
+        document.clear()
+        document.update(value)
+        return ""
+    parent, step, at = _found(document, path)
+    if isinstance(parent, dict):
+        parent[step] = value
+        return join(at, step)
+    index = _index(parent, step)
+    parent[index] = value
+    return join(at, index)
+
+
+def _remove(parent: Any, step: str) -> None:
     if isinstance(parent, list):
-        if last == "-":
-            parent.append(value)
-            return (*steps[:-1], str(len(parent) - 1))
-        if last.isdecimal() and int(last) <= len(parent):
-            parent.insert(int(last), value)
-            return steps
-    raise RefusedError(f"nothing can be added at /{'/'.join(steps)}")
-
-
-def _replace(document: Any, steps: tuple[str, ...], value: Any) -> tuple[str, ...]:
-    _get(document, steps)
-    parent, last = _get(document, steps[:-1]), steps[-1]
-    if isinstance(parent, dict):
-        parent[last] = value
+        del parent[_index(parent, step)]
+    elif step not in parent:
+        raise RefusedError(f"there is no `{step[:60]}` to remove")
     else:
-        parent[int(last)] = value
-    return steps
-
-
-def _remove(document: Any, steps: tuple[str, ...]) -> None:
-    _get(document, steps)
-    parent = _get(document, steps[:-1])
-    if isinstance(parent, dict):
-        del parent[steps[-1]]
-    else:
-        del parent[int(steps[-1])]
+        del parent[step]

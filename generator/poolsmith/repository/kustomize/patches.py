@@ -129,7 +129,7 @@ def _merged_item(item: Item, patch: _Patch, options: Mapping[str, Any]) -> Item 
         item = item.remembered()
     base = item.data
     change = {**patch.data, "apiVersion": base.get("apiVersion")}
-    body = merge(base, change)
+    body = merge(base, change, lambda pointer: item.object.source.written(pointer) != "")
     if not body:
         return None
     if not kinds:
@@ -156,7 +156,7 @@ def _operated(
         changed = item.remembered() if remember else item
         for patch in patches:
             body, put = apply(changed.data, patch.data)
-            layers = tuple(Layer(patch.source, one.value, f"/{one.index}/value", one.at) for one in put)
+            layers = tuple(Layer(patch.source, one.value, f"/{one.index}/{one.field}", one.at) for one in put)
             changed = replace(changed).changed(body, layers)
         result.append(changed)
     return result

@@ -6,30 +6,75 @@ that is merged is walked even where the patch says nothing of it, so that items 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.repository.kustomize.item import RefusedError, text_of
 from poolsmith.repository.kustomize.merge_keys import TYPES, Merged, type_of
+from poolsmith.sources.pointer import join
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DIRECTIVE = "$patch"
 _GONE: Any = object()
 """Not there, or not any more."""
-_NOTHING = (_GONE, None)
+_EMPTY: Any = object()
+"""A null that is written as nothing, which kustomize takes out of what it walks; `null` and `~` stay."""
+_NOTHING = (_GONE, _EMPTY, None)
 
 Values = list[str]
 
 
-def merge(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any] | None:
-    """`patch` on `base`, which stays as it is. None: the patch deletes it. Raises RefusedError."""
+def merge(base: dict[str, Any], patch: dict[str, Any], is_written: Callable[[str], bool]) -> dict[str, Any] | None:
+    """`patch` on `base`, which stays as it is. None: the patch deletes it. Raises RefusedError.
+
+    `is_written` says of a null in `base` whether the user wrote it out, by its pointer.
+    """
     kind = type_of(text_of(base.get("apiVersion")), text_of(base.get("kind")))
-    result = _walked(base, patch, kind)
+    result = _walked(_with_empty(base, "", is_written), patch, kind)
     return result if isinstance(result, dict) else None
+
+
+def _with_empty(node: Any, pointer: str, is_written: Callable[[str], bool]) -> Any:
+    if isinstance(node, dict):
+        put: dict[str, Any] = {}
+        for key, value in node.items():
+            if value is None:
+                new = None if is_written(join(pointer, key)) else _EMPTY
+            else:
+                new = _with_empty(value, join(pointer, key), is_written) if isinstance(value, (dict, list)) else value
+            if new is not value:
+                put[key] = new
+        return {**node, **put} if put else node
+    if isinstance(node, list):
+        items = [_with_empty(value, join(pointer, at), is_written) for at, value in enumerate(node)]
+        return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
+    return node
+
+
+def _settled(node: Any) -> Any:
+    """What nothing is merged into, with the empty nulls of its mappings taken out."""
+    if isinstance(node, dict):
+        items = {key: _settled(value) for key, value in node.items() if value is not _EMPTY}
+        return items if len(items) < len(node) or any(items[key] is not node[key] for key in items) else node
+    return _restored(node) if isinstance(node, list) else node
+
+
+def _restored(node: Any) -> Any:
+    """A list that nobody walks, with its nulls."""
+    if isinstance(node, dict):
+        fields = {key: None if value is _EMPTY else _restored(value) for key, value in node.items()}
+        return fields if any(fields[key] is not node[key] for key in fields) else node
+    if isinstance(node, list):
+        items = [_restored(value) for value in node]
+        return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
+    return node
 
 
 def _walked(dest: Any, origin: Any, kind: str, keys: tuple[str, ...] | None = None) -> Any:
     """`keys` of a list that is merged. Null where a null stays, _GONE where nothing does."""
     if origin is _GONE and not kind and not keys:
-        return dest
+        return _GONE if dest is _EMPTY else _settled(dest)
     first = origin if dest in _NOTHING else dest
     if first in _NOTHING:
         return None if origin is _GONE and dest is None else _GONE
@@ -73,8 +118,8 @@ _PLAIN = Merged()
 
 def _sequence(dest: Any, origin: Any, kind: str, keys: tuple[str, ...] | None) -> Any:
     if keys is None:
-        value = dest if origin is _GONE else origin
-        return _GONE if value is None else value
+        value = _restored(dest) if origin is _GONE else origin
+        return _GONE if value in _NOTHING else value
     if dest in _NOTHING:
         dest = origin
     elif origin is None:

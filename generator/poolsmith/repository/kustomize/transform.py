@@ -50,18 +50,28 @@ class Run:
     config: TransformerConfig
     unknown: list[Unknown]
     refused: list[Unknown]
+    is_partial: bool = False
+    """Objects are missing that may be meant."""
 
     def tried(self, items: list[Item], pointer: str, change: Callable[[list[Item]], list[Item]]) -> list[Item]:
         """The items changed, or as they are where that can't be done or can't be known."""
         try:
             return change(items)
         except RefusedError as error:
-            told = Unknown(self.place.locate(pointer), f"what kustomize makes of this, because it stops here: {error}")
-            self.refused.append(told)
+            told = stopped(self.place, pointer, error)
+            if self.is_partial:
+                told = Unknown(told.place, f"what comes of this: {error}, among the objects that are known")
+            else:
+                self.refused.append(told)
         except MissingError as error:
             told = Unknown(self.place.locate(pointer), f"what follows from {error}")
         self.unknown.append(told)
         return items
+
+
+def stopped(place: Place, pointer: str, why: object) -> Unknown:
+    """A place at which kustomize prints an error and nothing else."""
+    return Unknown(place.locate(pointer), f"what kustomize makes of this, because it stops here: {why}")
 
 
 def transformed(items: list[Item], data: Mapping[str, Any], run: Run) -> list[Item]:

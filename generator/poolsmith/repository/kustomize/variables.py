@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.repository.delivered import Unknown
 from poolsmith.repository.kustomize.field_specs import changed, steps_of
 from poolsmith.repository.kustomize.item import Item, text_of
+from poolsmith.repository.kustomize.transform import stopped
 from poolsmith.sources.pod_template import mapping, word
 
 if TYPE_CHECKING:
+    from poolsmith.repository.delivered import Unknown
     from poolsmith.repository.kustomize.field_specs import FieldSpec
     from poolsmith.repository.kustomize.fields import Place
 
@@ -34,7 +35,7 @@ def resolved(
         if isinstance(value, (str, int, float)) and word(entry.get("name")) not in values:
             values[word(entry.get("name"))] = value
             continue
-        told = Unknown(place.locate(pointer), "what kustomize makes of this, because it stops here: no such value")
+        told = stopped(place, pointer, "there is no such value")
         unknown.append(told)
         refused.append(told)
     if not values:
@@ -71,9 +72,15 @@ def _one(found: re.Match[str], values: dict[str, Any]) -> str:
     return text_of(values[name]) if name in values else found[0]
 
 
+def _path(entry: Any) -> str:
+    """Go reads the names of fields in whichever case."""
+    fields = {str(key).lower(): value for key, value in mapping(entry.get("fieldref") or entry.get("fieldRef")).items()}
+    return word(fields.get("fieldpath")) or "metadata.name"
+
+
 def _value(items: list[Item], entry: Any) -> Any:
     """None where there is not exactly one object, or nothing in it."""
-    target = mapping(entry.get("objref"))
+    target = mapping(entry.get("objref") or entry.get("objRef"))
     group, version, kind = word(target.get("group")), word(target.get("version")), word(target.get("kind"))
     if api_version := word(target.get("apiVersion")):
         first, slash, rest = api_version.partition("/")
@@ -90,7 +97,7 @@ def _value(items: list[Item], entry: Any) -> Any:
     if len(found) != 1:
         return None
     node: Any = found[0].data
-    for step in steps_of(word(mapping(entry.get("fieldref")).get("fieldpath")) or "metadata.name", "."):
+    for step in steps_of(_path(entry), "."):
         for part in re.findall(r"[^\[\]]+", step):
             if isinstance(node, list) and part.isdecimal() and int(part) < len(node):
                 node = node[int(part)]
