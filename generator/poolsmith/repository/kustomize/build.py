@@ -26,6 +26,7 @@ from poolsmith.repository.kustomize.transformer_config import (
     with_config,
     with_written,
 )
+from poolsmith.repository.kustomize.written_fields import wrong_fields
 from poolsmith.repository.manifest_files import unfolded
 from poolsmith.sources.pod_template import mapping, words
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
@@ -116,6 +117,8 @@ class Builder:
         making.files.add(document.path)
         data, place = document.data, Place(document)
         files = FolderFiles(self._files, folder, is_strict=self._is_strict)
+        for pointer, why in wrong_fields(data):
+            making.refuse(place, pointer, why)
         for key in ("resources", "bases"):
             for index, path in enumerate(_listed(data, key)):
                 self._resource(making, files, path, place, f"/{key}/{index}")

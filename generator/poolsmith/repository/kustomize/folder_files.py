@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.repository.kustomize.fields import TRANSFORMER_FIELDS
 from poolsmith.repository.kustomize.item import RefusedError
+from poolsmith.repository.manifest_files import YAML_ENDINGS, documents_of
 from poolsmith.sources.pod_template import mapping, mappings, words
+from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,6 +59,12 @@ class FolderFiles:
     def documents(self, path: str) -> tuple[CheckedDocument, ...]:
         shown = self.path(path)
         found = self.all.documents(shown)
+        if not found and not shown.endswith(YAML_ENDINGS):
+            text = self.text(path)
+            try:
+                found = tuple(documents_of(shown, text, read_documents(text, [])))
+            except YamlProblem:
+                found = ()
         if not found:
             raise MissingError(f"`{first_line(path)}`, which holds no YAML that can be read")
         return found

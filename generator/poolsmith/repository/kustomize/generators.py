@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 import posixpath
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,6 @@ _BEHAVIORS = ("merge", "replace")
 _ALPHABET = str.maketrans("013ae", "ghkmt")
 _HASH_LENGTH = 10
 _LINE_LENGTH = 70
-_VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _BOM = "\ufeff"
 
 
@@ -91,8 +89,6 @@ def _variables(shown: str, text: str) -> Iterator[Pair]:
         if not stripped or stripped.startswith("#"):
             continue
         key, _, value = stripped.partition("=")
-        if not _VARIABLE.fullmatch(key):
-            raise RefusedError(f"line {number} of `{shown[-60:]}` is no variable")
         yield Pair(key, value, _TextLine(shown, text, number), "")
 
 

@@ -32,8 +32,13 @@ def has_old_words(text: str) -> bool:
 def as_texts(document: CheckedDocument) -> Delivered:
     """The document with these words as texts."""
     item = delivered(document)
-    data = _texts(document.data, "", document.source)
+    data = texts_of(document.data, document.source)
     return item if data is document.data else delivered(document, data)
+
+
+def texts_of(data: Any, source: SourceFile) -> Any:
+    """Data with these words as texts."""
+    return _texts(data, "", source)
 
 
 def _texts(node: Any, pointer: str, source: SourceFile) -> Any:

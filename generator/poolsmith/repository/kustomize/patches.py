@@ -5,13 +5,14 @@ Source: kustomize api/internal/builtins (PatchTransformer, PatchStrategicMergeTr
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.delivered import Layer
-from poolsmith.repository.kustomize.item import Item, RefusedError, identity_of
+from poolsmith.repository.kustomize.item import Item, RefusedError, identity_of, text_of
 from poolsmith.repository.kustomize.json_patch import apply
+from poolsmith.repository.kustomize.old_words import has_old_words, texts_of
 from poolsmith.repository.kustomize.strategic_merge import merge
 from poolsmith.repository.kustomize.targets import selects
 from poolsmith.sources.inner_text import InnerText
@@ -92,14 +93,26 @@ def _inline(text: str, place: Place, at: str) -> list[_Patch]:
         for index, data in enumerate(documents)
         if data not in (None, {})
     ]
-    return _checked(found)
+    return _checked(found, text)
 
 
 def _of_file(path: str, files: FolderFiles) -> list[_Patch]:
-    return _checked([_Patch(document.data, document.source) for document in files.documents(path)])
+    documents = files.documents(path)
+    return _checked([_Patch(document.data, document.source) for document in documents], documents[0].text)
 
 
-def _checked(found: list[_Patch]) -> list[_Patch]:
+def _checked(found: list[_Patch], text: str) -> list[_Patch]:
+    if text.startswith("["):
+        try:
+            json.loads(text)
+        except ValueError:
+            raise RefusedError("what begins with a bracket has to be JSON") from None
+    if has_old_words(text):
+        texts = [
+            patch if isinstance(patch.data, list) else _Patch(texts_of(patch.data, patch.source), patch.source)
+            for patch in found
+        ]
+        found = texts
     for patch in found:
         if isinstance(patch.data, list):
             continue
@@ -157,6 +170,15 @@ def _operated(
         for patch in patches:
             body, put = apply(changed.data, patch.data)
             layers = tuple(Layer(patch.source, one.value, f"/{one.index}/{one.field}", one.at) for one in put)
-            changed = replace(changed).changed(body, layers)
+            changed = changed.changed(_with_texts(body), layers)
         result.append(changed)
     return result
+
+
+def _with_texts(body: Any) -> Any:
+    """After operations annotations are texts; a number among them is as JSON has it."""
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    annotations = mapping(metadata).get("annotations")
+    if isinstance(annotations, dict) and isinstance(metadata, dict):
+        metadata["annotations"] = {key: text_of(value) for key, value in annotations.items()}
+    return body
