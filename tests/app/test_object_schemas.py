@@ -110,9 +110,46 @@ def test_a_patch_is_a_part_of_an_object(check):
 
 def test_null_that_tools_write_is_left_alone(check):
     assert found(check(POD.replace("{name: a}\nspec", "{name: a, creationTimestamp: null}\nspec"))) == []
-    assert found(check("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n")) == [
-        "a.yaml:4:1 PSM312 warning"
-    ]
+    assert found(check("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n")) == ["a.yaml:4:1 PSM312 note"]
+
+
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+CLAIM = """\
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: a}
+spec:
+  accessModes: ["${MODE:-ReadWriteOnce}"]
+  resources:
+    requests:
+      storage: SIZE
+"""
+
+
+@pytest.mark.parametrize("size", ["${SIZE}", "${SIZE:=5Gi}", "${SIZE:-${OTHER}}", "'{{ size }}'"])
+def test_a_value_that_is_filled_in_later_is_not_evaluated(check, size):
+    outcome = check(CLAIM.replace("SIZE", size))
+
+    assert (found(outcome), outcome.not_evaluated) == ([], 1)
+
+
+def test_a_text_that_nothing_is_put_into_is_judged(check):
+    assert found(check(CLAIM.replace("SIZE", "$SIZE"))) == ["a.yaml:8:7 PSM310 error"]
+
+
+@pytest.mark.parametrize(
+    "head", ["v1alpha1\nkind: UserVolumeConfig", "builtin\nkind: LabelTransformer", "v1\nkind: Config"]
+)
+def test_the_forms_of_tools_are_no_objects_of_kubernetes(check, head):
+    outcome = check(f"{CONFIG_MAP}---\napiVersion: {head}\nmetadata: {{name: b}}\n")
+
+    assert found(outcome) == []
+    assert any("no object of Kubernetes" in item.reason for item in outcome.skipped)
+
+
+@pytest.mark.parametrize("head", ["v1alpha1\nkind: Deployment", "v1\nkind: Servce"])
+def test_kinds_of_kubernetes_at_a_wrong_version_or_with_a_typo_are_told(check, head):
+    assert found(check(f"apiVersion: {head}\nmetadata: {{name: b}}\n")) == ["a.yaml:2:1 PSM315 error"]
 
 
 def test_thousands_of_unknown_fields_end_in_a_bounded_report_in_bounded_time(check):

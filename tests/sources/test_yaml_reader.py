@@ -163,6 +163,24 @@ def test_an_alias_repeats_its_anchor(text, data):
     assert read_documents(text) == [data]
 
 
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("a: &x 1\nb: *x\nc: &x [2]\nd: *x", [{"a": 1, "b": 1, "c": [2], "d": [2]}]),
+        ("a: &x 1\n---\na: &x 2\nb: &x 3\nc: *x", [{"a": 1}, {"a": 2, "b": 3, "c": 3}]),
+        ("- &x {k: 1}\n- &x\n  k: 2\n- {<<: *x, l: 3}", [[{"k": 1}, {"k": 2}, {"k": 2, "l": 3}]]),
+        ("a: &x 1\nb: &x 2\n---\n---\nc: 3", [{"a": 1, "b": 2}, None, {"c": 3}]),
+    ],
+)
+def test_an_anchor_that_is_defined_again_counts_from_there(text, data):
+    assert read_documents(text) == data
+
+
+@pytest.mark.parametrize("text", ["a: &x 1\nb: &x 2\nc: *y", "a: &x 1\nb: &x 2\nc: ["])
+def test_what_is_wrong_beside_an_anchor_that_is_defined_again_is_told(text):
+    assert problem_in(text).position.line >= 3
+
+
 def test_aliased_collections_are_separate_copies():
     data = read_documents("a: &x {k: [1]}\nb: *x")[0]
     data["a"]["k"].append(2)
@@ -255,7 +273,6 @@ def test_many_openers_without_nesting_are_fine():
         ("a: b: c\n", "yaml-syntax", 1, 5),
         ("a: 'open\n", "yaml-syntax", 2, 1),
         ("a: *nowhere\n", "yaml-syntax", 1, 4),
-        ("a: &x 1\nb: &x 2\n", "yaml-syntax", 2, 4),
         ("a: @x\n", "yaml-syntax", 1, 4),
         ("a: 1\n<<<<<<< HEAD\nb: 1\n", "merge-conflict-marker", 2, 1),
         ("a: 1\n=======\nb: 1\n", "merge-conflict-marker", 2, 1),

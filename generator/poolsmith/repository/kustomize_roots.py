@@ -40,6 +40,12 @@ def roots_of_files(tree: CheckedTree) -> dict[str, frozenset[str]]:
     return {path: frozenset(roots) for path, roots in found.items()}
 
 
+def files_of_kustomizations(tree: CheckedTree) -> dict[str, frozenset[str]]:
+    """By folder of a kustomization the files whose objects it builds, its bases' too."""
+    takes = {folder_of(document.path): list(_paths(document, _TAKES_IN)) for document in tree.kustomizations}
+    return {folder: frozenset(_reached(folder, takes)) for folder in takes}
+
+
 def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ COCO = "confidential-containers"
 _NEWEST_ONLY = ("node-feature-discovery", "argo-cd", "flux")
 _REMEMBERED = 100_000
 _METADATA = "meta.v1.ObjectMeta"
+_VERSION = re.compile(r"v[0-9]+(alpha|beta)[0-9]+")
 
 
 @record
@@ -42,11 +44,13 @@ class Versions:
 
 @record(kw_only=False)
 class NoSchema:
-    """Why a kind can't be judged. `refused`: what should serve it is known, and does not."""
+    """Why a kind can't be judged. `refused`: what should serve it is known, and does not. `is_foreign`: it belongs to
+    a project whose definitions are not here, or to no API of Kubernetes."""
 
     reason: str
     help: str | None = None
     refused: bool = False
+    is_foreign: bool = False
 
 
 class KindSchema:
@@ -115,7 +119,7 @@ class Schemas:
         for family in (OPERATOR, COCO, *_NEWEST_ONLY):
             if group in read_cached(family).groups:
                 return self._custom(family, wanted)
-        return NoSchema(f"no schema of {api_version} {kind} is known")
+        return NoSchema(f"no schema of {api_version} {kind} is known", is_foreign=True)
 
     def _core(self, group: str, wanted: str) -> KindSchema | NoSchema:
         version = self.versions.kubernetes
@@ -125,6 +129,8 @@ class Schemas:
         name = _view(CORE, version).kinds.get(wanted)
         if name is not None:
             return KindSchema(core_compiler(version), name, CORE, version)
+        if _is_of_a_tool(wanted, _view(CORE, version)):
+            return NoSchema(f"{wanted} is the form of a tool, and no object of Kubernetes", is_foreign=True)
         return _not_served(f"Kubernetes {version}", group, wanted, _view(CORE, version))
 
     def _custom(self, family: str, wanted: str) -> KindSchema | NoSchema:
@@ -201,6 +207,22 @@ def _kustomize() -> dict[str, Any]:
 def _kustomize_compiler() -> Compiler:
     definitions: dict[str, Schema] = _kustomize()["definitions"]
     return Compiler(definitions.__getitem__, Nulls.ABSENT)
+
+
+_FORMS = frozenset(("v1 Config",))
+"""kubeconfig."""
+_PLUGINS = "builtin "
+"""Transformers and generators of kustomize."""
+
+
+def _is_of_a_tool(wanted: str, view: PackView) -> bool:
+    """A version without a group that is not `v1`, with a kind that Kubernetes does not have: Talos writes such."""
+    api_version, _, kind = wanted.partition(" ")
+    if wanted in _FORMS or wanted.startswith(_PLUGINS):
+        return True
+    if "/" in api_version or _VERSION.fullmatch(api_version) is None:
+        return False
+    return not any(item.endswith(f" {kind}") for item in view.kinds)
 
 
 def _not_served(server: str, group: str, wanted: str, view: PackView) -> NoSchema:

@@ -81,10 +81,19 @@ def read_documents(text: str, duplicates: list[YamlProblem] | None = None) -> li
 def compose(text: str) -> Iterator[Node]:
     """The root node of each document. Raises YamlProblem."""
     _refuse_what_is_not_yaml(text)
+    composed = 0
     try:
-        parser = NodeParser(text)
-        while parser.check_node():
-            yield parser.get_node()
+        try:
+            parser = NodeParser(text)
+            while parser.check_node():
+                yield parser.get_node()
+                composed += 1
+        except yaml.composer.ComposerError as error:
+            if "duplicate anchor" not in str(error.context):
+                raise
+            from poolsmith.sources.anchors import compose_with_redefined_anchors  # on demand
+
+            yield from compose_with_redefined_anchors(NodeParser(text), composed)
     except yaml.MarkedYAMLError as error:
         raise _syntax_problem(text, error) from None
     except yaml.reader.ReaderError as error:

@@ -26,7 +26,7 @@ UNKNOWN_OBJECT_FIELD = RuleInfo(
 NULL_FIELD = RuleInfo(
     code="PSM312",
     name="null-field",
-    severity=Severity.WARNING,
+    severity=Severity.NOTE,
     applies_to="manifest",
     what="A field of a built-in object is null. Not reported: `metadata.creationTimestamp`, which Kubernetes' own "
     "tools write as null.",
@@ -52,7 +52,8 @@ KIND_WITHOUT_SCHEMA = RuleInfo(
     name="kind-without-schema",
     severity=Severity.NOTE,
     applies_to="manifest",
-    what="There is no schema for this kind, or not for this version, so the object was not validated.",
+    what="There is no schema for this kind in this version, or its version is unknown, so the object was not "
+    "validated. Kinds of projects whose definitions are not known are only counted.",
     why="Without this note, the report would look as if the object had been validated.",
 )
 KIND_NOT_SERVED = RuleInfo(

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 RULE = RuleInfo(
     code="PSM515",
     name="deprecated-kustomize-field",
-    severity=Severity.WARNING,
+    severity=Severity.NOTE,
     applies_to="manifest",
     what="A kustomization uses a field that kustomize has deprecated.",
-    why="It still builds, with a warning, until you use a kustomize that no longer reads the field.",
+    why="It still builds as before, with a warning, until you use a kustomize that no longer reads the field.",
     bad="kind: Kustomization\nbases: [../base]\n",
     fix="write `resources`, `labels`, `patches` or `replacements`, whichever replaced it",
     good="kind: Kustomization\nresources: [../base]\n",

@@ -13,6 +13,7 @@ from poolsmith.record import record
 from poolsmith.repository.file_forms import is_encrypted
 from poolsmith.rules.schema.half_objects import half_object, half_objects
 from poolsmith.rules.schema.object_places import Places
+from poolsmith.rules.schema.open_values import without_open_values
 from poolsmith.schema.schemas import KindSchema, NoSchema, Schemas
 from poolsmith.schema.violation import BEYOND_JSON_SCHEMA, Violation, What
 from poolsmith.sources.pointer import join
@@ -84,7 +85,8 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
             schema = schemas.find(api_version, kind)
             if isinstance(schema, NoSchema):
                 judgement.skipped[f"{api_version} {kind}", schema.reason] += 1
-                unknown.setdefault((api_version, kind), (document, base, _name(body), schema))
+                if not schema.is_foreign:  # those are only counted: nobody can do anything about them
+                    unknown.setdefault((api_version, kind), (document, base, _name(body), schema))
                 continue
             if is_encrypted(body):
                 judgement.skipped["encrypted objects", "nobody can read their values here"] += 1
@@ -93,6 +95,9 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
             violations = schema.violations(body)
             if violations:
                 violations = _relevant(violations, is_patch=document.path in patches or document.is_incomplete)
+                decided = without_open_values(violations, body)
+                judgement.not_evaluated += len(violations) - len(decided)
+                violations = decided
             if keep_verdicts and document.path not in patches:
                 refused = (join(base) + item.pointer for item in violations if item.what not in BEYOND_JSON_SCHEMA)
                 judgement.verdicts.append(SchemaVerdict(document, base, schema, body, next(refused, None)))
@@ -157,7 +162,7 @@ def _report(
         reported[document.path] += 1
         judgement.diagnostics.append(_diagnostic(violation, document, base, name, places))
     if (rest := len(told) - limit) > 0:
-        worst = Severity.ERROR if any(item.grave for item in told[limit:]) else Severity.WARNING
+        worst = min((_severity(item) for item in told[limit:]), key=lambda item: item.rank)
         message = f"{name}: {rest} more values are not what the schema allows"
         location = places.of(document).locate(document.index, base)
         judgement.diagnostics.append(diagnose(codes.SCHEMA_VIOLATION, message, location, severity=worst))
@@ -173,8 +178,14 @@ def _diagnostic(violation: Violation, document: CheckedDocument, base: str, name
         places.of(document).locate(document.index, base + violation.pointer),
         help=violation.help,
         subject=name,
-        severity=rule.severity if violation.grave else Severity.WARNING,
+        severity=_severity(violation),
     )
+
+
+def _severity(violation: Violation) -> Severity:
+    if violation.what is What.NULL:
+        return codes.NULL_FIELD.severity
+    return Severity.ERROR if violation.grave else Severity.WARNING
 
 
 def _unknown(

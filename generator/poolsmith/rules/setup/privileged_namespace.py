@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
@@ -20,7 +21,7 @@ RULE = RuleInfo(
     name="privileged-namespace",
     applies_to="setup",
     what="The operator is installed into `default`, `kube-system` or a namespace where others run pods. As a "
-    "warning: another namespace here may run privileged pods too.",
+    "note: another namespace here may run privileged pods too.",
     why="The operator's namespace must allow privileged pods. So whoever may create pods in it has root on all GPU "
     "nodes, and whoever reads its secrets reads the operator's.",
     fix="give the operator its own namespace, and allow privileged pods in no other namespace that does not need them",
@@ -32,6 +33,8 @@ RULE = RuleInfo(
     ),
 )
 NEEDS = ("values",)
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+"""Anything else is a placeholder, which a transformer of kustomize replaces."""
 _OURS = ("nvidia", "gpu", "dcgm", "kata", "node-feature-discovery", "nfd")
 
 
@@ -59,12 +62,12 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.is_generated:
         return
     for item, level in described(view):
-        if level == PRIVILEGED and item.own_name not in (own, *SYSTEM):
+        if level == PRIVILEGED and item.own_name not in (own, *SYSTEM) and _NAME.fullmatch(item.own_name):
             yield Finding(
                 message=f"the namespace `{item.own_name}` may run privileged pods, and the operator is in `{own}`",
                 place=label_place(item),
                 help="lower the level, or state in a waiver who needs it",
-                severity=Severity.WARNING,
+                severity=Severity.NOTE,  # storage and network drivers need it
             )
 
 
