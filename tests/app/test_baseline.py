@@ -38,7 +38,7 @@ def repository(tmp_path):
 @pytest.fixture
 def check(repository, run_cli):
     def run(*arguments, day=DAY, paths=(".",)):
-        return run_cli(["check", *paths, "--kubernetes", "1.34", *day, *arguments], repository)
+        return run_cli(["check", *paths, "--all", "--kubernetes", "1.34", *day, *arguments], repository)
 
     return run
 
@@ -372,7 +372,8 @@ def test_no_secret_gets_into_the_file(check, repository):
 
 def test_fingerprints_of_one_run_are_those_of_the_next(repository):
     first, second = (
-        [standing_fingerprint(item) for item in check_paths(repository, [repository]).diagnostics] for _ in range(2)
+        [standing_fingerprint(item) for item in check_paths(repository, [repository], everything=True).diagnostics]
+        for _ in range(2)
     )
     assert first == second
     assert len(set(first)) == len(first)

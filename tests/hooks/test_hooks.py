@@ -13,6 +13,7 @@ from poolsmith.sources.yaml_reader import read_documents
 REPOSITORY = Path(__file__).resolve().parents[2]
 HOOKS = {hook["id"]: hook for hook in read_documents((REPOSITORY / ".pre-commit-hooks.yaml").read_text())[0]}
 IDS = ("poolsmith-generate", "poolsmith-check")
+LINT = "poolsmith-lint"
 
 
 def git(folder, *arguments):
@@ -41,13 +42,22 @@ def repository(tmp_path):
     return tmp_path
 
 
-def test_the_two_ids_are_there_and_pass_no_file_names():
-    assert tuple(HOOKS) == IDS
-    for hook in HOOKS.values():
+def test_the_ids_of_a_project_pass_no_file_names():
+    assert tuple(HOOKS) == (*IDS, LINT)
+    for hook in map(HOOKS.get, IDS):
         assert hook["pass_filenames"] is False
         assert hook["require_serial"] is True
         assert hook["language"] == "python"
         assert hook["always_run"] is True, "a commit that only deletes has no files for a pattern"
+
+
+def test_the_one_for_anybody_takes_the_yaml_files_of_a_commit():
+    hook = HOOKS[LINT]
+    assert hook["types_or"] == ["yaml"]
+    assert hook.get("pass_filenames", True) is True
+    assert "always_run" not in hook
+    assert hook["args"] == ["--"], "a file may have the name of a flag"
+    assert hook["additional_dependencies"] == HOOKS["poolsmith-check"]["additional_dependencies"]
 
 
 @pytest.mark.parametrize("identifier", IDS)

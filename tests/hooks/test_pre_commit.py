@@ -1,4 +1,4 @@
-"""Both hooks by the real pre-commit, installed from this checkout without an index: what a user meets at a commit."""
+"""The hooks by the real pre-commit, installed from this checkout without an index: what a user meets at a commit."""
 
 from __future__ import annotations
 
@@ -376,3 +376,75 @@ def test_merges_are_judged_too(project):
         assert results(project.git("commit", "--no-edit"))["generate"] == "Passed"
     assert project.path(PROFILE).read_text().count(CHANGE[1]) == 1
     assert set(results(project.run("pre-commit", "run", "--all-files")).values()) == {"Passed"}
+
+
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: gpu-operator, namespace: gpu-operator}
+spec:
+  interval: 1h
+  chart:
+    spec: {chart: gpu-operator, version: v25.3.4, sourceRef: {kind: HelmRepository, name: nvidia}}
+  valuesFrom: [{kind: ConfigMap, name: gpu-values}]
+"""
+KUSTOMIZATION = """\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [release.yaml]
+configMapGenerator: [{name: gpu-values, namespace: gpu-operator, files: [values.yaml]}]
+generatorOptions: {disableNameSuffixHash: true}
+"""
+
+
+@pytest.fixture(params=[False, True], ids=["parallel", "serial"])
+def somebody(request, tmp_path, installed):
+    """A repository without a project of ours; its hook takes what a commit has."""
+    environment, (tool, commit) = installed
+    folder = tmp_path / "somebody"
+    folder.mkdir()
+    files = {
+        ".pre-commit-config.yaml": f"repos: [{{repo: {tool}, rev: {commit}, "
+        f"hooks: [{{id: poolsmith-lint, require_serial: {str(request.param).lower()}}}]}}]\n",
+        "apps/gpu/release.yaml": RELEASE,
+        "apps/gpu/kustomization.yaml": KUSTOMIZATION,
+        "apps/gpu/values.yaml": "driver:\n  enabled: false\n",
+        "apps/web/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+    }
+
+    def git(*words, code=0):
+        return run(folder, environment, "git", *IDENTITY, *words, code=code)
+
+    def write(name, text):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        git("add", "--all")
+
+    git("init", "--quiet", "--initial-branch", "main")
+    for name, text in files.items():
+        write(name, text)
+    git("commit", "--quiet", "-m", "start")
+    run(folder, environment, "pre-commit", "install")
+    return write, git, lambda *words: run(folder, environment, "pre-commit", "run", *words, code=None)
+
+
+def test_the_hook_for_anybody_takes_a_commits_files_and_finds_their_release(somebody):
+    write, git, pre_commit = somebody
+    assert pre_commit("--all-files").returncode == 0
+    write("apps/web/web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, labels: {a: b}}\n")
+    assert "Passed" in git("commit", "-m", "others").said
+    write("apps/gpu/values.yaml", "driver:\n  enabledd: false\n")
+    done = git("commit", "-m", "misspelt", code=1)
+    assert "apps/gpu/values.yaml:2:3: error PSM301 unknown-value: the chart of v25.3.4" in done.said
+    write("apps/gpu/values.yaml", "driver:\n  enabled: true\n")
+    assert "Passed" in git("commit", "-m", "mended").said
+    git("rm", "--quiet", "apps/gpu/values.yaml")
+    assert "Skipped" in git("commit", "-m", "deleted").said
+
+
+def test_a_file_with_the_name_of_a_flag_is_a_file(somebody):
+    write, git, _ = somebody
+    write("--fail-on=note.yaml", "nvidia: [\n")
+
+    assert "--fail-on=note.yaml:" in git("commit", "-m", "flag", code=1).said

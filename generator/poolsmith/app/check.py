@@ -63,11 +63,15 @@ def check_paths(
     nodes: Path | None = None,
     cluster: str | None = None,
     everything: bool = False,
+    only: frozenset[str] | None = None,
 ) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
 
     Judged is what delivery engines would apply of them. Of folders that is what belongs to the GPU stack, unless
     `everything` is asked for; files that are named one by one are judged whatever they hold.
+
+    `only`: of `paths` these are judged, by the paths that are shown, as far as they are of the GPU stack; the others
+    are read with them.
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
     judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
@@ -80,7 +84,9 @@ def check_paths(
     kubernetes = kubernetes or (given.kubernetes if given is not None else None)
     against = against_flags(kubernetes, release_with_schemas(release))
     with rarely_collecting():
-        outcome = _check_paths(root, paths, against, kubeconform, release, pod_security, given, everything=everything)
+        outcome = _check_paths(
+            root, paths, against, kubeconform, release, pod_security, given, everything=everything, only=only
+        )
     return strictly(outcome) if strict else outcome
 
 
@@ -107,6 +113,7 @@ def _check_paths(
     given: GivenNodes | None,
     *,
     everything: bool,
+    only: frozenset[str] | None,
 ) -> Outcome:
     for path in paths:
         if not _exists(path):
@@ -118,6 +125,8 @@ def _check_paths(
     model = model_of(files, listed.yaml)
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     scope = scope_of(model, named, everything=everything)
+    if only is not None:
+        scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
     diagnostics = list(listed.problems)
     diagnostics += file_problems(listed.yaml, files, scope)
     trees = tuple(judged_trees(model, scope))
@@ -130,7 +139,8 @@ def _check_paths(
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
-    values = judge_values_of([*delivered, *loose], _not_rendered, _refused)
+    found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
+    values = judge_values_of(found, _not_rendered, _refused)
     if release is not None:
         for diagnostic, place in not_mappings(model.loose, named):
             diagnostics.append(diagnostic)
@@ -147,7 +157,7 @@ def _check_paths(
         raise NoInputError(left.nothing(release))
     described = {"descriptions of nodes": len(templates)} if templates else {}
     outcome = Outcome(
-        diagnostics=sorted_unique(diagnostics),
+        diagnostics=sorted_unique(item for item in diagnostics if scope.tells(item.primary.span.path)),
         checked={
             "manifest files": len(listed.yaml),
             "objects": len(judged),

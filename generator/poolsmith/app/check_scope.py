@@ -10,11 +10,13 @@ from poolsmith.repository.gpu_stack import CHARTS, is_of_stack, mentions
 from poolsmith.repository.kustomize.build import NAMES
 from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
 from poolsmith.sources.pod_template import mappings, word
+from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.repository.delivered import Unknown
+    from poolsmith.repository.installations import Installation, ValuesLayer
     from poolsmith.repository.model import RepositoryModel
     from poolsmith.repository.repository_files import RepositoryFile
 
@@ -26,19 +28,42 @@ class Scope:
     everything: bool
     named: frozenset[str]
     namespaces: frozenset[str] = frozenset()
+    only: frozenset[str] | None = None
+    """Where it is set, the other files are only read."""
+
+    def tells(self, path: str) -> bool:
+        return self.only is None or path in self.only
+
+    def has_installation(self, item: Installation) -> bool:
+        """Whether values of it, or the object that declares it, stand in files that are judged."""
+        if self.only is None or item.document.path in self.only:
+            return True
+        return any(path in self.only for layer in item.layers for path in _paths_of(layer))
 
     def has(self, document: CheckedDocument) -> bool:
+        layers = getattr(document, "layers", ())
+        if not (self.tells(document.path) or any(self.tells(layer.source.path) for layer in layers)):
+            return False
         return self.everything or document.path in self.named or is_of_stack(document, self.namespaces)
 
     def has_file(self, file: RepositoryFile) -> bool:
         """Whether what is wrong with a file as a whole is told: nobody knows which objects it would hold."""
         if self.everything or file.path in self.named:
             return True
+        if not self.tells(file.path):
+            return False
         return file.text is not None and mentions(file.text.encode())
 
     def has_unknown(self, unknown: Unknown, model: RepositoryModel) -> bool:
         file = model.files.file(unknown.place.span.path)
         return self.has_file(file)
+
+
+def _paths_of(layer: ValuesLayer) -> Iterator[str]:
+    """The file that values stand in; of a text that a generator takes from a file, that file."""
+    yield layer.source.path
+    for key in list(layer.values)[:1] if isinstance(layer.values, dict) else ():
+        yield layer.source.locate(join(layer.pointer, key)).span.path
 
 
 def scope_of(model: RepositoryModel, named: frozenset[str], *, everything: bool) -> Scope:

@@ -72,7 +72,7 @@ def left_out(
     claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
     for document in model.documents:
         place = (document.path, document.index)
-        if place in judged or place in told or document.path in claimed:
+        if place in judged or place in told or document.path in claimed or not scope.tells(document.path):
             continue
         if document.path in model.parts:
             parts += 1

@@ -19,8 +19,10 @@ from poolsmith.report.formats import CHECK, format_check
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.policies.base_revision import BaseRevision
     from poolsmith.report.fleet_facts import FleetFacts
     from poolsmith.rules.pod_security.check import PodSecurityStandard
@@ -79,6 +81,12 @@ if TYPE_CHECKING:
     help="With --policies-from: somebody who may do so has accepted what the change widens in policies/, or what it "
     "changes of the files that run and decide this check. Both are still listed, as notes.",
 )
+@click.option(
+    "--hook",
+    is_flag=True,
+    help="PATHS are single files of a commit: what stands near each says the release, and the rest of the repository "
+    "is not read.",
+)
 @options.baseline
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @options.today
@@ -106,6 +114,7 @@ def command(
     nodes: Path | None,
     policies_from: str | None,
     accepted: tuple[str, ...],
+    hook: bool,
     write_baseline: str | None,
     baseline: Path | None,
     no_baseline: bool,
@@ -132,9 +141,9 @@ def command(
             raise UsageError("--policies-from is for the project; for PATHS there is --baseline-from")
         if len(clusters) > 1:
             raise UsageError("PATHS describe one cluster; name one with --cluster")
-        outcome = check_paths(
+        judge = partial(
+            check_paths,
             root,
-            paths,
             kubernetes=kubernetes,
             release=release,
             kubeconform=kubeconform,
@@ -143,15 +152,15 @@ def command(
             cluster=clusters[0] if clusters else None,
             everything=everything,
         )
+        outcome = _of_hook(root, paths, judge) if hook else judge(paths)
         accepting = AcceptingOptions(file=baseline, is_off=no_baseline, revision=baseline_from, write=write_baseline)
         if today is not None:
             accepting = replace(accepting, today=today.date())
         outcome = with_accepted(outcome, root, paths, accepting)
-        if strict:
-            from poolsmith.policies.apply import strictly
-
-            outcome = strictly(outcome)
+        outcome = _strictly(outcome) if strict else outcome
     else:
+        if hook:
+            raise UsageError("--hook is for the files that are named after it")
         if write_baseline is not None or baseline is not None or no_baseline or baseline_from is not None:
             raise UsageError("a baseline is for PATHS; what the project accepts stands in policies/waivers.yaml")
         if nodes is not None:
@@ -191,6 +200,18 @@ def command(
             outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root, fleet=fleet
         )
     return exit_code(outcome, fail_on)
+
+
+def _of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
+    from poolsmith.app.named_files import check_named_files
+
+    return check_named_files(root, paths, lambda files, only: judge(files, only=only))
+
+
+def _strictly(outcome: Outcome) -> Outcome:
+    from poolsmith.policies.apply import strictly
+
+    return strictly(outcome)
 
 
 def _standard(text: str | None) -> PodSecurityStandard | None:
