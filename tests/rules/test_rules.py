@@ -19,10 +19,13 @@ from poolsmith.rules.beside.registry import BESIDE_RULES
 from poolsmith.rules.charts.registry import CHART_RULES
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.setup.registry import SETUP_RULES
+from poolsmith.rules.templates.registry import TEMPLATE_RULES
 from poolsmith.values.registry import VALUE_RULES
 
 HERE = Path(__file__).resolve().parent / "examples"
-NAMES = sorted((*(rule.RULE.name for rule in (*RULES, *CHART_RULES, *VALUE_RULES)), "refused-by-definition"))
+NAMES = sorted(
+    (*(rule.RULE.name for rule in (*RULES, *CHART_RULES, *TEMPLATE_RULES, *VALUE_RULES)), "refused-by-definition")
+)
 """The last one is no rule of a list: it judges what the chart makes of values."""
 SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
 NEIGHBOURS = sorted(rule.RULE.name for rule in BESIDE_RULES)

@@ -32,6 +32,8 @@ from poolsmith.rules.schema.object_schemas import (
     with_schema_results,
 )
 from poolsmith.rules.setup.views import setups_of
+from poolsmith.rules.templates.registry import TEMPLATE_RULES
+from poolsmith.rules.templates.view import labelled_nodes
 from poolsmith.sources.folder_walk import walk
 from poolsmith.sources.input_tree import read_bytes
 from poolsmith.values.check import broken_texts, judge_values_of, known_release, not_mappings, release_with_schemas
@@ -122,7 +124,7 @@ def _check_paths(
     listed = files.listed()
     if not listed.yaml and not listed.problems:
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
-    model = model_of(files, listed.yaml)
+    model = model_of(files, listed.yaml, listed.others)
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     scope = scope_of(model, named, everything=everything)
     if only is not None:
@@ -137,6 +139,8 @@ def _check_paths(
         diagnostics.extend(schemas[-1].diagnostics)
         diagnostics.extend(broken_texts(tree))
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
+    whole = CheckedTree(model.documents, frozenset(listed.yaml))
+    diagnostics.extend(run_rules(TEMPLATE_RULES, labelled_nodes(whole, listed.others, files), by_file=True))
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
     found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
@@ -147,7 +151,7 @@ def _check_paths(
             values.paths.add(place)
     setups = judge_setups_of(setups_of(model, loose, release), release, given)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
-    templates = _neighbours(CheckedTree(model.documents, frozenset(listed.yaml)), given, diagnostics)
+    templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told)

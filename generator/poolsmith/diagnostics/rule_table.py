@@ -196,6 +196,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM520", "incomplete-registry-override", "error", ()),
     ("PSM521", "operand-image-pinned", "warning", ()),
     ("PSM580", "floating-version", "warning", ()),
+    ("PSM581", "template-label-values", "warning", ()),
     ("PSM601", "unknown-rule", "error", ()),
     ("PSM602", "fixed-rule", "error", ()),
     ("PSM603", "expired-waiver", "error", ()),

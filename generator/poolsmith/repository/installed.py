@@ -12,7 +12,7 @@ from poolsmith.repository.other_installers import FLEET_FILE, chart_proxy, fleet
 from poolsmith.sources.pod_template import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from poolsmith.repository.installations import Installation
     from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
@@ -72,11 +72,28 @@ def loose_installations(
             yield from fleet_chart(document, files)
         elif _is_helmfile(document):
             yield from helmfile_releases(document, files)
+        elif isinstance(document.data, list) and any(word in document.text for word in _ANSIBLE):
+            from poolsmith.repository.ansible import ansible_charts  # on demand
+
+            yield from ansible_charts(document, files)
     for path in sorted(whole.paths):
         if posixpath.basename(path) == CHART_FILE and path not in used:
             chart = chart_at(posixpath.dirname(path), files)
             if chart is not None:
                 yield from brought_along(chart, files)
+
+
+_ANSIBLE = ("chart_ref", "chart_version")
+
+
+def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[Installation]:
+    """Charts of files that are no YAML."""
+    for path in paths:
+        text = files.text(path) if path.endswith(".tf") else None
+        if text is not None and "helm_release" in text:
+            from poolsmith.repository.terraform import terraform_charts  # on demand
+
+            yield from terraform_charts(text, path, files)
 
 
 def _is_helmfile(document: CheckedDocument) -> bool:

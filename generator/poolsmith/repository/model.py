@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from poolsmith.record import record
 from poolsmith.repository.argo_cd import ArgoClusters, is_application
 from poolsmith.repository.flux import FluxClusters, identity
-from poolsmith.repository.installed import loose_installations, of_object
+from poolsmith.repository.installed import loose_installations, of_object, of_other_languages
 from poolsmith.repository.kustomize.build import Builder, declared_files
 from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
 from poolsmith.repository.other_installers import inflated
@@ -58,9 +58,11 @@ class RepositoryModel:
         return (*(found for item in self.deliveries for found in item.installations), *self.installations)
 
 
-def model_of(files: RepositoryFiles, yaml: Iterable[str]) -> RepositoryModel:
-    """The model of the files that a run was asked to judge; others are read where these name them."""
-    return _Modelling(files, tuple(yaml)).model()
+def model_of(files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = ()) -> RepositoryModel:
+    """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform."""
+    modelling = _Modelling(files, tuple(yaml))
+    modelling.alone += of_other_languages(others, files)
+    return modelling.model()
 
 
 class _Modelling:

@@ -10,6 +10,7 @@ from poolsmith.rules.beside.registry import BESIDE_RULES
 from poolsmith.rules.charts.registry import CHART_RULES
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.setup.registry import SETUP_RULES
+from poolsmith.rules.templates.registry import TEMPLATE_RULES
 from poolsmith.values.registry import VALUE_RULES
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def rule_book() -> tuple[RuleInfo, ...]:
     """Sorted by code."""
-    families = (RULES, CHART_RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES)
+    families = (RULES, CHART_RULES, TEMPLATE_RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES)
     judges = (rule.RULE for rules in families for rule in rules)
     return tuple(sorted((*CODE_BOOK, *GRANT_RULE_INFOS, *judges), key=lambda rule: rule.code))
 

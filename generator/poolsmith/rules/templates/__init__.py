@@ -1,0 +1,1 @@
+"""Rules over descriptions of nodes by themselves, whatever pools there are."""

@@ -1,0 +1,6 @@
+resource "helm_release" "gpu" {
+  name       = "gpu-operator"
+  repository = "https://helm.ngc.nvidia.com/nvidia"
+  chart      = "gpu-operator"
+  version    = var.gpu_operator_version
+}
