@@ -21,6 +21,7 @@ from poolsmith.shape.field import DNS_LABEL, RELATIVE_PATH, matches
 from poolsmith.sources.input_tree import decoded, read_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from poolsmith.app.starter.repository_files import RepositoryFile
@@ -50,22 +51,26 @@ class Initialized:
     has_grants: bool = False
 
 
-def initialize(root: Path, cluster: str | None = None, *, engine: str | None = None) -> Initialized:
+def initialize(
+    root: Path, cluster: str | None = None, *, engine: str | None = None, profiles: Mapping[str, str] | None = None
+) -> Initialized:
     """Write a cluster with one pool, policies, hooks, a pipeline, owners, and what reviews fold.
 
-    Without a name the cluster has the folder's; a project that has clusters gets no further one. Raises UsageError,
-    WriteError.
+    Without a name the cluster has the folder's; a project that has clusters gets no further one. `profiles` are texts
+    by their paths that stand in the place of the first cluster's. Raises UsageError, WriteError.
     """
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is not a folder")
     if cluster is not None and not matches(DNS_LABEL, cluster):
         raise UsageError(f"`{cluster}` is no cluster name: use lower-case letters, digits and `-`, at most 63")
     around = look_around(root)
-    new = cluster or (None if _has_clusters(root) else _name_of(root))
+    new = None if profiles is not None else cluster or (None if _has_clusters(root) else name_of(root))
     files = repository_files(around, _value(around.branch, _BRANCH)) if not around.prefix else ()
-    _refuse_links(root, new, files)
+    folders = {path.rpartition("/")[0] for path in profiles or ()} | ({f"{PROFILES}/{new}"} if new else set())
+    _refuse_links(root, folders, files)
     project = _Writer(root)
-    project.add(_profiles(around, new, engine), {f"{PROFILES}/{SCHEMAS}/{n}": t for n, t in schema_files().items()})
+    first = _profiles(around, new, engine) if profiles is None else dict(profiles)
+    project.add(first, {f"{PROFILES}/{SCHEMAS}/{n}": t for n, t in schema_files().items()})
     policies = policy_texts()
     project.add(
         policies if not (root / POLICIES).exists() else {},
@@ -166,14 +171,15 @@ def _has_clusters(root: Path) -> bool:
         return False
 
 
-def _name_of(root: Path) -> str:
+def name_of(root: Path) -> str:
+    """What a cluster is called after its folder."""
     name = re.sub(r"[^a-z0-9]+", "-", root.resolve().name.lower()).strip("-")[:63].strip("-")
     return name if matches(DNS_LABEL, name) else _NAME
 
 
-def _refuse_links(root: Path, cluster: str | None, files: tuple[RepositoryFile, ...]) -> None:
+def _refuse_links(root: Path, of_clusters: set[str], files: tuple[RepositoryFile, ...]) -> None:
     """Before anything is written: folders that are links or files. Raises WriteError."""
-    folders = [f"{PROFILES}/{SCHEMAS}", f"{POLICIES}/{SCHEMAS}", *((f"{PROFILES}/{cluster}",) if cluster else ())]
+    folders = [f"{PROFILES}/{SCHEMAS}", f"{POLICIES}/{SCHEMAS}", *sorted(of_clusters)]
     for folder in (*folders, *(file.path.rpartition("/")[0] for file in files if "/" in file.path)):
         if (problem := link_in_the_way(root, folder)) is not None:
             raise WriteError(problem.message)

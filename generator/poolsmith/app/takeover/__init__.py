@@ -1,0 +1,1 @@
+"""Use case: profiles for an installation that a repository has already."""

@@ -1,0 +1,80 @@
+"""Profiles that stand nowhere yet, planned and generated as if they stood in the project."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from poolsmith.app.project import Project
+from poolsmith.app.takeover.draft import DraftTree
+from poolsmith.diagnostics import Severity
+from poolsmith.plan.pipeline import resolve_cluster
+from poolsmith.profiles.bases import Bases
+from poolsmith.profiles.fleet import PROFILES, ClusterFiles
+from poolsmith.profiles.load_cluster import load_cluster
+from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from pathlib import Path as Folder
+
+    from poolsmith.app.cluster_run import ClusterRun
+    from poolsmith.app.takeover.draft import ClusterDraft
+    from poolsmith.catalog import Catalog
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.plan.plan import ClusterPlan
+    from poolsmith.sources.input_tree import InputTree
+
+
+@record(kw_only=False, slots=False)
+class DraftProject(Project):
+    """A project whose profiles are texts by their paths."""
+
+    texts_of_profiles: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def tree(self) -> InputTree:
+        return DraftTree(self.root, self.texts_of_profiles)
+
+
+@record
+class Planned:
+    """`errors` say why there is no plan."""
+
+    plan: ClusterPlan | None
+    errors: tuple[Diagnostic, ...]
+
+
+class Planner:
+    """Plans drafts of one project; the catalog is read once."""
+
+    def __init__(self, root: Folder, catalog: Catalog) -> None:
+        self._root = root
+        self._catalog = catalog
+
+    def plan(self, draft: ClusterDraft) -> Planned:
+        """What follows from the profiles, without a prediction of what runs."""
+        tree = DraftTree(self._root, draft.texts())
+        loaded = load_cluster(tree, _files(draft), Bases())
+        errors = _errors(loaded.problems)
+        if errors:
+            return Planned(plan=None, errors=errors)
+        resolved = resolve_cluster(loaded, self._catalog)
+        return Planned(plan=resolved.plan, errors=_errors(resolved.diagnostics))
+
+    def generate(self, draft: ClusterDraft) -> ClusterRun:
+        """All files of the cluster's output."""
+        from poolsmith.app.cluster_run import run_cluster  # on demand
+
+        project = DraftProject(root=self._root, texts_of_profiles=draft.texts())
+        return run_cluster(project, _files(draft))
+
+
+def _files(draft: ClusterDraft) -> ClusterFiles:
+    folder = f"{PROFILES}/{draft.name}"
+    pools = tuple(f"{folder}/{pool.name}.yaml" for pool in draft.pools)
+    return ClusterFiles(name=draft.name, cluster=f"{folder}/cluster.yaml", pools=pools)
+
+
+def _errors(found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    return tuple(item for item in found if item.severity is Severity.ERROR)

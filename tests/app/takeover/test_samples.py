@@ -1,0 +1,58 @@
+"""`init --from` on the output of each sample cluster: from what is committed back to profiles that generate it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from poolsmith.app.generate import generate
+from poolsmith.app.initialize import initialize
+from poolsmith.app.surroundings import look_around
+from poolsmith.app.takeover.answers import Answers
+from poolsmith.app.takeover.take_over import take_over
+from poolsmith.diagnostics import UsageError
+from poolsmith.sources.yaml_reader import read_documents
+
+OUTPUT = Path(__file__).parents[3] / "output" / "clusters"
+VALUES = "platform/values/gpu-operator.yaml"
+WITHOUT_OPERATOR = {"manual"}
+EXPLAINED = {"prod-eu": {"daemonsets.tolerations", "node-feature-discovery.worker.tolerations"}}
+"""A pool whose driver comes from elsewhere leaves no trace but its tolerations."""
+CLUSTERS = sorted(folder.name for folder in OUTPUT.iterdir())
+
+
+def taken(tmp_path, name):
+    repository = tmp_path / "was"
+    shutil.copytree(OUTPUT / name, repository / "output/clusters" / name)
+    return repository, take_over(repository, repository, Answers(), look_around(repository), None, "x")
+
+
+def documents(path):
+    return read_documents(path.read_text("utf-8")) if path.is_file() else []
+
+
+@pytest.mark.parametrize("name", sorted(set(CLUSTERS) - WITHOUT_OPERATOR))
+def test_profiles_generate_what_was_there(tmp_path, name):
+    was, (item,) = taken(tmp_path, name)
+    differences = {line.split()[1].rstrip(":") for line in item.lines if line.startswith("differs")}
+    assert (item.name, item.refused, differences) == (name, False, EXPLAINED.get(name, set()))
+    project = tmp_path / "project"
+    initialize(project, profiles=item.texts)
+    assert generate(project).written
+    ours, theirs = (folder / "output/clusters" / name for folder in (project, was))
+    if name not in EXPLAINED:
+        assert documents(ours / VALUES) == documents(theirs / VALUES)
+    for path in (*theirs.glob("pools/*/nvidia-driver.yaml"), theirs / "delivery/gpu-operator.yaml"):
+        made, before = (documents(side / path.relative_to(theirs)) for side in (ours, theirs))
+        for one, other in zip(made, before, strict=True):
+            for field in ("repoURL", "targetRevision"):
+                for source in (*one["spec"].get("sources", ()), *other["spec"].get("sources", ())):
+                    source.pop(field, None)
+            assert one["spec"] == other["spec"]
+
+
+def test_a_cluster_without_the_operator_has_nothing_to_take_over(tmp_path):
+    with pytest.raises(UsageError, match="nothing below"):
+        taken(tmp_path, "manual")
