@@ -177,6 +177,25 @@ def test_a_patch_is_no_object(repository, hook):
     assert (code, errors(report)) == (0, [])
 
 
+def test_what_a_parent_may_patch_in_is_not_missed(repository, hook):
+    text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
+    text += "metadata: {name: gpu-operator, namespace: flux-system}\nspec: {path: ./apps/gpu, interval: WHEN}\n"
+    repository({"apps/gpu-operator/ks.yaml": text.replace("WHEN", "1h")})
+    code, report = hook("apps/gpu-operator/ks.yaml")
+    assert (code, errors(report)) == (0, [])
+
+
+def test_a_patch_of_a_component_is_no_object(repository, hook):
+    patch = "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: cluster-policy}\nspec: {driver: {}}\n"
+    component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{path: patch.yaml}]\n"
+    values = RELEASE.replace("VALUE", "enabled")
+    files = {"gpu/kustomization.yaml": component, "gpu/patch.yaml": patch, "gpu/a.yaml": f"{values}---\n{SOURCE}"}
+    repository(files)
+    code, report = hook("gpu/patch.yaml")
+
+    assert (code, report["diagnostics"]) == (0, [])
+
+
 def test_folders_and_what_is_not_there_are_refused(repository, hook):
     repository({"gpu/a.yaml": ""})
     for path in ("gpu", "nowhere.yaml"):

@@ -161,7 +161,7 @@ def _check_paths(
         raise NoInputError(left.nothing(release))
     described = {"descriptions of nodes": len(templates)} if templates else {}
     outcome = Outcome(
-        diagnostics=sorted_unique(item for item in diagnostics if scope.tells(item.primary.span.path)),
+        diagnostics=sorted_unique(filter(scope.has_finding, diagnostics)),
         checked={
             "manifest files": len(listed.yaml),
             "objects": len(judged),

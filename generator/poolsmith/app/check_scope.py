@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.codes.object_schema import SCHEMA_VIOLATION
 from poolsmith.record import record
 from poolsmith.repository.gpu_stack import CHARTS, is_of_stack, mentions
 from poolsmith.repository.kustomize.build import NAMES
@@ -15,10 +16,15 @@ from poolsmith.sources.pointer import join
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from poolsmith.diagnostics import Diagnostic
     from poolsmith.repository.delivered import Unknown
     from poolsmith.repository.installations import Installation, ValuesLayer
     from poolsmith.repository.model import RepositoryModel
     from poolsmith.repository.repository_files import RepositoryFile
+
+
+_PATCHED_BY_PARENTS = frozenset(("Kustomization", "HelmRelease"))
+_LACKS = "lacks the required field"
 
 
 @record(slots=False)
@@ -33,6 +39,16 @@ class Scope:
 
     def tells(self, path: str) -> bool:
         return self.only is None or path in self.only
+
+    def has_finding(self, item: Diagnostic) -> bool:
+        """Whether it is about a file that is judged. Where only a part of a repository is read, nobody can tell what a
+        parent patches into Flux's objects: what they lack is not told."""
+        if self.only is None:
+            return True
+        is_of_flux = item.subject.partition("/")[0] in _PATCHED_BY_PARENTS
+        return self.tells(item.primary.span.path) and not (
+            is_of_flux and item.code == SCHEMA_VIOLATION.code and _LACKS in item.message
+        )
 
     def has_installation(self, item: Installation) -> bool:
         """Whether values of it, or the object that declares it, stand in files that are judged."""

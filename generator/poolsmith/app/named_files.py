@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ABOUT_GPUS = re.compile(
-    rb"nvidia|gpu|node-?feature|dcgm|kata|cuda|ClusterPolicy|(?m:^(?:driver|toolkit|operator|mig|cdi|validator|nfd):)",
+    rb"nvidia|gpu|node-?feature|dcgm|kata|cuda|(?m:^(?:driver|toolkit|operator|mig|cdi|validator|nfd):)",
     re.IGNORECASE,
 )
 """What texts have in them that may be of the stack. The last are keys of values, which do not say what they are for."""

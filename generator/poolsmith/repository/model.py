@@ -99,8 +99,9 @@ class _Modelling:
 
     def _parts(self) -> frozenset[str]:
         found: set[str] = set()
-        for document in self.whole.kustomizations:
-            found.update(declared_files(document.data, posixpath.dirname(document.path)))
+        for document in self.whole.objects:
+            if document.api_version.startswith("kustomize.config.k8s.io/"):  # components too, whoever uses them
+                found.update(declared_files(document.data, posixpath.dirname(document.path)))
         for path in self.whole.paths:
             folder, _, name = path.rpartition("/")
             beside = any(self.files.is_file(f"{folder}/{test}" if folder else test) for test in _ASSERTS)
