@@ -303,3 +303,24 @@ def test_deep_nesting_ends():
 )
 def test_one_edit_is_a_letter_dropped_added_replaced_or_swapped(left, right, near):
     assert one_edit(left, right) == one_edit(right, left) == near
+
+
+@pytest.mark.parametrize(
+    ("values", "place", "advice"),
+    [
+        ({"nfd": {"worker": {"tolerations": []}}}, ("nfd", "worker"), "`node-feature-discovery.worker`"),
+        ({"nfd": {"tolerations": [1]}}, ("nfd", "tolerations"), "`node-feature-discovery.worker.tolerations`"),
+        ({"master": {"config": {}}}, ("master",), "`node-feature-discovery.master`"),
+        (
+            {"node-feature-discovery": {"nodeSelector": {"a": "b"}}},
+            ("node-feature-discovery", "nodeSelector"),
+            "`node-feature-discovery.worker.nodeSelector`",
+        ),
+        ({"gpu-operator": {"driver": {"enabled": False}}}, ("gpu-operator",), "one level further up"),
+    ],
+)
+def test_a_key_at_the_wrong_level_is_told_where_it_belongs(values, place, advice):
+    (found,) = judge_values(values, value_paths().release("v26.3.3")).findings
+
+    assert (found.rule.code, found.finding.place, found.severity.name) == ("PSM301", place, "ERROR")
+    assert advice in found.finding.help

@@ -8,6 +8,7 @@ from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import dotted
+from poolsmith.values.rules.unknown_value import DISCOVERY_SWITCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ RULE = RuleInfo(
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     paths, tag = document.release.paths, document.release.tag
     for unknown in document.unknown:
-        note = paths.per_component(unknown.path[-1]) if len(unknown.path) > 1 else None
+        note = paths.per_component(unknown.path[-1]) if _is_of_component(unknown.path) else None
         if note is not None:
             message = f"`{dotted(unknown.path)}` is ignored: {note.why}"
             yield Finding(place=unknown.path, message=message, help=_way_out(note))
@@ -47,6 +48,11 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             help=_way_out(note),
             severity=Severity.ERROR if note.safety else Severity.WARNING,
         )
+
+
+def _is_of_component(path: tuple[str, ...]) -> bool:
+    """Not what is meant for Node Feature Discovery: PSM301 tells where that belongs."""
+    return len(path) > 1 and path[0] != DISCOVERY_SWITCH
 
 
 def _applies(note: IgnoredValue, item: KnownValue, document: ValuesDocument) -> bool:

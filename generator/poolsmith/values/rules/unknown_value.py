@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.charts import SUBCHART
+from poolsmith.catalog.discovery_values import components_reading, discovery_components
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
@@ -29,6 +30,9 @@ RULE = RuleInfo(
 )
 MOST_SUGGESTED = 60
 """Beyond these nobody reads a suggestion, and a file may have thousands of unknown keys."""
+DISCOVERY_SWITCH = "nfd"
+"""Whether Node Feature Discovery is installed; its values are those of the subchart."""
+_CHART = "gpu-operator"
 _LONGEST = 60
 _PLACES = 4
 
@@ -49,6 +53,10 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 def _advice(item: UnknownKey, release: ReleaseValues) -> str:
     """What to write instead of an unknown key."""
     *above, key = item.path
+    if (elsewhere := _of_discovery(item.path)) is not None:
+        return elsewhere
+    if item.path == (_CHART,):
+        return f"these are the values of the chart {_CHART} itself: write what is below one level further up"
     prefix = ".".join(above) + "." if above else ""
     siblings = item.parent.children
     if len(key) > _LONGEST:
@@ -66,6 +74,22 @@ def _advice(item: UnknownKey, release: ReleaseValues) -> str:
     if (name := nearest(flatten(key), release.by_key)) is not None:
         return _belongs(release.by_key[name])
     return "remove it: Helm drops it silently"
+
+
+def _of_discovery(path: tuple[str, ...]) -> str | None:
+    """Where a value belongs that is meant for the subchart; None of any other."""
+    key = path[-1]
+    if path[:-1] not in ((), (DISCOVERY_SWITCH,)):
+        return None
+    if key in discovery_components():
+        return f"the values of Node Feature Discovery belong under `{SUBCHART}`: `{SUBCHART}.{key}`"
+    if path[:-1] and (found := components_reading(key)):
+        return f"the values of Node Feature Discovery belong under `{SUBCHART}`: {_below(key, found)}"
+    return None
+
+
+def _below(key: str, components: tuple[str, ...]) -> str:
+    return listed([f"{SUBCHART}.{name}.{key}" for name in components], _PLACES)
 
 
 def _belongs(places: tuple[str, ...]) -> str:
@@ -86,6 +110,8 @@ def _is_read(dotted: str, release: ReleaseValues) -> bool:
 
 def _is_per_component(path: tuple[str, ...], document: ValuesDocument) -> bool:
     """PSM321 tells these."""
+    if path[0] == DISCOVERY_SWITCH:
+        return False
     return len(path) > 1 and document.release.paths.per_component(path[-1]) is not None
 
 
@@ -101,6 +127,9 @@ def _subchart(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             path = (*above, key)
             if key in known:
                 pending.append((path, value, known[key]))
+            elif above == (SUBCHART,) and value not in (None, [], {}) and (found := components_reading(key)):
+                message = f"the chart of Node Feature Discovery does not read `{dotted(path)}`"
+                yield Finding(place=path, message=message, help=f"write it at {_below(key, found)}")
             elif (match := nearest(key, known, certain=True)) is not None:
                 message = f"`{dotted(path)}` is no key that is known of the node-feature-discovery chart"
                 help_text = f"did you mean `{dotted((*above, match))}`?"
