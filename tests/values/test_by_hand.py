@@ -452,20 +452,20 @@ MISTAKES = [
         "devicePlugin.config.data.any",
         "private key",
     ),
-    ("PSM520", "v26.3.3", mirrored("operator"), "error", "operator.repository", "driver.manager"),
-    ("PSM520", "v24.9.2", mirrored("toolkit", "devicePlugin"), "error", "devicePlugin.repository", "registry.k8s.io"),
+    ("PSM520", "v26.3.3", mirrored("operator"), "note", "operator.repository", "driver.manager"),
+    ("PSM520", "v24.9.2", mirrored("toolkit", "devicePlugin"), "warning", "devicePlugin.repository", "registry.k8s.io"),
     (
         "PSM520",
         "v23.9.0",
         mirrored("operator", "dcgm") + "sandboxWorkloads: {enabled: true}\n",
-        "error",
+        "note",
         "operator.repository",
         "vfioManager.driverManager",
     ),
-    ("PSM521", "v26.3.3", "devicePlugin: {version: v0.17.0}", "warning", "devicePlugin.version", "v0.19.3"),
-    ("PSM521", "v25.3.1", "migManager: {version: v0.10.0}", "warning", "migManager.version", "remove it"),
-    ("PSM521", "v26.3.3", "operator: {version: v25.3.4}", "warning", "operator.version", "v26.3.3"),
-    ("PSM521", "v26.3.3", "toolkit: {version: v1.20.0}", "warning", "toolkit.version", "v1.19.1"),
+    ("PSM521", "v26.3.3", "devicePlugin: {version: v0.17.0}", "note", "devicePlugin.version", "v0.19.3"),
+    ("PSM521", "v25.3.1", "migManager: {version: v0.10.0}", "note", "migManager.version", "remove it"),
+    ("PSM521", "v26.3.3", "operator: {version: v25.3.4}", "note", "operator.version", "v26.3.3"),
+    ("PSM521", "v26.3.3", "toolkit: {version: v1.20.0}", "note", "toolkit.version", "v1.19.1"),
 ]
 
 # code, release, values: what looks like it, and is none

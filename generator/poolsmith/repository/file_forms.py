@@ -6,10 +6,10 @@ import re
 from enum import StrEnum
 from typing import Any
 
-_MARKS = ("{{", "{%", "<%", "[[", "((")
+_MARKS = ("{{", "{%", "<%", "[[", "((", "${", "%{")
 _CONTROL = re.compile(r"\{\{-?\s*(?:if|range|with|end|else|define|template|include|block)\b|\{%")
-_LINE = re.compile(r"^[ \t]*(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>)[ \t\r]*$", re.MULTILINE)
-_INLINE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\(\(.*?\)\)|\[\[.*?\]\]")
+_LINE = re.compile(r"^[ \t]*(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\{[^{}\n]*\}|%\{[^{}\n]*\})[ \t\r]*$", re.MULTILINE)
+_INLINE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\(\(.*?\)\)|\[\[.*?\]\]|[$%]\{[^{}\n]*\}")
 _GIT_CRYPT = b"\0GITCRYPT\0"
 _VAULT = (
     b"$ANSIBLE_VAULT;",

@@ -43,7 +43,7 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
         for place in (document.path, *takers.get(document.path, ())):
             known = seen.setdefault((place, *identity), document)
             first = known if first is document else first
-        if first is not document:
+        if (first.path, first.index) != (document.path, document.index):  # one file may reach a cluster on two ways
             yield Finding(
                 message=f"{document.name} is defined twice {_where(first, document)}",
                 place=document.source.locate("/metadata/name"),

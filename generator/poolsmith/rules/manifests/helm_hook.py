@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
+from poolsmith.repository.delivered import Delivered
 from poolsmith.rules.manifests.kustomization_resource import resource_paths
 from poolsmith.sources.pointer import join
 
@@ -20,7 +21,8 @@ RULE = RuleInfo(
     code="PSM514",
     name="helm-hook",
     applies_to="manifest",
-    what="An object among plain manifests has the annotation `helm.sh/hook`.",
+    what="An object among plain manifests has the annotation `helm.sh/hook`. As a note: no kustomization and no "
+    "engine here applies its file.",
     why=(
         "Flux and kubectl ignore Helm hooks: a committed pre-delete job of the gpu-operator runs at once, and "
         "deletes its custom resources."
@@ -46,6 +48,7 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
                 message=f"{document.name} is a Helm hook, and would run as soon as it is applied",
                 place=document.source.locate(join("/metadata/annotations", _HOOK)),
                 subject=document.name,
+                severity=None if document.path in applied or isinstance(document, Delivered) else Severity.NOTE,
             )
 
 

@@ -35,6 +35,8 @@ RULE = RuleInfo(
     ),
 )
 NEEDS: tuple[str, ...] = ()
+_AGREED = frozenset((("nvidia.com/gpu.present", "true"),))
+"""What a rule says of a node with a GPU, the component says too: people write it where no operator runs."""
 _RULES, _KARPENTER = "nfd.k8s-sigs.io", "karpenter.sh"
 
 
@@ -46,7 +48,8 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             names = _node_names(rule)
             for key, value in mapping(rule.get("labels")).items():
                 place = join(pointer, "labels", key)
-                yield from _of_component(view, item, key, place)
+                if (key, str(value)) not in _AGREED:
+                    yield from _of_component(view, item, key, place)
                 if key in of_templates:
                     yield Finding(
                         message=f"{item.name} writes the label `{key}`, and so does the template of nodes",

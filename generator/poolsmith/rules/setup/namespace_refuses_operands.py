@@ -18,7 +18,7 @@ RULE = RuleInfo(
     code="PSM421",
     name="namespace-refuses-operands",
     applies_to="setup",
-    what="The namespace of the operator enforces a Pod Security level below privileged. As a warning: the namespace "
+    what="The namespace of the operator enforces a Pod Security level below privileged. As a note: the namespace "
     "has no such label, so that the cluster's own default decides, and `psa.enabled` is off.",
     why="Driver, toolkit and nearly all other operands are privileged. The API server refuses their pods. With "
     "`psa.enabled` the operator sets the labels itself, but a GitOps sync of the namespace sets them back.",
@@ -33,6 +33,8 @@ RULE = RuleInfo(
 )
 NEEDS = ("values",)
 _PATH = "psa.enabled"
+_EXEMPT = "kube-system"
+"""Clusters that enforce a level by default leave it out."""
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
@@ -46,13 +48,11 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 place=label_place(item),
                 help=label,
             )
-        elif view.flag(_PATH) is False:
+        elif view.flag(_PATH) is False and item.own_name != _EXEMPT:
             yield Finding(
                 message=f"nothing says that the operator's namespace `{item.own_name}` may run privileged pods: where "
                 "the cluster enforces a level by default, it refuses them",
                 place=item.place("/metadata/name"),
                 help=f"{label}, or write `psa: {{enabled: true}}`",
-                severity=None
-                if view.distribution in view.catalog.scheduling.enforces_pod_security
-                else Severity.WARNING,
+                severity=None if view.distribution in view.catalog.scheduling.enforces_pod_security else Severity.NOTE,
             )

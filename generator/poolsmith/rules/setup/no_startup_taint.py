@@ -54,6 +54,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 message=f"{item.name} makes nodes with GPUs, and nothing keeps pods off them until these can be used",
                 place=_place(item, spec),
                 help=_HELP.format(known.example),
+                severity=Severity.NOTE,  # Karpenter itself waits for the GPUs that pods asked for
             )
     if view.is_generated:
         return

@@ -62,7 +62,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             message="the operator's chart does not install Node Feature Discovery, and nothing here does",
             place=view.value_location(_PATH),
             help="remove `nfd.enabled: false`, or declare the installation beside the cluster's other charts",
-            severity=Severity.WARNING,
+            severity=Severity.NOTE,  # another repository may
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.diagnostics import RuleInfo
+from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.sources.pointer import dotted
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 RULE = RuleInfo(
     code="PSM520",
     name="incomplete-registry-override",
+    severity=Severity.WARNING,
     applies_to="values",
     what="Helm values take the image of the operator, or of several components, from another registry, but leave "
-    "other images of the nodes in the chart's registry.",
+    "other images of the nodes in the chart's registry. As a note where it is one image only.",
     why="A cluster that can't reach the public registries never pulls these images. People often forget the driver "
     "manager, the validator and node feature discovery.",
     fix="set the repository of each image that the finding names, or mirror whole registries in the runtime",
@@ -56,6 +57,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             place=telling[0].path,
             message=f"{len(moved)} images come from {registry}, {len(left)} still from elsewhere: {_named(left)}",
             help="set " + ", ".join(f"`{dotted(image.path)}`" for image in left),
+            severity=Severity.NOTE if len(moved) == 1 else None,
         )
 
 

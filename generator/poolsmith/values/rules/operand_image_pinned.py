@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RULE = RuleInfo(
     code="PSM521",
     name="operand-image-pinned",
-    severity=Severity.WARNING,
+    severity=Severity.NOTE,
     applies_to="values",
     what="Helm values pin the image of the operator or of one operand to another version than the chart's. Drivers "
     "and vGPU managers are not reported: their version is your choice.",
