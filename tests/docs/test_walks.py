@@ -12,11 +12,16 @@ DOCS = ROOT / "docs"
 TUTORIAL = DOCS / "tutorial.md"
 FROM_THE_SAMPLE = ("air-gap", "kernel-roll", "output-elsewhere", "provisioners", "rings", "upgrade", "new-mig-pool")
 """Walks that begin in a clone of the sample fleet."""
-PAGES = (TUTORIAL, *(DOCS / f"{name}.md" for name in FROM_THE_SAMPLE))
+TAKEOVER = DOCS / "takeover.md"
+PAGES = (TUTORIAL, TAKEOVER, *(DOCS / f"{name}.md" for name in FROM_THE_SAMPLE))
 
 
 def test_the_tutorial_runs_from_start_to_end(tmp_path):
     assert walk(TUTORIAL, Shell(tmp_path, tmp_path / "gpu-fleet")) > 10, "the page has lost its commands"
+
+
+def test_a_running_installation_is_taken_over(tmp_path):
+    assert walk(TAKEOVER, Shell(tmp_path, tmp_path / "gpu")) > 7, "the page has lost its commands"
 
 
 @pytest.mark.parametrize("name", FROM_THE_SAMPLE)

@@ -42,11 +42,14 @@ def report_lines(present: Present, settled: Settled, chart: Chart, values: dict[
     if settled.plan is None or values is None:
         yield "differs: not known before the profiles can be generated"
         return
-    of_values = _values(settled, settled.plan, chart, values)
-    lines = [*of_values, *_release(present, settled.plan), *_drivers(present, settled.plan)]
-    yield from lines
-    if not lines:
-        yield "same    chart, release, namespace, values and driver objects"
+    parts = {
+        "values": _values(settled, settled.plan, chart, values),
+        "chart, release, namespace and who delivers them": _release(present, settled.plan),
+        "driver objects": _drivers(present, settled.plan),
+    }
+    for part, differences in parts.items():
+        lines = list(differences)
+        yield from lines or (f"same    {part}",)
 
 
 def _values(settled: Settled, plan: ClusterPlan, chart: Chart, values: dict[str, Any]) -> Iterator[str]:
