@@ -11,8 +11,9 @@ from poolsmith.catalog.versions import at_least, minor_between, version_key
 from poolsmith.sources.yaml_reader import read_documents
 
 RELEASES = (
-    *("v24.6.1", "v24.9.2", "v25.3.0", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),
-    *("v26.3.0", "v26.3.1", "v26.3.3", "v26.7.0"),
+    *("v24.6.0", "v24.6.1", "v24.6.2", "v24.9.0", "v24.9.1", "v24.9.2"),
+    *("v25.3.0", "v25.3.1", "v25.3.2", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),
+    *("v26.3.0", "v26.3.1", "v26.3.2", "v26.3.3", "v26.7.0"),
 )
 
 

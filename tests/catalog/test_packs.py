@@ -123,7 +123,7 @@ def test_facts_hold_while_a_use_case_runs_and_not_longer(project):
     assert NEW not in value_paths().tags
 
 
-@pytest.mark.parametrize("tag", ["v24.9.3", "v25.10.2", "v26.3.2", NEW])
+@pytest.mark.parametrize("tag", ["v24.9.3", "v25.10.2", "v26.3.4", NEW])
 def test_images_and_value_paths_of_other_releases_stay(tag, project):
     old = {
         (path, other): image_default(path, other)
