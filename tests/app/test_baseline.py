@@ -167,6 +167,18 @@ def test_of_a_single_file_nothing_is_said_to_be_gone(check, repository):
     assert baseline(repository) == []
 
 
+def test_a_run_that_finds_less_says_nothing_of_what_is_gone(check, repository, run_cli):
+    (repository / "gpu.yaml").write_text("apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: a}\n")
+    check("--write-baseline")
+    before = (repository / HIDDEN).read_text()
+    assert read_documents(before)[0]["spec"]["flags"] == ["--all"]
+    less = ["check", ".", "-v", *DAY]
+    assert "PSM649" not in run_cli(less, repository).out
+    done = run_cli([*less, "--write-baseline"], repository)
+    assert f"nothing was removed: {HIDDEN} was written with --all" in done.out
+    assert (repository / HIDDEN).read_text() == before
+
+
 def test_beside_other_policies(check, repository):
     (repository / "policies").mkdir()
     check("--write-baseline")

@@ -33,12 +33,14 @@ _FEW = 5
 @record
 class AcceptingOptions:
     """What is accepted, on which day of UTC. `file`: another baseline. `write`: where to write one; empty for where it
-    is looked for, None for nowhere. `revision`: baseline and waivers of this git revision, and none of the checkout."""
+    is looked for, None for nowhere. `revision`: baseline and waivers of this git revision, and none of the checkout.
+    `flags` are the names of those flags of the run that make it find more."""
 
     file: Path | None = None
     is_off: bool = False
     revision: str | None = None
     write: str | None = None
+    flags: tuple[str, ...] = ()
     today: dt.date = field(default_factory=lambda: dt.datetime.now(dt.UTC).date())
 
 
@@ -55,7 +57,7 @@ def with_accepted(outcome: Outcome, root: Path, paths: Sequence[Path], options: 
         seen = _Seen(root, paths)
         if options.write is not None:
             return _written(outcome, root, wanted, seen, options)
-        return outcome if wanted is None else _with_baseline(outcome, *wanted, seen, options.today)
+        return outcome if wanted is None else _with_baseline(outcome, *wanted, seen, options)
 
 
 def _refuse_both(options: AcceptingOptions) -> None:
@@ -123,15 +125,19 @@ def _wanted(root: Path, folder: Path, options: AcceptingOptions) -> tuple[InputT
 
 
 class _Seen:
-    """Which files a run has looked at as far as folders were named: of a single file not all rules can tell."""
+    """Which files a run has looked at as far as folders were named: of a single file not all rules can tell.
+
+    Of a partial run, without the flags that the baseline was written with, none counts.
+    """
 
     def __init__(self, root: Path, paths: Sequence[Path]) -> None:
+        self.is_partial = False
         folders = [path for path in paths if path.is_dir()]
         self._is_whole = any(path.resolve() == root.resolve() for path in folders)
         self._starts = tuple(f"{_below(root, path)}/" for path in folders if _below(root, path))
 
     def __call__(self, file: str) -> bool:
-        return self._is_whole or file.startswith(self._starts)
+        return not self.is_partial and (self._is_whole or file.startswith(self._starts))
 
 
 def _with_waivers(outcome: Outcome, folder: Path, today: dt.date) -> Outcome:
@@ -146,18 +152,31 @@ def _with_waivers(outcome: Outcome, folder: Path, today: dt.date) -> Outcome:
     return replace(outcome, diagnostics=sorted_unique((*judged, *problems)))
 
 
-def _read(tree: InputTree, path: str) -> tuple[tuple[PlacedEntry, ...], tuple[Diagnostic, ...]]:
+@record(kw_only=False)
+class _Found:
+    """What a file holds; nothing where it has problems."""
+
+    entries: tuple[PlacedEntry, ...] = ()
+    flags: tuple[str, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+
+
+def _read(tree: InputTree, path: str) -> _Found:
     from poolsmith.policies.baseline import entries_of  # on demand
     from poolsmith.policies.baseline_file import BASELINE, BaselineSpec
     from poolsmith.shape.kind_document import load_kind_document
 
     document, problems = load_kind_document(tree, path, BASELINE, BaselineSpec)
-    return (entries_of(document) if document is not None else ()), problems
+    if document is None:
+        return _Found(problems=problems)
+    return _Found(entries_of(document), document.spec.flags, problems)
 
 
-def _with_baseline(outcome: Outcome, tree: InputTree, path: str, seen: _Seen, today: dt.date) -> Outcome:
-    entries, problems = _read(tree, path)
-    return _applied(replace(outcome, diagnostics=(*outcome.diagnostics, *problems)), entries, path, seen, today)
+def _with_baseline(outcome: Outcome, tree: InputTree, path: str, seen: _Seen, options: AcceptingOptions) -> Outcome:
+    found = _read(tree, path)
+    seen.is_partial = not set(found.flags) <= set(options.flags)
+    outcome = replace(outcome, diagnostics=(*outcome.diagnostics, *found.problems))
+    return _applied(outcome, found.entries, path, seen, options.today)
 
 
 def _applied(
@@ -193,23 +212,28 @@ def _written(
     assert wanted is not None, "there is always a place to write to"
     tree, path = wanted
     is_there = os.path.lexists(tree.root / path)
-    entries, problems = _read(tree, path) if is_there else ((), ())
-    if problems:
-        return replace(outcome, diagnostics=sorted_unique((*outcome.diagnostics, *problems)))
-    old = [placed.entry for placed in entries]
+    found = _read(tree, path) if is_there else _Found()
+    if found.problems:
+        return replace(outcome, diagnostics=sorted_unique((*outcome.diagnostics, *found.problems)))
+    seen.is_partial = not set(found.flags) <= set(options.flags)
+    old = [placed.entry for placed in found.entries]
+    flags = found.flags if seen.is_partial else options.flags
     result = rewritten(outcome.diagnostics, old, today=options.today, was_looked_at=seen)
-    content = baseline_text(result.entries).encode()
+    content = baseline_text(result.entries, flags).encode()
     if len(content) > MAX_PROFILE_BYTES:
         number = f"{len(result.entries):,}"
         raise UsageError(f"--write-baseline: {number} entries are more than a file holds; check fewer paths")
-    if tuple(old) != result.entries or not is_there:
+    if tuple(old) != result.entries or found.flags != flags or not is_there:
         absolute = os.path.abspath(tree.root / path)  # noqa: PTH100 - as above
         replace_file(root, absolute, content, "--write-baseline")
-    entries, problems = _read(tree, path)
+    found = _read(tree, path)
     judged = _applied(
-        replace(outcome, diagnostics=(*outcome.diagnostics, *problems)), entries, path, seen, options.today
+        replace(outcome, diagnostics=(*outcome.diagnostics, *found.problems)), found.entries, path, seen, options.today
     )
-    return replace(judged, facts=(*outcome.facts, *_told(result, path), *judged.facts[len(outcome.facts) :]))
+    missing = " ".join(flag for flag in found.flags if flag not in options.flags)
+    partly = (f"   nothing was removed: {path} was written with {missing}",) if seen.is_partial else ()
+    told = (*_told(result, path), *partly)
+    return replace(judged, facts=(*outcome.facts, *told, *judged.facts[len(outcome.facts) :]))
 
 
 def _told(result: Rewritten, path: str) -> Iterator[str]:

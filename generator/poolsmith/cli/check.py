@@ -153,7 +153,21 @@ def command(
             everything=everything,
         )
         outcome = _of_hook(root, paths, judge) if hook else judge(paths)
-        accepting = AcceptingOptions(file=baseline, is_off=no_baseline, revision=baseline_from, write=write_baseline)
+        more = {
+            "--all": everything,
+            "--release": release,
+            "--pod-security": pod_security,
+            "--nodes": nodes,
+            "--cluster": clusters,
+            "--kubeconform": kubeconform is not None,
+        }
+        accepting = AcceptingOptions(
+            file=baseline,
+            is_off=no_baseline,
+            revision=baseline_from,
+            write=write_baseline,
+            flags=tuple(flag for flag, value in more.items() if value),
+        )
         if today is not None:
             accepting = replace(accepting, today=today.date())
         outcome = with_accepted(outcome, root, paths, accepting)

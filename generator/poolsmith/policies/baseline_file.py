@@ -36,10 +36,16 @@ class BaselineEntry:
 class BaselineSpec:
     """What a repository mends over time."""
 
+    flags: tuple[str, ...] = spec(
+        "Flags of `check` that it was written with. A run without one of them does not tell what is mended.",
+        default=(),
+        pattern=r"--[a-z-]{1,40}",
+        examples=("--all",),
+    )
     findings: tuple[BaselineEntry, ...] = spec("What is accepted for now.", default=())
 
 
-def baseline_text(entries: Iterable[BaselineEntry]) -> str:
+def baseline_text(entries: Iterable[BaselineEntry], flags: Iterable[str] = ()) -> str:
     """The file, as it is committed."""
     from poolsmith.sources.yaml_writer import emit  # on demand
 
@@ -48,7 +54,10 @@ def baseline_text(entries: Iterable[BaselineEntry]) -> str:
             "apiVersion": API_VERSION,
             "kind": BASELINE,
             "metadata": {"name": "baseline"},
-            "spec": {"findings": [_body(entry) for entry in entries]},
+            "spec": {
+                **({"flags": list(flags)} if flags else {}),
+                "findings": [_body(entry) for entry in entries],
+            },
         },
         header=(
             "Findings that are accepted for now, each until its day. Say in `reason` why it waits.",
