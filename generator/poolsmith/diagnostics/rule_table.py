@@ -197,6 +197,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM521", "operand-image-pinned", "note", ()),
     ("PSM580", "floating-version", "warning", ()),
     ("PSM581", "template-label-values", "warning", ()),
+    ("PSM582", "renovate-comment", "warning", ()),
     ("PSM601", "unknown-rule", "error", ()),
     ("PSM602", "fixed-rule", "error", ()),
     ("PSM603", "expired-waiver", "error", ()),

@@ -13,6 +13,7 @@ from poolsmith.rules.manifests import (
     node_object,
     null_of_the_chart,
     operator_role_widened,
+    renovate_comment,
 )
 
 if TYPE_CHECKING:
@@ -29,4 +30,5 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     deprecated_kustomize_field,
     operator_role_widened,
     null_of_the_chart,
+    renovate_comment,
 )
