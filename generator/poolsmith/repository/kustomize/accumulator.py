@@ -56,27 +56,45 @@ class Accumulator:
     variables: list[tuple[Place, str, Any]] = field(default_factory=list)
     names: set[tuple[str, ...]] = field(default_factory=set)
     is_partial: bool = False
+    taken: dict[int, Build] = field(default_factory=dict)
+    told: set[tuple[Any, ...]] = field(default_factory=set)
 
     def take(self, build: Build, place: Place, pointer: str) -> None:
-        self.unknown += build.unknown
-        self.refused += build.refused
-        self.kustomizations += build.kustomizations
-        self.files |= build.files
-        self.variables += build.variables
-        self.is_partial |= build.is_partial
-        self.config = with_config(self.config, build.config)
+        """All of another build; what several builds tell is told once."""
+        if id(build) not in self.taken:
+            self.taken[id(build)] = build
+            self.unknown += self._new(build.unknown)
+            self.refused += self._new(build.refused, "refused")
+            known = {document.path for document in self.kustomizations}
+            self.kustomizations += [document for document in build.kustomizations if document.path not in known]
+            names = {(of.source.path, at) for of, at, _ in self.variables}
+            self.variables += [told for told in build.variables if (told[0].source.path, told[1]) not in names]
+            self.files |= build.files
+            self.is_partial |= build.is_partial
+            self.config = with_config(self.config, build.config)
         self.add(build.items, place, pointer)
 
+    def _new(self, told: tuple[Unknown, ...], sort: str = "") -> list[Unknown]:
+        found: list[Unknown] = []
+        for unknown in told:
+            key = (sort, unknown.what, unknown.place.span.path, unknown.place.pointer)
+            if key not in self.told:
+                self.told.add(key)
+                found.append(unknown)
+        return found
+
     def add(self, items: tuple[Item, ...] | list[Item], place: Place, pointer: str) -> None:
-        """An object that is there already is refused."""
+        """An object that is there already is refused; the first one is told."""
+        is_told = False
         for item in items:
             own = item.identity
             name = (*own[:4], own.place)
-            if name in self.names:
+            if name not in self.names:
+                self.names.add(name)
+                self.items.append(item)
+            elif not is_told:
+                is_told = True
                 self.refuse(place, pointer, f"{own.kind} `{own.name[:60]}` is there already")
-                continue
-            self.names.add(name)
-            self.items.append(item)
 
     def refuse(self, place: Place, pointer: str, why: str) -> None:
         told = stopped(place, pointer, why)

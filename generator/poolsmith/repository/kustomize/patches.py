@@ -6,6 +6,7 @@ Source: kustomize api/internal/builtins (PatchTransformer, PatchStrategicMergeTr
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
@@ -17,6 +18,7 @@ from poolsmith.repository.kustomize.strategic_merge import merge
 from poolsmith.repository.kustomize.targets import selects
 from poolsmith.sources.inner_text import InnerText
 from poolsmith.sources.pod_template import mapping, word
+from poolsmith.sources.pointer import split
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -142,7 +144,7 @@ def _merged_item(item: Item, patch: _Patch, options: Mapping[str, Any]) -> Item 
         item = item.remembered()
     base = item.data
     change = {**patch.data, "apiVersion": base.get("apiVersion")}
-    body = merge(base, change, lambda pointer: item.object.source.written(pointer) != "")
+    body = merge(base, change, lambda pointer: _is_written(item, pointer))
     if not body:
         return None
     if not kinds:
@@ -156,6 +158,14 @@ def _merged_item(item: Item, patch: _Patch, options: Mapping[str, Any]) -> Item 
             metadata.pop(key, None)
     body["metadata"] = metadata
     return item.changed(body, (Layer(patch.source, patch.data),))
+
+
+def _is_written(item: Item, pointer: str) -> bool:
+    """Whether a null is a word: where no such key ends its line, nobody has to look for the one that is meant."""
+    key = re.escape(split(pointer)[-1])
+    if not re.search(rf"{key}[\"']?[ \t]*:[ \t]*(?:[#,}}\]]|\r?$)", item.object.text, re.MULTILINE):
+        return True
+    return item.object.source.written(pointer) != ""
 
 
 def _operated(

@@ -136,7 +136,7 @@ def _sequence(dest: Any, origin: Any, kind: str, keys: tuple[str, ...] | None) -
     sides = [side for side in (origin, dest) if side not in _NOTHING]
     if not keys:
         return _texts(sides)
-    return _items(list(dest), [] if origin in _NOTHING else origin, kind, keys)
+    return _items(dest, [] if origin in _NOTHING else origin, kind, keys)
 
 
 def _texts(sides: list[list[Any]]) -> list[Any]:
@@ -150,6 +150,7 @@ def _texts(sides: list[list[Any]]) -> list[Any]:
 
 def _items(dest: list[Any], origin: list[Any], kind: str, keys: tuple[str, ...]) -> Any:
     listed = _all_values(origin, dest, keys)
+    is_new, dest = dest is origin, list(dest)
     added: list[Any] = []
     valid: tuple[str, ...] = keys
     for values in listed:
@@ -163,7 +164,7 @@ def _items(dest: list[Any], origin: list[Any], kind: str, keys: tuple[str, ...])
         if merged in _NOTHING or merged == {}:
             dest = _set(dest, _GONE, valid, own)
             continue
-        if at is not None and not (isinstance(new, dict) and new.get(DIRECTIVE) == "replace"):
+        if at is not None and (is_new or not (isinstance(new, dict) and new.get(DIRECTIVE) == "replace")):
             dest[at] = merged
         added = _set(added, merged, valid, own)
     return _appended(added, dest, valid) if listed else dest

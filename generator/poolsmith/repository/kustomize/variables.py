@@ -43,17 +43,14 @@ def resolved(
 
     def change(node: Any, _pointer: str) -> Any:
         if isinstance(node, list):
-            return [_replaced(item, values) for item in node]
+            listed = [_replaced(item, values) for item in node]
+            return node if listed == node else listed
         if isinstance(node, dict):
-            return {key: _replaced(item, values) for key, item in node.items()}
+            fields = {key: _replaced(item, values) for key, item in node.items()}
+            return node if fields == node else fields
         return _replaced(node, values)
 
-    return [_with_values(item, specs, change) for item in items]
-
-
-def _with_values(item: Item, specs: tuple[FieldSpec, ...], change: Any) -> Item:
-    data = changed(item.data, specs, item.identity, change)
-    return item if data == item.data else item.changed(data)
+    return [item.changed(changed(item.data, specs, item.identity, change)) for item in items]
 
 
 def _replaced(text: Any, values: dict[str, Any]) -> Any:
