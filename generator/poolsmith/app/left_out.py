@@ -100,7 +100,7 @@ def _forms(model: RepositoryModel, listed: Listed, scope: Scope) -> Iterator[Ski
         file = model.files.file(path)
         if file.form is not None:
             counted[file.form] += 1
-        elif not scope.has_file(file) and any(problem.code not in _ALWAYS for problem in file.problems):
+        elif any(problem.code not in _ALWAYS for problem in file.problems) and not scope.has_file(file):
             counted["can't be read, and say nothing of the GPU stack"] += 1
         elif any(is_encrypted(document.data) for document in file.documents):
             counted["encrypted by SOPS"] += 1

@@ -74,8 +74,13 @@ class FluxClusters:
             yield self._delivered(item)
 
     def folder(self, item: CheckedDocument) -> str | None:
-        """The folder of the repository that a Kustomization applies; None where it is of another repository."""
+        """The folder of the repository that a Kustomization applies; None where it is of another repository.
+
+        One without source and path is a patch that nobody names now: it does not apply the whole repository.
+        """
         spec = mapping(item.data.get("spec"))
+        if not spec.get("sourceRef") and not spec.get("path"):
+            return None
         if word(value_at(spec, ("sourceRef", "kind"))) not in ("GitRepository", "OCIRepository", "Bucket", ""):
             return None
         path = normal(word(spec.get("path")) or ".")
