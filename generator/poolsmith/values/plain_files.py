@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from poolsmith.repository.model import RepositoryModel
 
 _COMMAND = re.compile(r"gpu-operator[^\n]*?(?:\\\n[^\n]*?){0,12}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b")
-_TEXTS = (".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
+_HELMFILE = re.compile(
+    r"^[ \t]*(?:- )?chart:[ \t]*[\"']?[\w./-]*\bgpu-operator[\"']?[ \t]*\n(?:[ \t]+[^\n]*\n){0,4}?"
+    r"[ \t]+version:[ \t]*[\"']?(?P<version>v?\d+\.\d+\.\d+)\b",
+    re.MULTILINE,
+)
+"""A release in a helmfile that is a template."""
+_TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
 _TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
 _MOST_TEXT = 1 << 18
 
@@ -71,4 +77,5 @@ def _of_commands(folder: str, model: RepositoryModel) -> Iterator[str]:
         if name in _TEXT_NAMES or name.endswith(_TEXTS):
             text = model.files.text(path) or ""
             if "gpu-operator" in text and len(text) <= _MOST_TEXT:
-                yield from (match["version"] for match in _COMMAND.finditer(text))
+                pattern = _HELMFILE if name.endswith(".gotmpl") else _COMMAND
+                yield from (match["version"] for match in pattern.finditer(text))
