@@ -50,5 +50,5 @@ def test_the_local_hooks_do_what_the_published_ones_do():
     local = read_documents(file.text)[0]["repos"][0]["hooks"]
     compared = ("id", "name", "entry", "always_run", "pass_filenames", "require_serial")
     assert [{key: hook[key] for key in compared} for hook in local] == [
-        {key: hook[key] for key in compared} for hook in published
-    ]
+        {key: hook[key] for key in compared} for hook in published if hook["id"] != "poolsmith-lint"
+    ], "the last is for repositories without a project"
