@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from poolsmith.repository.repository_files import RepositoryFiles
@@ -173,3 +175,26 @@ def test_what_is_no_hcl(text, tmp_path):
     with pytest.raises(HclProblemError):
         read_hcl("a.tf", text)
     assert charts(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a { b = [x" + " " * 300_000 + "]\n}",
+        "a { b = [x" + "\n" * 300_000 + "]\n}",
+        "a { b = [x" + " \n" * 150_000 + "]\n}",
+        "a { b = x " + "/* " * 100_000,
+        "a { b = (" + "/* " * 100_000,
+        'a { b = "' + '${"' * 100_000,
+        "a { b = " + "(" * 300_000,
+        "a {" * 100_000,
+        "a { b = x\f\v\u00a0y\n}",
+        "a { b = [x \f\f, 1]\n}",
+    ],
+)
+def test_hostile_texts_take_no_time_and_crash_nothing(text, tmp_path):
+    start = time.perf_counter()
+
+    assert charts(tmp_path, text) == []
+    assert list(terraform_labels(text, "a.tf")) == []
+    assert time.perf_counter() - start < 5

@@ -72,7 +72,7 @@ def loose_installations(
             yield from fleet_chart(document, files)
         elif _is_helmfile(document):
             yield from helmfile_releases(document, files)
-        elif isinstance(document.data, list) and any(word in document.text for word in _ANSIBLE):
+        elif document.index == 0 and isinstance(document.data, list) and _ANSIBLE in document.text:
             from poolsmith.repository.ansible import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
@@ -83,7 +83,7 @@ def loose_installations(
                 yield from brought_along(chart, files)
 
 
-_ANSIBLE = ("chart_ref", "chart_version")
+_ANSIBLE = "chart_ref"
 
 
 def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[Installation]:

@@ -236,7 +236,9 @@ class _Reader:
             elif text.startswith(("${", "%{"), self.at):
                 is_computed = True
                 self.at += 2
+                self._deeper()
                 self._skip_closing("}")
+                self.depth -= 1
             elif sign == "\\":
                 parts.append(self._escape())
             else:
@@ -290,6 +292,9 @@ class _Reader:
                 return
             elif sign in ")]}":
                 return
+            elif sign.isspace():
+                self._skip(_SPACE_AND_LINES if sign == "\n" else _SPACE)
+                self.at += self.text[self.at : self.at + 1] == sign  # a space that HCL does not know
             elif not self._comment():
                 self.at += 1
 
@@ -319,6 +324,8 @@ class _Reader:
         match = _SPACE.match(self.text, self.at) if self.text[self.at] in "#/" else None
         if match is not None:
             self.at = match.end()
+        elif self.text.startswith("/*", self.at):
+            raise HclProblemError("a comment without an end")
         return match is not None
 
     def _ends_line(self) -> bool:

@@ -47,8 +47,10 @@ _INDEXES = re.compile(r"https?://(?:helm\.ngc\.nvidia\.com|nvidia\.github\.io|ku
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     seen: set[str] = set()
     for document in tree.documents:
-        if document.path not in seen and "renovate:" in document.text:
-            seen.add(document.path)
+        if document.path in seen:
+            continue
+        seen.add(document.path)
+        if "renovate:" in document.text:
             yield from _in_file(document)
 
 

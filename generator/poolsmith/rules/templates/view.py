@@ -36,7 +36,7 @@ def labelled_nodes(tree: CheckedTree, others: Iterable[str], files: RepositoryFi
 
 
 def _of_manifests(tree: CheckedTree) -> Iterator[LabelledNodes]:
-    if not any(_GROUP in document.text for document in tree.documents):
+    if not any(_GROUP in text for text in {document.path: document.text for document in tree.documents}.values()):
         return
     for template in node_templates(tree):
         yield LabelledNodes(
