@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
-from poolsmith.repository.delivered import Delivered
 from poolsmith.rules.manifests.kustomization_resource import resource_paths
 from poolsmith.sources.pointer import join
 
@@ -44,6 +43,8 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
             continue
         annotations = document.metadata.get("annotations")
         if isinstance(annotations, dict) and _HOOK in annotations:
+            from poolsmith.repository.delivered import Delivered  # on demand
+
             yield Finding(
                 message=f"{document.name} is a Helm hook, and would run as soon as it is applied",
                 place=document.source.locate(join("/metadata/annotations", _HOOK)),
