@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.app.takeover.found import application_of, source_of_flux
+from poolsmith.catalog.versions import line_of
 from poolsmith.record import record
-from poolsmith.sources.pod_template import mapping, word
+from poolsmith.sources.pod_template import mapping, mappings, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,6 +56,17 @@ def possible_drafts(
 
 def _commonest_first(catalog: Catalog) -> list[str]:
     return sorted(catalog.distributions, key=lambda name: (name != "kubeadm", name))
+
+
+def folders_named(draft: ClusterDraft, values: dict[str, Any], catalog: Catalog, tag: str) -> int:
+    """How many variables of the toolkit lead into folders where the distribution keeps its runtime's configuration."""
+    distribution = catalog.distributions.get(str(draft.cluster.fields["kubernetes", "distribution"]))
+    if distribution is None:
+        return 0
+    paths = distribution.paths(str(draft.pools[0].fields["runtime", "name"]), line_of(tag))
+    known = {posixpath.dirname(path) for path in paths.by_field.values() if path} if paths is not None else set()
+    given = (word(item.get("value")) for item in mappings(mapping(values.get("toolkit")).get("env")))
+    return sum(path.startswith(tuple(f"{folder}/" for folder in known)) for path in given)
 
 
 def _draft(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.takeover.answers import drivers_are_precompiled, possible_drafts
+from poolsmith.app.takeover.answers import drivers_are_precompiled, folders_named, possible_drafts
 from poolsmith.app.takeover.found import find_present, tag_of
 from poolsmith.app.takeover.generated import read_again
 from poolsmith.app.takeover.planning import Planner
@@ -130,7 +130,7 @@ def _nearest(
     chart: Chart,
 ) -> ClusterDraft:
     """The kind of nodes whose values come nearest to those of today; of equals the commonest."""
-    best, least = None, (1 << 30, 0)
+    best, least = None, (1 << 30, 0, 0)
     drivers = [mapping(mapping(item.data).get("spec")) for item in present.drivers]
     for draft in possible_drafts(present, tag, answers, around, catalog):
         if value_at(values, ("driver", "nvidiaDriverCRD", "enabled")) is True:
@@ -139,10 +139,12 @@ def _nearest(
             drivers_are_precompiled(draft.pools)
         by_object = zip(draft.pools, drivers, strict=False)
         drivers_are_precompiled(pool for pool, spec in by_object if spec.get("usePrecompiled") is True)
-        distance = score(draft, values, chart, planner, drivers)
+        refused, far = score(draft, values, chart, planner, drivers)
+        told = folders_named(draft, values, catalog, tag)
+        distance = (refused, -told if far else -1 << 10, far)
         if distance < least:
             best, least = draft, distance
-        if distance == (0, 0):
+        if not refused and not far:
             break
     assert best is not None, "there is always a first kind of nodes"
     return best
