@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.check_scope import judged_trees, scope_of
 from poolsmith.app.facts import with_facts
-from poolsmith.app.left_out import file_problems, left_out
+from poolsmith.app.left_out import file_problems, left_out, refused_builds
 from poolsmith.app.setup_check import judge_setups_of
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import Diagnostic, NoInputError, Severity, UsageError, sorted_unique
@@ -131,6 +131,7 @@ def _check_paths(
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
     diagnostics = list(listed.problems)
     diagnostics += file_problems(listed.yaml, files, scope)
+    diagnostics += refused_builds(model, scope)
     trees = tuple(judged_trees(model, scope))
     schemas: list[SchemaResult] = []
     for tree in trees:

@@ -6,7 +6,9 @@ import posixpath
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import reading
+from poolsmith.diagnostics.codes.delivery import BUILD_REFUSED
 from poolsmith.diagnostics.listing import joined
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.record import record
@@ -33,6 +35,15 @@ def file_problems(paths: Iterable[str], files: RepositoryFiles, scope: Scope) ->
         file = files.file(path)
         is_told = bool(file.problems) and scope.has_file(file)
         yield from (problem for problem in file.problems if is_told or problem.code in _ALWAYS)
+
+
+def refused_builds(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
+    """Kustomizations of the stack at which kustomize stops."""
+    for delivery in model.deliveries:
+        for item in delivery.refused:
+            if scope.has_unknown(item, model):
+                why = item.what.partition("it stops here: ")[2] or item.what
+                yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
 
 
 @record(kw_only=False)
@@ -115,9 +126,12 @@ def _forms(model: RepositoryModel, listed: Listed, scope: Scope) -> Iterator[Ski
 def _unknown(model: RepositoryModel, scope: Scope) -> Iterator[Unknown]:
     """What keeps something of the stack from being judged, each place once."""
     of_charts = (found for item in model.all_installations if item.chart in CHARTS for found in item.unknown)
-    seen: set[str] = set()
+    seen = {_key(item) for delivery in model.deliveries for item in delivery.refused}  # told as errors
     for item in (*of_charts, *(found for found in model.unknown if scope.has_unknown(found, model))):
-        key = f"{item.place.span} {item.what}"
-        if key not in seen:
-            seen.add(key)
+        if _key(item) not in seen:
+            seen.add(_key(item))
             yield item
+
+
+def _key(item: Unknown) -> str:
+    return f"{item.place.span} {item.what}"

@@ -7,7 +7,9 @@ from enum import StrEnum
 from typing import Any
 
 _MARKS = ("{{", "{%", "<%", "[[", "((", "${", "%{")
-_CONTROL = re.compile(r"\{\{-?\s*(?:if|range|with|end|else|define|template|include|block)\b|\{%")
+_CONTROL = re.compile(
+    r"\{\{-?\s*(?:if|range|with|end|else|define|template|include|block)\b|\{%|^[ \t]*%\{", re.MULTILINE
+)
 _LINE = re.compile(r"^[ \t]*(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\{[^{}\n]*\}|%\{[^{}\n]*\})[ \t\r]*$", re.MULTILINE)
 _INLINE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\(\(.*?\)\)|\[\[.*?\]\]|[$%]\{[^{}\n]*\}")
 _GIT_CRYPT = b"\0GITCRYPT\0"
@@ -18,6 +20,10 @@ _VAULT = (
     b"age-encryption.org/",
 )
 _SOPS_FIELDS = frozenset(("mac", "lastmodified", "version"))
+
+
+LATER = "\u27eflater\u27ef"
+"""Stands for what a template fills in."""
 
 
 class Form(StrEnum):
@@ -45,8 +51,8 @@ def has_marks(text: str) -> bool:
 
 
 def without_marks(text: str) -> str:
-    """The text with its template marks filled in by something harmless; lines keep their numbers."""
-    return _INLINE.sub("x", _LINE.sub("", text))
+    """The text with LATER where a template fills something in; lines keep their numbers."""
+    return _INLINE.sub(LATER, _LINE.sub("", text))
 
 
 def has_control(text: str) -> bool:

@@ -9,7 +9,6 @@ from poolsmith.repository.chart_folders import CHART_FILE, brought_along, chart_
 from poolsmith.repository.flux_releases import GROUP as FLUX
 from poolsmith.repository.flux_releases import release_of
 from poolsmith.repository.other_installers import FLEET_FILE, chart_proxy, fleet_chart, helmfile_releases, k3s_chart
-from poolsmith.sources.pod_template import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -61,21 +60,22 @@ def of_object(
 
 
 def loose_installations(
-    tree: CheckedTree, whole: CheckedTree, files: RepositoryFiles, used: Container[str]
+    tree: CheckedTree, whole: CheckedTree, files: RepositoryFiles, used: Container[str], others: Iterable[str]
 ) -> Iterator[Installation]:
-    """Of objects that stand alone, and of files that other tools read. `used` are files that have been counted."""
+    """Of objects that stand alone, and of files that other tools read. `used` are files that have been counted,
+    `others` those of the run whose names are not those of YAML."""
     for document in tree.documents:
-        name = posixpath.basename(document.path)
         if document.is_object:
             yield from of_object(document, tree, whole, files)
-        elif name == FLEET_FILE:
+        elif posixpath.basename(document.path) == FLEET_FILE:
             yield from fleet_chart(document, files)
-        elif _is_helmfile(document):
-            yield from helmfile_releases(document, files)
         elif document.index == 0 and isinstance(document.data, list) and _ANSIBLE in document.text:
             from poolsmith.repository.ansible import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
+    for path in (*sorted(whole.paths), *others):
+        if is_helmfile(path):
+            yield from helmfile_releases(path, files)
     for path in sorted(whole.paths):
         if posixpath.basename(path) == CHART_FILE and path not in used:
             chart = chart_at(posixpath.dirname(path), files)
@@ -96,7 +96,7 @@ def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator
             yield from terraform_charts(text, path, files)
 
 
-def _is_helmfile(document: CheckedDocument) -> bool:
-    folder, _, name = document.path.rpartition("/")
-    is_named = name.startswith("helmfile") or posixpath.basename(folder) == "helmfile.d"
-    return is_named and isinstance(mapping(document.data).get("releases"), list)
+def is_helmfile(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    is_text = name.endswith((".yaml", ".yml", ".yaml.gotmpl", ".yml.gotmpl"))
+    return is_text and (name.startswith("helmfile") or posixpath.basename(folder) == "helmfile.d")

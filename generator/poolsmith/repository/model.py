@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ class Delivery:
     installations: tuple[Installation, ...]
     kustomizations: tuple[CheckedDocument, ...] = ()
     by_engine: bool = True
+    refused: tuple[Unknown, ...] = ()
+    """Where kustomize stops: nothing of that build is applied."""
 
 
 @record(slots=False)
@@ -60,14 +63,15 @@ class RepositoryModel:
 
 def model_of(files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = ()) -> RepositoryModel:
     """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform."""
-    modelling = _Modelling(files, tuple(yaml))
+    modelling = _Modelling(files, tuple(yaml), tuple(others))
     modelling.alone += of_other_languages(others, files)
     return modelling.model()
 
 
 class _Modelling:
-    def __init__(self, files: RepositoryFiles, yaml: tuple[str, ...]) -> None:
+    def __init__(self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...]) -> None:
         self.files = files
+        self.others = others
         self.builder = Builder(files)
         self.documents = tuple(document for path in yaml for document in files.documents(path))
         self.whole = CheckedTree(self.documents, frozenset(yaml))
@@ -92,7 +96,7 @@ class _Modelling:
             documents=self.documents,
             deliveries=tuple(self.deliveries),
             loose=tree,
-            installations=(*self.alone, *loose_installations(tree, self.whole, self.files, charts)),
+            installations=(*self.alone, *loose_installations(tree, self.whole, self.files, charts, self.others)),
             unknown=tuple(dict.fromkeys(self.unknown)),
             parts=parts,
         )
@@ -121,7 +125,8 @@ class _Modelling:
             by_place.setdefault(place, []).extend(found.objects)
             folders.setdefault(place, set()).update(found.folders)
         for place, objects in by_place.items():
-            self._add(place, objects, kustomizations=self._kustomizations_of(folders[place]))
+            inside = self._kustomizations_of(folders[place])
+            self._add(place, objects, kustomizations=inside, refused=self._refused_in(folders[place]))
 
     def _argo(self, whole: list[CheckedDocument]) -> None:
         left = [item for item in whole if identity(item) not in self.taken]
@@ -135,7 +140,8 @@ class _Modelling:
             self._built(found.folders)
             place = f"{found.place} ({found.destination})" if found.destination else found.place
             inside = self._kustomizations_of(found.folders)
-            self._add(place, found.objects, (*found.installations, *self._inflated(inside)), inside)
+            refused = self._refused_in(found.folders)
+            self._add(place, found.objects, (*found.installations, *self._inflated(inside)), inside, refused=refused)
 
     def _kustomizations(self) -> None:
         """Those at the top of what nobody has taken yet."""
@@ -154,7 +160,8 @@ class _Modelling:
                 self.taken |= set(map(identity, build.kustomizations))
                 self.kustomized |= build.files
                 brought = build.kustomizations
-                self._add(folder, build.objects, self._inflated(brought), brought, by_engine=False)
+                own_charts = self._inflated(brought)
+                self._add(folder, build.objects, own_charts, brought, refused=build.refused, by_engine=False)
 
     @cached_property
     def kustomized_folders(self) -> frozenset[str]:
@@ -170,6 +177,10 @@ class _Modelling:
         found = (document for folder in sorted(folders) for document in self.builder.folder(folder).kustomizations)
         return tuple({identity(document): document for document in found}.values())
 
+    def _refused_in(self, folders: Iterable[str]) -> tuple[Unknown, ...]:
+        found = (item for folder in sorted(folders) for item in self.builder.folder(folder).refused)
+        return tuple(dict.fromkeys(found))
+
     def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[Installation]:
         for document in kustomizations:
             yield from inflated(document, posixpath.dirname(document.path), self.files)
@@ -181,6 +192,7 @@ class _Modelling:
         installations: Iterable[Installation] = (),
         kustomizations: tuple[CheckedDocument, ...] = (),
         *,
+        refused: tuple[Unknown, ...] = (),
         by_engine: bool = True,
     ) -> None:
         items = tuple(objects)
@@ -192,11 +204,26 @@ class _Modelling:
             Delivery(
                 place=place or ".",
                 objects=items,
-                installations=tuple(found),
+                installations=tuple(_as_far_as_built(item, refused) for item in found),
                 kustomizations=kustomizations,
                 by_engine=by_engine,
+                refused=refused,
             )
         )
+
+
+def _as_far_as_built(installation: Installation, refused: tuple[Unknown, ...]) -> Installation:
+    """What stands below a kustomization at which kustomize stops may lack what that one would have put on it."""
+    paths = {installation.document.path, *(layer.source.path for layer in installation.layers)}
+    folders = [posixpath.dirname(item.place.span.path) for item in refused]
+    near = [
+        item for item, folder in zip(refused, folders, strict=True) if any(_is_below(path, folder) for path in paths)
+    ]
+    return replace(installation, unknown=(*installation.unknown, *near)) if near else installation
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return not folder or path.startswith(f"{folder}/")
 
 
 _KUSTOMIZED = ("kustomization.yaml", "kustomization.yml", "Kustomization")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.repository.argo_sources import file_layer, normal
 from poolsmith.repository.delivered import Unknown
+from poolsmith.repository.file_forms import LATER
 from poolsmith.repository.flux_releases import add_text, last
 from poolsmith.repository.installations import Installation, ValuesLayer
 from poolsmith.sources.nested import value_at
@@ -202,11 +203,18 @@ def _add_file(
         unknown.append(Unknown(item.source.locate(pointer), f"the values file `{path}` is not among the files"))
 
 
-def helmfile_releases(document: CheckedDocument, files: RepositoryFiles) -> Iterator[Installation]:
-    """Releases of a helmfile.yaml, as far as they stand there as literals."""
+def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[Installation]:
+    """Releases of a helmfile.yaml, or of a template of one, as far as they stand there as literals."""
+    documents = [item for item in files.filled(path) if isinstance(item.data, dict)]
+    listed = [entry for item in documents for entry in mappings(item.data.get("repositories"))]
+    urls = {word(entry.get("name")): word(entry.get("url")) for entry in listed}
+    for document in documents:
+        yield from _releases(document, urls, files)
+
+
+def _releases(document: CheckedDocument, urls: dict[str, str], files: RepositoryFiles) -> Iterator[Installation]:
     data = mapping(document.data)
     folder = posixpath.dirname(document.path)
-    urls = {word(entry.get("name")): word(entry.get("url")) for entry in mappings(data.get("repositories"))}
     for index, release in enumerate(mappings(data.get("releases"))):
         chart, pointer = word(release.get("chart")), f"/releases/{index}"
         if not chart or release.get("installed") is False:
@@ -218,7 +226,7 @@ def helmfile_releases(document: CheckedDocument, files: RepositoryFiles) -> Iter
             place = f"{pointer}/values/{number}"
             if isinstance(entry, dict):
                 layers.append(ValuesLayer(entry, document.source, place))
-            elif isinstance(entry, str) and not entry.endswith(".gotmpl") and "{{" not in entry:
+            elif isinstance(entry, str) and not entry.endswith(".gotmpl") and not _is_open(entry):
                 _add_file(document, place, posixpath.join(folder, entry), files, layers, unknown)
             else:
                 unknown.append(Unknown(document.source.locate(place), "values of a template"))
@@ -234,7 +242,7 @@ def helmfile_releases(document: CheckedDocument, files: RepositoryFiles) -> Iter
             chart=last(chart),
             document=document,
             pointer=f"{pointer}/values",
-            version=None if version is not None and "{{" in version else version,
+            version=None if version is not None and _is_open(version) else version,
             version_pointer=f"{pointer}/version",
             is_locked=not (chart.startswith("oci://") or urls.get(chart.partition("/")[0])),
             repository=urls.get(chart.partition("/")[0]) or chart,
@@ -243,3 +251,8 @@ def helmfile_releases(document: CheckedDocument, files: RepositoryFiles) -> Iter
             layers=tuple(layers),
             unknown=tuple(unknown),
         )
+
+
+def _is_open(text: str) -> bool:
+    """Whether a template fills a text in."""
+    return "{{" in text or LATER in text

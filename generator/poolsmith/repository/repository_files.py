@@ -117,6 +117,18 @@ class RepositoryFiles:
         except YamlProblem:
             return None
 
+    def filled(self, path: str) -> tuple[CheckedDocument, ...]:
+        """The documents of a file that may be a template, with LATER for what is filled in; none if that is no YAML."""
+        known = self.documents(path)
+        text = self.text(path)
+        if known or text is None:
+            return known
+        filled = without_marks(text)
+        try:
+            return tuple(documents_of(path, filled, read_documents(filled, [])))
+        except YamlProblem:
+            return ()
+
     def is_file(self, path: str) -> bool:
         folder, _, name = path.rpartition("/")
         return name in self._listing(folder)[0]

@@ -108,6 +108,7 @@ def judge_values_of(
             reason = f"`{item.release[:40]}` is no recorded one" if item.release else "nothing says it"
             place = item.locate(()).span
             result.skipped.append(Skipped(str(place), f"{UNKNOWN_RELEASE}, {reason}"))
+            result.not_evaluated += 1
             result.paths.add((document.path, document.index))
             continue
         if item.is_file and files[document.path] >= _SECOND:

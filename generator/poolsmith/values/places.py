@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
+from poolsmith.repository.file_forms import LATER
 from poolsmith.repository.installations import Installation, ValuesLayer
 from poolsmith.sources.inner_text import InnerText
 from poolsmith.sources.pointer import join
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.values.document import ValuePlace
 
 CHART = "gpu-operator"
-_FILLED_LATER = ("${", "{{", "{%", "<%")
+_FILLED_LATER = ("${", "{{", "{%", "<%", LATER)
 
 
 @record(slots=False)
