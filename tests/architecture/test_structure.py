@@ -20,6 +20,7 @@ from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.beside import BESIDE
 from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.delivery import DELIVERY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.outside import OUTSIDE
@@ -50,7 +51,7 @@ FAMILIES = {
     "PSM2": sorted((*COMPATIBILITY, *DRIVER, *RUNTIME, *SCHEDULING), key=lambda rule: rule.code),
     "PSM3": SCHEMA,
     "PSM4": PRIVILEGE,
-    "PSM5": HYGIENE,
+    "PSM5": (*HYGIENE, *DELIVERY),
     "PSM6": (*POLICY, *SUPPLY, *CHANGE, *REVIEW),
     "PSM7": OUTSIDE,
     "PSM8": BESIDE,

@@ -198,6 +198,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM580", "floating-version", "warning", ()),
     ("PSM581", "template-label-values", "warning", ()),
     ("PSM582", "renovate-comment", "warning", ()),
+    ("PSM590", "build-refused", "error", ()),
     ("PSM601", "unknown-rule", "error", ()),
     ("PSM602", "fixed-rule", "error", ()),
     ("PSM603", "expired-waiver", "error", ()),

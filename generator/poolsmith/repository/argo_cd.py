@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
@@ -56,20 +57,33 @@ class ArgoClusters:
     def __init__(self, files: RepositoryFiles, builder: Builder) -> None:
         self._files = files
         self._builder = builder
+        self._elsewhere: frozenset[str] = frozenset()
+
+    def _addresses_of_others(self, tops: list[CheckedDocument]) -> frozenset[str]:
+        """Addresses that are not this repository's: most sources with a folder that is here name this one."""
+        counted: Counter[str] = Counter()
+        for item in tops:
+            keys = ("spec", "template", "spec") if item.kind == "ApplicationSet" else ("spec",)
+            for source in sources_of(value_at(item.data, keys), "", self._files):
+                if source.data.get("path") and not source.data.get("chart"):
+                    counted[word(source.data.get("repoURL"))] += 2 if source.path else 0
+        own = max(counted, key=lambda address: (counted[address], address), default="")
+        return frozenset(address for address in counted if address != own and "{{" not in address)
 
     def deliveries(self, items: Iterable[CheckedDocument]) -> Iterator[ArgoDelivery]:
         """Applications that no other one delivers begin one for their folder; a destination is a cluster."""
         tops = [item for item in items if is_application(item)]
+        self._elsewhere = self._addresses_of_others(tops)
         inside: set[Identity] = set()
         for item in tops:
-            run = _Run(self._files, self._builder)
+            run = _Run(self._files, self._builder, self._elsewhere)
             run.add(item, 0)
             inside |= run.applications - {identity(item)}
         roots = [item for item in tops if identity(item) not in inside] or tops
         runs: dict[str, _Run] = {}
         for item in roots:
             place = posixpath.dirname(item.path)
-            runs.setdefault(place, _Run(self._files, self._builder)).add(item, 0)
+            runs.setdefault(place, _Run(self._files, self._builder, self._elsewhere)).add(item, 0)
         for place, run in runs.items():
             yield from run.deliveries(place)
 
@@ -83,8 +97,8 @@ class _Cluster:
 class _Run:
     """The Applications of one folder on their way."""
 
-    def __init__(self, files: RepositoryFiles, builder: Builder) -> None:
-        self._files, self._builder = files, builder
+    def __init__(self, files: RepositoryFiles, builder: Builder, elsewhere: frozenset[str]) -> None:
+        self._files, self._builder, self._elsewhere = files, builder, elsewhere
         self._clusters: dict[str, _Cluster] = {}
         self._unknown: list[Unknown] = []
         self._seen: set[tuple[str, str]] = set()
@@ -128,7 +142,7 @@ class _Run:
         cluster.installations += chart_installations(item, spec, "/spec", self._files)
         sources = sources_of(spec, "/spec", self._files)
         for source in sources:
-            if source.path is None:
+            if source.path is None or word(source.data.get("repoURL")) in self._elsewhere:
                 if source.data.get("path") and not source.data.get("ref"):
                     what = f"what `{source.data['path']}` brings, which is not among the files"
                     self._unknown.append(Unknown(item.source.locate(f"{source.pointer}/path"), what))

@@ -30,6 +30,7 @@ GROUP = "kustomize.toolkit.fluxcd.io"
 _FIELDS = {"targetNamespace": "namespace"}
 _COPIED = ("patches", "images", "namePrefix", "nameSuffix")
 MOST_NESTED = 30
+BOOTSTRAP = "flux-system"
 
 Identity = tuple[str, int]
 """Path and index of a document."""
@@ -84,7 +85,20 @@ class FluxClusters:
         if word(value_at(spec, ("sourceRef", "kind"))) not in ("GitRepository", "OCIRepository", "Bucket", ""):
             return None
         path = normal(word(spec.get("path")) or ".")
-        return self._files.in_repository(path) if path is not None else None
+        if path is None or not self._is_own(mapping(spec.get("sourceRef")), path):
+            return None
+        return self._files.in_repository(path)
+
+    def _is_own(self, reference: Any, path: str) -> bool:
+        """Whether a source is this repository, as far as its address tells: the one that bootstrapped Flux is."""
+        source = self._others(word(reference.get("kind")), word(reference.get("name")))
+        own = self._others("GitRepository", BOOTSTRAP)
+        if source is None or source is own:
+            return True
+        address = value_at(source.data, ("spec", "url"))
+        if own is not None:
+            return bool(address == value_at(own.data, ("spec", "url")))
+        return bool(path)  # the top of a repository is said by name or not at all
 
     def _children(self, item: CheckedDocument) -> Iterator[Delivered]:
         folder = self.folder(item)

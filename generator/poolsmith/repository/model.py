@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.repository.delivered import Delivered, Unknown
     from poolsmith.repository.flux import Identity
     from poolsmith.repository.installations import Installation
+    from poolsmith.repository.kustomize.build import Build
     from poolsmith.repository.repository_files import RepositoryFiles
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
@@ -161,7 +162,7 @@ class _Modelling:
                 self.kustomized |= build.files
                 brought = build.kustomizations
                 own_charts = self._inflated(brought)
-                self._add(folder, build.objects, own_charts, brought, refused=build.refused, by_engine=False)
+                self._add(folder, build.objects, own_charts, brought, refused=_certain(build), by_engine=False)
 
     @cached_property
     def kustomized_folders(self) -> frozenset[str]:
@@ -178,8 +179,8 @@ class _Modelling:
         return tuple({identity(document): document for document in found}.values())
 
     def _refused_in(self, folders: Iterable[str]) -> tuple[Unknown, ...]:
-        found = (item for folder in sorted(folders) for item in self.builder.folder(folder).refused)
-        return tuple(dict.fromkeys(found))
+        builds = map(self.builder.folder, sorted(folders))
+        return tuple(dict.fromkeys(item for build in builds for item in _certain(build)))
 
     def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[Installation]:
         for document in kustomizations:
@@ -210,6 +211,11 @@ class _Modelling:
                 refused=refused,
             )
         )
+
+
+def _certain(build: Build) -> tuple[Unknown, ...]:
+    """Where kustomize stops, unless something is unknown that it may have been for."""
+    return build.refused if len(build.unknown) == len(build.refused) else ()
 
 
 def _as_far_as_built(installation: Installation, refused: tuple[Unknown, ...]) -> Installation:
