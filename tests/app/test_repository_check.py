@@ -59,7 +59,7 @@ def test_variables_and_patches_of_a_parent_reach_the_release(judge):
         "  patches:\n    - target: {kind: HelmRelease}\n      patch: |\n        - op: add\n"
         "          path: /spec/values/mgi\n          value: {}\n"
     )
-    release = RELEASE % ("${release}", "${branch:=580.126.20}")
+    release = RELEASE % ('"${release}"', "${branch:=580.126.20}")
     found = judge({"clusters/prod/apps.yaml": top, "apps/gpu.yaml": release})
 
     assert told(found) == [("unknown-value", "clusters/prod/apps.yaml:14:18")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.codes.object_schema import SCHEMA_VIOLATION
@@ -36,6 +37,8 @@ class Scope:
     namespaces: frozenset[str] = frozenset()
     only: frozenset[str] | None = None
     """Where it is set, the other files are only read."""
+    made: dict[str, frozenset[str]] = field(default_factory=dict)
+    """What was looked up once."""
 
     def tells(self, path: str) -> bool:
         return self.only is None or path in self.only
@@ -71,8 +74,21 @@ class Scope:
         return file.text is not None and mentions(file.text.encode())
 
     def has_unknown(self, unknown: Unknown, model: RepositoryModel) -> bool:
-        file = model.files.file(unknown.place.span.path)
-        return self.has_file(file)
+        """Whether the place speaks of the stack, or is a kustomization that brings some of it."""
+        path = unknown.place.span.path
+        if self.has_file(model.files.file(path)):
+            return True
+        folder = posixpath.dirname(path)
+        is_kustomization = posixpath.basename(path) in NAMES
+        return is_kustomization and self.tells(path) and folder in self._folders(model)
+
+    def _folders(self, model: RepositoryModel) -> frozenset[str]:
+        """Those with objects of the stack that something delivers."""
+        known: frozenset[str] | None = self.made.get("folders")
+        if known is None:
+            own = (item for delivery in model.deliveries for item in delivery.objects if self.has(item))
+            known = self.made["folders"] = frozenset(posixpath.dirname(item.path) for item in own)
+        return known
 
 
 def _paths_of(layer: ValuesLayer) -> Iterator[str]:
