@@ -20,7 +20,6 @@ from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.beside import BESIDE
 from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
-from poolsmith.diagnostics.codes.delivery import DELIVERY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.outside import OUTSIDE
@@ -51,7 +50,7 @@ FAMILIES = {
     "PSM2": sorted((*COMPATIBILITY, *DRIVER, *RUNTIME, *SCHEDULING), key=lambda rule: rule.code),
     "PSM3": SCHEMA,
     "PSM4": PRIVILEGE,
-    "PSM5": (*HYGIENE, *DELIVERY),
+    "PSM5": HYGIENE,
     "PSM6": (*POLICY, *SUPPLY, *CHANGE, *REVIEW),
     "PSM7": OUTSIDE,
     "PSM8": BESIDE,

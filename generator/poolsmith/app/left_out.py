@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes import reading
-from poolsmith.diagnostics.codes.delivery import BUILD_REFUSED
+from poolsmith.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.diagnostics.listing import joined
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.record import record

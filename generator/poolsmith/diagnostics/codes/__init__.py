@@ -8,7 +8,6 @@ from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.beside import BESIDE
 from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
-from poolsmith.diagnostics.codes.delivery import DELIVERY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.outside import OUTSIDE
@@ -39,7 +38,6 @@ CODE_BOOK = (
     *SCHEMA,
     *PRIVILEGE,
     *HYGIENE,
-    *DELIVERY,
     *POLICY,
     *SUPPLY,
     *CHANGE,
