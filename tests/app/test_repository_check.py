@@ -62,7 +62,7 @@ def test_variables_and_patches_of_a_parent_reach_the_release(judge):
     release = RELEASE % ('"${release}"', "${branch:=580.126.20}")
     found = judge({"clusters/prod/apps.yaml": top, "apps/gpu.yaml": release})
 
-    assert told(found) == [("unknown-value", "clusters/prod/apps.yaml:14:18")]
+    assert told(found) == [("unknown-value", "clusters/prod/apps.yaml:15:11")]
     assert any("v26.3.3" in fact for fact in found.facts)
 
 

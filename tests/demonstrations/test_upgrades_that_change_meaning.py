@@ -69,7 +69,7 @@ UPGRADES = {
         "devicePlugin:\n  version: v0.17.4\n",
         "v25.3.4",
         "v26.3.3",
-        "warning operand-image-pinned at 2:3",
+        "note operand-image-pinned at 2:3",
         "remove it",
         "devicePlugin:\n  enabled: true\n",
     ),

@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from poolsmith.app.check import check_paths
-from poolsmith.diagnostics import NoInputError, Severity
+from poolsmith.app.surroundings import look_around
+from poolsmith.app.takeover.answers import Answers
+from poolsmith.app.takeover.take_over import take_over
+from poolsmith.diagnostics import NoInputError, Severity, UsageError
 from poolsmith.diagnostics.outcome import Outcome
 from poolsmith.repository.kustomize.build import NAMES, Builder
 from poolsmith.repository.model import model_of
@@ -127,3 +130,21 @@ def test_there_are_forty_and_a_third_of_them_have_no_mistake():
     assert len(MINIATURES) >= 40
     assert len(clean) * 3 >= len(MINIATURES)
     assert sorted(path.stem for path in (HERE / "keys").glob("*.yaml")) == MINIATURES
+
+
+@pytest.mark.parametrize("name", [name for name in MINIATURES if key_of(name).get("installations")])
+def test_profiles_are_proposed_for_what_is_installed(name, tmp_path):
+    """Each difference that remains is told in a line of its own; a repository that can't be taken over says why."""
+    target = tmp_path / "fleet"
+    target.mkdir()
+    try:
+        proposed = take_over(
+            target, REPOSITORIES / name, Answers(), look_around(target), cluster=None, fallback="cluster"
+        )
+    except UsageError as error:
+        pytest.fail(f"{name}: {error}")
+
+    assert proposed
+    for item in proposed:
+        assert item.lines
+        assert item.texts or item.refused

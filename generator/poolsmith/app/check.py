@@ -29,6 +29,7 @@ from poolsmith.rules.schema.object_schemas import (
     against_cluster,
     against_flags,
     judge_schemas,
+    of_version,
     with_schema_results,
 )
 from poolsmith.rules.setup.views import setups_of
@@ -132,11 +133,12 @@ def _check_paths(
     diagnostics = list(listed.problems)
     diagnostics += file_problems(listed.yaml, files, scope)
     diagnostics += refused_builds(model, scope)
-    trees = tuple(judged_trees(model, scope))
+    versions = tuple(judged_trees(model, scope))
+    trees = tuple(tree for tree, _ in versions)
     schemas: list[SchemaResult] = []
-    for tree in trees:
+    for tree, version in versions:
         diagnostics.extend(run_rules(RULES, tree, by_file=True))
-        schemas.append(judge_schemas(tree, against))
+        schemas.append(judge_schemas(tree, against if against.operator else of_version(against, version)))
         diagnostics.extend(schemas[-1].diagnostics)
         diagnostics.extend(broken_texts(tree))
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))

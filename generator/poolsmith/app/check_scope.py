@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.codes.object_schema import SCHEMA_VIOLATION
 from poolsmith.record import record
-from poolsmith.repository.gpu_stack import CHARTS, is_of_stack, mentions
+from poolsmith.repository.gpu_stack import CHARTS, OPERATOR, is_of_stack, mentions
 from poolsmith.repository.kustomize.build import NAMES
 from poolsmith.repository.manifest_files import CheckedDocument, CheckedTree
 from poolsmith.sources.pod_template import mappings, word
@@ -111,8 +111,11 @@ _SHARED = frozenset(("kube-system", "default", "flux-system", "argocd"))
 """Namespaces that hold much besides, so that being in them says nothing."""
 
 
-def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[CheckedTree]:
-    """What is judged: the objects of each cluster with the kustomizations that bring them, and what stands alone."""
+def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[CheckedTree, str | None]]:
+    """What is judged: the objects of each cluster with the kustomizations that bring them, and what stands alone.
+
+    With each the version of the operator's chart there, as it is written; None where nobody says it, or several.
+    """
     told: set[tuple[str, int]] = set()
     for delivery in model.deliveries:
         own = tuple(item for item in delivery.objects if scope.has(item))
@@ -120,9 +123,14 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[CheckedTree]:
         bringing = tuple(item for item in delivery.kustomizations if _brings(item, folders, scope))
         told.update((item.path, item.index) for item in delivery.kustomizations)
         if own or bringing:
-            yield _tree((*own, *bringing), model)
+            yield _tree((*own, *bringing), model), _version(delivery.installations)
     loose = (item for item in model.loose.documents if scope.has(item) and (item.path, item.index) not in told)
-    yield _tree(tuple(loose), model)
+    yield _tree(tuple(loose), model), _version(model.installations)
+
+
+def _version(installations: tuple[Installation, ...]) -> str | None:
+    found = {item.version for item in installations if item.chart == OPERATOR}
+    return found.pop() if len(found) == 1 else None
 
 
 def _tree(documents: tuple[CheckedDocument, ...], model: RepositoryModel) -> CheckedTree:

@@ -13,7 +13,7 @@ from poolsmith.record import record
 from poolsmith.repository.argo_sources import file_layer
 from poolsmith.repository.flux_releases import last
 from poolsmith.repository.installations import Installation, ValuesLayer, below, merged
-from poolsmith.sources.nested import value_at
+from poolsmith.sources.nested import copied, value_at
 from poolsmith.sources.pod_template import mappings, word
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def brought_along(
     for dependency in chart.dependencies:
         if not _is_on(dependency, values, stacked):
             continue
-        parts = [part for layer in stacked if (part := _part(layer, dependency.alias)) is not None]
+        parts = [part for layer in stacked if (part := _part(layer, dependency)) is not None]
         yield Installation(
             chart=dependency.name,
             document=dependency.document,
@@ -138,12 +138,27 @@ def brought_along(
         )
 
 
-def _part(layer: ValuesLayer, alias: str) -> ValuesLayer | None:
+def _part(layer: ValuesLayer, dependency: Dependency) -> ValuesLayer | None:
+    """What a layer gives to the dependency, without the switches that Helm itself reads for its parent."""
+    switches = [tuple(path.strip().split(".")) for path in (dependency.condition or "").split(",")]
+    own = [switch[1:] for switch in switches if switch[:1] == (dependency.alias,)]
     if not layer.at:
-        return below(layer, alias)
-    if layer.at[0] != alias:
+        part = below(layer, dependency.alias)
+        if part is None or not own:
+            return part
+        return ValuesLayer(_without(part.values, own), part.source, part.pointer)
+    if layer.at[0] != dependency.alias or layer.at[1:] in own:
         return None
     return ValuesLayer(layer.values, layer.source, layer.pointer, layer.at[1:])
+
+
+def _without(values: dict[str, Any], paths: list[tuple[str, ...]]) -> dict[str, Any]:
+    kept = copied(values)
+    for path in paths:
+        node = value_at(kept, path[:-1])
+        if isinstance(node, dict):
+            node.pop(path[-1], None)
+    return kept if isinstance(kept, dict) else {}
 
 
 def _is_on(dependency: Dependency, values: dict[str, Any], layers: tuple[ValuesLayer, ...]) -> bool:

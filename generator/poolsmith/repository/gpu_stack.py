@@ -23,6 +23,7 @@ GROUPS = (
     "sriovnetwork.openshift.io",
 )
 """API groups, whose kinds are of the stack whatever they say."""
+OPERATOR = "gpu-operator"
 CHARTS = frozenset(
     (
         "gpu-operator",

@@ -91,7 +91,7 @@ def find_present(root: Path, source: Path, fallback: str) -> tuple[tuple[Present
     listed = files.listed()
     ours = _OURS if (top / PROFILES).is_dir() else ()
     yaml = [path for path in listed.yaml if not path.startswith(ours)]
-    model = model_of(files, yaml)
+    model = model_of(files, yaml, listed.others)
     found: list[Present] = []
     everything = CheckedTree(tuple(item for delivery in model.deliveries for item in delivery.objects), frozenset())
     whole = CheckedTree(model.documents, frozenset())

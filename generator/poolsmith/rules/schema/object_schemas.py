@@ -11,20 +11,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import Diagnostic, UsageError
+from poolsmith.diagnostics.codes.object_schema import KIND_NOT_SERVED
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.record import record
+from poolsmith.repository.manifest_files import CheckedTree
 from poolsmith.rules.schema.schema_rules import judge_objects
 from poolsmith.schema.schemas import Versions, kubernetes_minors, newest_kubernetes, operator_releases, schemas_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from poolsmith.catalog import Catalog
     from poolsmith.profiles.cluster import Cluster
-    from poolsmith.repository.manifest_files import CheckedTree
     from poolsmith.rules.schema.schema_rules import SchemaVerdict
 
+_OF_OPERATOR = ("nvidia.com", "resource.nvidia.com")
 _MINOR = re.compile(r"v?(1\.\d{1,3})(\.\d{1,3})?")
 
 
@@ -55,8 +57,11 @@ def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = 
     kubernetes = against.kubernetes or newest_kubernetes()
     versions = Versions(kubernetes=kubernetes, operator=against.operator, coco=against.coco)
     judged = judge_objects(tree, schemas_for(versions), keep_verdicts=keep_verdicts)
+    diagnostics = list(judged.diagnostics)
+    if against.operator is None:
+        diagnostics += _wrong_in_all_releases(tree, against, kubernetes)
     return SchemaResult(
-        diagnostics=tuple(judged.diagnostics),
+        diagnostics=tuple(diagnostics),
         validated=judged.validated,
         skipped=tuple((what, reason, count) for (what, reason), count in sorted(judged.skipped.items())),
         not_evaluated=judged.not_evaluated,
@@ -65,6 +70,28 @@ def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = 
         verdicts=tuple(judged.verdicts),
         half=frozenset(judged.half),
     )
+
+
+def _wrong_in_all_releases(tree: CheckedTree, against: Against, kubernetes: str) -> Iterator[Diagnostic]:
+    """What no release takes of the operator's resources, where nobody says which release it is."""
+    own = tuple(item for item in tree.objects if item.api_version.partition("/")[0] in _OF_OPERATOR)
+    if not own:
+        return
+    found: list[dict[tuple[str, str, str], Diagnostic]] = []
+    for release in operator_releases():
+        versions = Versions(kubernetes=kubernetes, operator=release, coco=against.coco)
+        judged = judge_objects(CheckedTree(own, tree.paths), schemas_for(versions))
+        if any(item.code == KIND_NOT_SERVED.code for item in judged.diagnostics):
+            continue  # the kind came later
+        found.append({(item.code, str(item.primary.span), item.primary.pointer): item for item in judged.diagnostics})
+    first, *others = found or [{}]
+    yield from (item for place, item in first.items() if all(place in other for other in others))
+
+
+def of_version(against: Against, version: str | None) -> Against:
+    """With the release that a chart's version means, where it has schemas."""
+    tag = f"v{version.removeprefix('v')}" if version else None
+    return replace(against, operator=tag) if tag in operator_releases() else against
 
 
 def against_cluster(cluster: Cluster, catalog: Catalog) -> Against:

@@ -93,7 +93,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
             where = f" at `{mistake.path}`" if mistake.path else ""
             yield Finding(
                 message=f"the device plugin stops at configuration `{name}`{where}: {mistake.message}",
-                place=place,
+                place=configs.inside(str(name), text, mistake.path),
                 help=mistake.help,
             )
         if configs.of_operator and view.value("mig.strategy") == "mixed" and shares_by_mps(config):

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.declared_charts import first_document, installed_charts
+from poolsmith.sources.inner_text import InnerText
 from poolsmith.sources.nested import value_at
+from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import Place, SetupObject, SetupView
+    from poolsmith.sources.source_file import SourceFile
 
 NAME, CREATE, DATA, DEFAULT = (f"devicePlugin.config.{key}" for key in ("name", "create", "data", "default"))
 _CHART = "nvidia-device-plugin"
@@ -31,6 +34,18 @@ class PluginConfigs:
     named_at: Location
     default: str = ""
     of_operator: bool = True
+    written: Callable[[str], tuple[SourceFile, str] | None] = lambda _: None
+    """From a pointer below what holds the texts to what it is written in."""
+
+    def inside(self, name: str, text: str, path: str) -> Location:
+        """The line within a text that a dotted path leads to, as far as the text's lines are those of the file."""
+        pointer = join("", name)
+        found = self.written(pointer)
+        if found is None:
+            return self.place(pointer)
+        source, at = found
+        steps = path.replace("[", ".").replace("]", "").split(".") if path else []
+        return InnerText(source, at, text, None).locate(join("", *steps))
 
 
 def operator_configs(view: SetupView) -> PluginConfigs | None:
@@ -49,12 +64,24 @@ def operator_configs(view: SetupView) -> PluginConfigs | None:
             assert view.values is not None
             return view.values.place(f"/{DATA.replace('.', '/')}{pointer}", note)
 
-        return PluginConfigs(shown=f"`{DATA}`", texts=texts, place=place, named_at=named_at, default=default)
+        def written(pointer: str) -> tuple[SourceFile, str] | None:
+            assert view.values is not None
+            return view.values.written(f"/{DATA.replace('.', '/')}{pointer}")
+
+        return PluginConfigs(
+            shown=f"`{DATA}`", texts=texts, place=place, named_at=named_at, default=default, written=written
+        )
     found = _config_map(view, name)
     if found is None:
         return PluginConfigs(shown=f"ConfigMap/{name}", texts=None, place=_nowhere(named_at), named_at=named_at)
+    source = found.source
     return PluginConfigs(
-        shown=found.name, texts=_texts(found), place=_below(found, "/data"), named_at=named_at, default=default
+        shown=found.name,
+        texts=_texts(found),
+        place=_below(found, "/data"),
+        named_at=named_at,
+        default=default,
+        written=lambda pointer: None if source is None else (source, f"/data{pointer}"),
     )
 
 

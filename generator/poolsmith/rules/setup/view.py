@@ -13,11 +13,12 @@ from poolsmith.record import record
 from poolsmith.sources.nested import MISSING, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from poolsmith.catalog import Catalog
     from poolsmith.catalog.releases import Release
     from poolsmith.diagnostics import Location
+    from poolsmith.sources.source_file import SourceFile
 
 Taint = dict[str, str]
 """`key` and `effect`, `value` where it has one."""
@@ -80,6 +81,8 @@ class SetupObject:
     data: dict[str, Any]
     place: Place
     file: str = ""
+    source: SourceFile | None = None
+    """What it is written in, where it stands at the top of a document."""
 
     @property
     def kind(self) -> str:
@@ -130,6 +133,8 @@ class SetupValues:
     partial: bool = False
     of_policy: bool = False
     file: str = ""
+    written: Callable[[str], tuple[SourceFile, str] | None] = lambda _: None
+    """From a pointer to what it is written in, and the pointer there; None where nobody knows."""
 
 
 @record(slots=False, eq=False)

@@ -10,7 +10,7 @@ from poolsmith.record import record
 from poolsmith.repository.kustomize_roots import folder_of
 from poolsmith.repository.manifest_files import unfolded
 from poolsmith.rules.setup.view import SetupObject, SetupValues, SetupView
-from poolsmith.sources.pointer import split
+from poolsmith.sources.pointer import join, split
 from poolsmith.values.places import values_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.repository.model import RepositoryModel
     from poolsmith.rules.setup.given_nodes import GivenNodes
     from poolsmith.rules.setup.view import Place
+    from poolsmith.sources.source_file import SourceFile
     from poolsmith.values.places import FoundValues
 
 OPERATOR_GROUP = "nvidia.com"
@@ -105,7 +106,7 @@ def views_of(setups: Iterable[Setup], release: str | None, given: GivenNodes | N
 
 def _objects(document: CheckedDocument) -> Iterator[SetupObject]:
     for top, data in unfolded(document):
-        yield SetupObject(data, _place(document, top), document.path)
+        yield SetupObject(data, _place(document, top), document.path, None if top else document.source)
 
 
 def _place(document: CheckedDocument, top: str) -> Place:
@@ -119,10 +120,15 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
     def place(pointer: str, note: str | None = None) -> Location:
         return found.locate(split(pointer), note)
 
+    def written(pointer: str) -> tuple[SourceFile, str] | None:
+        decided = found.installation.decided(split(pointer))
+        return None if decided is None else (decided[0].source, join(decided[0].pointer, *decided[1]))
+
     return SetupValues(
         values=found.values,
         defaults=defaults,
         place=place,
+        written=written,
         partial=found.partial or several or defaults is None,
         file=found.path,
     )
