@@ -106,6 +106,27 @@ def test_there_is_no_entry_without_operands():
     assert set(store.names("gpu_cluster")) <= set(TAGS)
 
 
+UNRECORDED = {"v24.9.0": "v24.9.2", "v24.9.1": "v24.9.2", "v25.3.1": "v25.3.2", "v26.3.2": "v26.3.3"}
+"""Releases at which the operator was not run, and the recorded ones whose code they have."""
+
+
+@pytest.mark.parametrize("tag", sorted(UNRECORDED))
+def test_code_that_was_not_run_is_that_of_a_recorded_release(checkouts, tag):
+    folder = checkouts("POOLSMITH_OPERATOR")
+
+    def code(release):
+        return {
+            path.relative_to(folder / release).as_posix(): path.read_bytes()
+            for part in ("api", "controllers", "internal")
+            for path in (folder / release / part).rglob("*.go")
+            if not path.name.endswith("_test.go")
+        }
+
+    own = code(tag)
+    assert own == code(UNRECORDED[tag])
+    assert own
+
+
 @pytest.fixture
 def checkout(upstream, tmp_path):
     """The parts of the newest release where they stand in the repository, beside others."""
