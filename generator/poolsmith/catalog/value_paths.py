@@ -107,6 +107,12 @@ class ValuePaths:
         """Everything that a tag reads."""
         return frozenset(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("read"), tag))
 
+    def keys_below(self, path: Keys) -> frozenset[str]:
+        """The keys that some release reads or declares directly below a path."""
+        top = "".join(f"{key}." for key in path)
+        known = (*self._table["paths"], *self._history["gone"])
+        return frozenset(other[len(top) :].partition(".")[0] for other in known if other.startswith(top))
+
     def declared(self, tag: str) -> frozenset[str]:
         return frozenset(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("declared"), tag))
 
