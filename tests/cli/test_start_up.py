@@ -24,7 +24,7 @@ LOADS = {
     "catalog list": (39, 17, READS),
     "schema NodePool": (89, 92, PARSER_ONLY),
     "init new": (530, 356, NEVER),
-    "rules": (242, 80, NEVER | {"poolsmith.plan.pipeline", "poolsmith.output"}),
+    "rules": (246, 80, NEVER | {"poolsmith.plan.pipeline", "poolsmith.output"}),
     "images": (349, 215, READS),
     "ledger": (357, 218, READS),
     "explain prod-eu": (362, 224, READS | {"poolsmith.rules.rule_book"}),
