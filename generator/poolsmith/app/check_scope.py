@@ -129,7 +129,7 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[Checked
 
 
 def _version(installations: tuple[Installation, ...]) -> str | None:
-    found = {item.version for item in installations if item.chart == OPERATOR}
+    found = {item.version for item in installations if item.chart in OPERATOR}
     return found.pop() if len(found) == 1 else None
 
 

@@ -12,7 +12,7 @@ from poolsmith.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.diagnostics.listing import joined
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.record import record
-from poolsmith.repository.file_forms import OTHER_LANGUAGES, is_encrypted
+from poolsmith.repository.file_forms import OTHER_LANGUAGES, Form, is_encrypted
 from poolsmith.repository.gpu_stack import CHARTS
 
 if TYPE_CHECKING:
@@ -102,7 +102,16 @@ def left_out(
         skipped.append(Skipped(f"{parts:,} documents", "patches and the like, judged where they are applied", True))
     unknown = tuple(_unknown(model, scope))
     skipped += [Skipped(str(item.place.span), f"unknown: {item.what}") for item in unknown]
-    return LeftOut(tuple(skipped), len(unknown), others + no_objects, tuple(named))
+    templates = sum(_is_template_of_stack(model, path, scope) for path in listed.yaml)
+    if templates:
+        what = f"{templates:,} {'template' if templates == 1 else 'templates'} with words of the GPU stack"
+        skipped.append(Skipped(what, "only their tools render them; check what `helm template` prints"))
+    return LeftOut(tuple(skipped), len(unknown) + templates, others + no_objects, tuple(named))
+
+
+def _is_template_of_stack(model: RepositoryModel, path: str, scope: Scope) -> bool:
+    file = model.files.file(path)
+    return file.form in (Form.CHART_TEMPLATE, Form.TEMPLATE) and scope.has_file(file)
 
 
 def _forms(model: RepositoryModel, listed: Listed, scope: Scope) -> Iterator[Skipped]:

@@ -23,7 +23,8 @@ GROUPS = (
     "sriovnetwork.openshift.io",
 )
 """API groups, whose kinds are of the stack whatever they say."""
-OPERATOR = "gpu-operator"
+OPERATOR = ("gpu-operator", "nvidia-gpu-operator")
+"""Names of the operator's chart: NVIDIA's own, and the one that mirrors like to give it."""
 CHARTS = frozenset(
     (
         "gpu-operator",

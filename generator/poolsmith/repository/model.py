@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.record import record
 from poolsmith.repository.argo_cd import ArgoClusters, is_application
+from poolsmith.repository.chart_templates import templated_installations
 from poolsmith.repository.flux import FluxClusters, identity
 from poolsmith.repository.installed import loose_installations, of_object, of_other_languages
 from poolsmith.repository.kustomize.build import Builder, declared_files
@@ -88,6 +89,7 @@ class _Modelling:
         self._flux(whole)
         self._argo(whole)
         self._kustomizations()
+        self.alone += templated_installations(sorted(self.whole.paths), self.files, self.whole)
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
         tree = CheckedTree(loose, frozenset(item.path for item in loose))
         charts = {found.document.path for item in self.deliveries for found in item.installations}

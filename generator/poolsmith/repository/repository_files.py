@@ -209,8 +209,6 @@ class RepositoryFiles:
     def _read(self, path: str) -> RepositoryFile:
         if path.startswith("../"):
             return RepositoryFile(path=path)
-        if self.chart_of_template(path) is not None:
-            return RepositoryFile(path=path, form=Form.CHART_TEMPLATE)
         absolute = Path(self._root, path)
         is_named = any(self.shown(named) == path for named in self._paths)
         if not is_named and leads_out(absolute, self._within):
@@ -225,6 +223,8 @@ class RepositoryFiles:
         except UnicodeDecodeError:
             problem = diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(path))
             return RepositoryFile(path=path, problems=(problem,))
+        if self.chart_of_template(path) is not None:
+            return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
         if not posixpath.basename(path).endswith(YAML_ENDINGS) and not is_named:
             return RepositoryFile(path=path, text=text)
         return _parsed(path, text, content)

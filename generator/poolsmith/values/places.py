@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.file_forms import LATER
+from poolsmith.repository.gpu_stack import OPERATOR
 from poolsmith.repository.installations import Installation, ValuesLayer
 from poolsmith.sources.inner_text import InnerText
 from poolsmith.sources.pointer import join
@@ -118,7 +119,7 @@ def is_filled_later(text: str) -> bool:
 def values_of(installations: Iterable[Installation], fallback: str | None) -> Iterator[FoundValues]:
     """Those of the gpu-operator chart; `fallback` is the release of those that name none that is recorded."""
     for item in installations:
-        if item.chart == CHART:
+        if item.chart in OPERATOR:
             yield FoundValues(installation=item, release=item.version, fallback=fallback)
 
 
