@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.profiles.fleet import PROFILES
 from poolsmith.record import record
+from poolsmith.repository.gpu_stack import OPERATOR
 from poolsmith.repository.installations import Installation, ValuesLayer
 from poolsmith.repository.installed import of_object
 from poolsmith.repository.manifest_files import CheckedTree
@@ -97,14 +98,14 @@ def find_present(root: Path, source: Path, fallback: str) -> tuple[tuple[Present
     whole = CheckedTree(model.documents, frozenset())
     for delivery in model.deliveries:
         for item in delivery.installations:
-            if item.chart == CHART:
+            if item.chart in OPERATOR:
                 whole_item = _completed(item, everything, whole, files)
                 place = delivery.place.partition(" (")[0]
                 beside = [one for other in model.deliveries if other.place == delivery.place for one in other.objects]
                 found.append(_present(whole_item, place, beside, fallback))
     loose = model.loose.objects
     found += [
-        _present(item, item.document.path, loose, fallback) for item in model.installations if item.chart == CHART
+        _present(item, item.document.path, loose, fallback) for item in model.installations if item.chart in OPERATOR
     ]
     if not found:
         found += _plain(model, yaml, source, fallback)
