@@ -195,6 +195,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM516", "null-of-the-chart", "warning", ()),
     ("PSM520", "incomplete-registry-override", "warning", ()),
     ("PSM521", "operand-image-pinned", "note", ()),
+    ("PSM540", "mig-configuration", "error", ()),
     ("PSM580", "floating-version", "warning", ()),
     ("PSM581", "template-label-values", "warning", ()),
     ("PSM582", "renovate-comment", "warning", ()),

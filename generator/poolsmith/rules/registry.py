@@ -9,6 +9,7 @@ from poolsmith.rules.manifests import (
     duplicate_object,
     helm_hook,
     kustomization_resource,
+    mig_configuration,
     namespace_transformer,
     node_object,
     null_of_the_chart,
@@ -31,4 +32,5 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     operator_role_widened,
     null_of_the_chart,
     renovate_comment,
+    mig_configuration,
 )
