@@ -34,7 +34,10 @@ def told(body, schema):
     return found
 
 
-@pytest.mark.parametrize("release", projected_releases())
+RECORDED = sorted({key.partition("/")[0] for key in recording("argocd_diffs")} & set(projected_releases()))
+
+
+@pytest.mark.parametrize("release", RECORDED)
 def test_each_diff_reports_what_is_forecast(release):
     schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
     recorded, asked, wrong = recording("argocd_diffs"), set(), []

@@ -10,10 +10,11 @@ from poolsmith.catalog.operands import operand_releases
 from poolsmith.drivers.image_tag import UnreadableVersionError, built_for, os_tag
 
 RELEASES = (
-    *("v24.6.1", "v24.9.2", "v25.3.0", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),
-    *("v26.3.0", "v26.3.1", "v26.3.3", "v26.7.0"),
+    *("v24.6.0", "v24.6.1", "v24.6.2", "v24.9.0", "v24.9.1", "v24.9.2"),
+    *("v25.3.0", "v25.3.1", "v25.3.2", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),
+    *("v26.3.0", "v26.3.1", "v26.3.2", "v26.3.3", "v26.7.0"),
 )
-LATER_26_3 = ("v26.3.1", "v26.3.3")
+LATER_26_3 = ("v26.3.1", "v26.3.2", "v26.3.3")
 SYSTEMS = {
     "ubuntu": ("20.04", "22.04", "24.04", "26.04"),
     "debian": ("11", "12", "13"),
@@ -98,14 +99,14 @@ def test_an_image_ends_in_its_kernel_and_system_unless_a_digest_says_all(image, 
 @pytest.mark.parametrize(
     ("os_id", "version", "tags"),
     [
-        ("ubuntu", "22.04", ["ubuntu22.04"] * 11),
-        ("debian", "12", ["debian12"] * 11),
-        ("sles", "15.6", ["sles15.6"] * 11),
-        ("rhel", "8.10", ["rhel8.10"] * 10 + ["rhel8"]),
-        ("rhel", "9.4", ["rhel9.4"] * 10 + ["rhel9"]),
-        ("rhel", "10.0", ["rhel10.0"] * 7 + ["rhel10"] * 4),
-        ("rocky", "9.4", ["rocky9.4"] * 7 + ["rocky9"] * 4),
-        ("ol", "9.4", ["ol9.4"] * 10 + ["ol9"]),
+        ("ubuntu", "22.04", ["ubuntu22.04"] * 18),
+        ("debian", "12", ["debian12"] * 18),
+        ("sles", "15.6", ["sles15.6"] * 18),
+        ("rhel", "8.10", ["rhel8.10"] * 17 + ["rhel8"]),
+        ("rhel", "9.4", ["rhel9.4"] * 17 + ["rhel9"]),
+        ("rhel", "10.0", ["rhel10.0"] * 13 + ["rhel10"] * 5),
+        ("rocky", "9.4", ["rocky9.4"] * 13 + ["rocky9"] * 5),
+        ("ol", "9.4", ["ol9.4"] * 17 + ["ol9"]),
     ],
 )
 def test_image_tags_name_the_system_as_each_release_does(os_id, version, tags):

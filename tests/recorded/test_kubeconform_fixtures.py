@@ -90,7 +90,8 @@ def test_as_many_objects_are_seen(fixtures, name):
     case = CASES[name]
     outcome = outcome_of(fixtures, case)
     skipped = len(outcome.skipped)
-    unreadable = sum(item.code.startswith("PSM0") for item in outcome.diagnostics)
+    found = [item for item in outcome.diagnostics if item.code.startswith("PSM0")]
+    unreadable = sum(item.code != "PSM004" for item in found)  # a file with a key twice is judged all the same
 
     assert outcome.checked["validated objects"] + skipped + unreadable == sum(case["summary"].values())
 
