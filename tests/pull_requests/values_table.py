@@ -309,7 +309,7 @@ def _running(cluster, ending):
     ]
 
 
-_OF_KATA = ("kataManager", "vfioManager", "sandboxDevicePlugin", "ccManager")
+_OF_KATA = ("kataManager", "vfioManager", "sandboxDevicePlugin", "ccManager", "vgpuDeviceManager")
 SWITCHED_OFF = {
     "sandboxDevicePlugin": "sandbox-device-plugin",
     "vfioManager": "vfio-manager",
