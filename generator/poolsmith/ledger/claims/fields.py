@@ -30,6 +30,7 @@ POD_FIELDS_WITHOUT_CLAIM = (
     "priority",
     "priorityClassName",
     "readinessGates",
+    "resourceClaims",
     "resources",
     "restartPolicy",
     "schedulerName",

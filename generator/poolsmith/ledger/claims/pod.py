@@ -132,8 +132,9 @@ def _had(container: Container) -> Iterator[str]:
     for text in field_texts(body, CONTAINER_FIELDS_WITHOUT_CLAIM, "field:"):
         if text != f"field:terminationMessagePath={MESSAGE_PATH}":
             yield text
-    if mapping(body.get("resources")).get("claims"):
-        yield "field:resources.claims"
+    for claim in mappings(mapping(body.get("resources")).get("claims")):
+        request = word(claim.get("request"))
+        yield f"claims:{_named(claim)}" + (f"<{request}" if request else "")
     for field in sorted(container.own.keys() - CONTEXT_FIELDS_WITHOUT_CLAIM):
         yield f"field:securityContext.{field}"
     if container.is_privileged:
@@ -184,3 +185,11 @@ def _had_by_pod(pod: Pod) -> Iterator[str]:
     for volume in pod.unmounted:
         if volume.host_path is None and source_of(volume.body) != TOKEN_VOLUME:
             yield f"volume:{source_of(volume.body)}"
+    for claim in mappings(pod.body.get("resourceClaims")):
+        yield f"claim:{_named(claim)}" + "".join(
+            f"<{key}" + (f"={value}" if isinstance(value, str) else "") for key, value in claim.items() if key != "name"
+        )
+
+
+def _named(claim: Mapping[str, Any]) -> str:
+    return word(claim.get("name")).replace("%", "%25").replace("<", "%3C")

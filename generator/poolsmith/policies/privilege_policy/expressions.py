@@ -156,6 +156,9 @@ variables.pod.spec.filter(k, !(k in {_listed(POD_FIELDS_WITHOUT_CLAIM, "  ")}
   .exists(word, k.contains(word)))
   .map(k, 'annotation:' + string(k) + '=' + string(variables.pod.metadata.annotations[k]))
 + variables.unmounted.filter(v, v.host == '').map(v, 'volume:' + v.source)
+// which devices: a claim, or the template of one
++ variables.pod.spec.?resourceClaims.orValue([]).map(c, 'claim:' + {_NAME.format("c.name")}
+    + c.filter(k, k != 'name').map(k, '<' + string(k) + (type(c[k]) == string ? '=' + string(c[k]) : '')).join(''))
 """
 
 HOLDERS = f"""\
@@ -257,7 +260,8 @@ variables.holders.map(h, {{
       )).map(k, 'field:' + string(k) + (type(h.it[k]) == string ? '=' + string(h.it[k]) : ''))
       // a file is mounted there
       .filter(t, t != 'field:terminationMessagePath={MESSAGE_PATH}')
-    + (h.it.?resources.?claims.orValue([]).size() > 0 ? ['field:resources.claims'] : [])
+    + h.it.?resources.?claims.orValue([]).map(c, 'claims:' + {_NAME.format("c.name")}
+        + (c.?request.orValue('') == '' ? '' : '<' + string(c.request)))
     + h.own.filter(k, !(k in {_listed(CONTEXT_FIELDS_WITHOUT_CLAIM, "      ")}
       )).map(k, 'field:securityContext.' + string(k))
     // ports of a pod in the network of its node
