@@ -19,10 +19,10 @@ LOCKED = {package.name: package for package in locked_packages(ROOT / "requireme
 RUN = {package.name for package in locked_packages(ROOT / "requirements-run.lock")}
 OLD_NAMES = {
     "MIT": ("MIT", "MIT License"),
-    "BSD-2-Clause": ("BSD 2-Clause License", "BSD License"),
+    "BSD-2-Clause": ("BSD 2-Clause License", "BSD License", "BSD-2-Clause"),
     "BSD-3-Clause": ("BSD", "BSD License", "BSD-3-Clause"),
-    "Apache-2.0": ("Apache 2.0", "Apache Software License"),
-    "MPL-2.0": ("MPL 2.0", "Mozilla Public License 2.0 (MPL 2.0)"),
+    "Apache-2.0": ("Apache-2.0", "Apache 2.0", "Apache Software License"),
+    "MPL-2.0": ("MPL-2.0", "MPL 2.0", "Mozilla Public License 2.0 (MPL 2.0)"),
     "PSF-2.0": ("PSF-2.0", "Python Software Foundation License"),
 }
 """What packages write that have no SPDX expression yet."""

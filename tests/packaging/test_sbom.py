@@ -35,7 +35,7 @@ def test_it_has_the_form_that_cyclonedx_asks_for():
         assert [list(one) for one in item["licenses"]] in ([["license"]], [["expression"]])
     for item in BODY["components"]:
         assert item["type"] == "library"
-        assert item["scope"] in ("required", "excluded")
+        assert item["scope"] in ("required", "optional", "excluded")
         assert all(one["alg"] == "SHA-256" and DIGEST.fullmatch(one["content"]) for one in item["hashes"])
         assert len({one["content"] for one in item["hashes"]}) == len(item["hashes"])
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _NAMESPACE = uuid.UUID("6d5d8f0a-0c5e-5f0b-9d63-2f0f3f5f6c11")
 _ROW = re.compile(r" {2}(?P<name>[a-z0-9][a-z0-9.-]*) +(?P<licence>\S.*)")
 _HEADING = "Python packages that "
-_RUNS = "run with it"
+_SCOPES = {"run with it": "required", "come with its extras": "optional"}
 _IDENTIFIER = re.compile(r"[A-Za-z0-9.-]+\+?")
 
 
@@ -77,7 +77,7 @@ def _component(package: LockedPackage, licence: str, purpose: str) -> dict[str, 
         "bom-ref": reference,
         "name": package.name,
         "version": package.version,
-        "scope": "required" if purpose == _RUNS else "excluded",
+        "scope": _SCOPES.get(purpose, "excluded"),
         "hashes": [{"alg": "SHA-256", "content": digest} for digest in package.digests],
         "licenses": [_licence(licence)],
         "purl": reference,
