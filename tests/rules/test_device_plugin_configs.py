@@ -9,7 +9,7 @@ import pytest
 from poolsmith.app import check_paths
 from poolsmith.catalog.value_paths import value_paths
 
-NAME = "device-plugin-config"
+NAMES = ("device-plugin-config", "misplaced-sharing", "plugin-configuration")
 GOOD = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n"
 WRONG = {
     "no replicas": "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu}]}}\n",
@@ -48,7 +48,7 @@ def told(tmp_path):
         for index, item in enumerate(objects):
             (tmp_path / f"{index}.yaml").write_text(json.dumps(item))
         found = check_paths(tmp_path, [tmp_path], release=release, everything=True).diagnostics
-        return [item.message for item in found if item.name == NAME]
+        return [item.message for item in found if item.name in NAMES]
 
     return judge
 
@@ -110,3 +110,31 @@ def test_defaults_that_are_nowhere_and_strategies_that_exclude_each_other(told, 
 )
 def test_what_nobody_can_tell_is_not_told(told, values, objects):
     assert told(values, *objects) == []
+
+
+def flags(**given):
+    return json.dumps({"version": "v1", "flags": given})
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (flags(renameByDefault=True), 1),
+        (flags(failRequestsGreaterThanOne=True), 1),
+        ("version: v1\nrenameByDefault: true\n", 1),
+        ("version: v1\nsharing: {renameByDefault: true}\n", 1),
+        ("version: v1\nsharing: {mps: {resources: [{name: gpu, replicas: 2, renameByDefault: true}]}}\n", 1),
+        ("version: v1\nsharing: {timeSlicing: {renameByDefault: true, resources: [{name: gpu, replicas: 2}]}}\n", 0),
+        (flags(migStrategy="single"), 0),
+    ],
+)
+def test_what_the_plugin_passes_over_is_told_wherever_it_stands(told, text, found):
+    of_operator = of_values(create=True, default="any", data={"any": text})
+
+    assert len(told(of_operator)) == found
+    assert len(told({"devicePlugin": {"enabled": False}}, of_chart(map={"any": text}))) == found
+
+
+def test_the_plugins_own_chart_needs_no_operator_beside_it(told):
+    assert len(told({}, of_chart(name="sharing"), config_map({"any": WRONG["one replica"]}))) == 1
+    assert told({}, of_chart(name="another"), config_map({"any": WRONG["one replica"]})) == []

@@ -3,52 +3,69 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import MIG_CONFIG
 from poolsmith.diagnostics.codes import compatibility as codes
 from poolsmith.diagnostics.codes import gpu_use
-from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.facts import map_pools, with_singleton, with_values
-from poolsmith.plan.mig_placements import misfit
+from poolsmith.plan.mig_checks import DEVICES, LAYOUT, check_gpu, check_known, check_own, release_tag
+from poolsmith.plan.mig_geometry import UNIFORM, groups_for, of_each_gpu
+from poolsmith.plan.mig_placements import device_ids
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, KubernetesObject, LabelSetting, PoolPlan, ValueSetting
 from poolsmith.profiles.node_pool import Workload
+from poolsmith.sources.nested import value_at
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
-    from poolsmith.catalog.gpus import GpuEntry
     from poolsmith.plan.facts import Facts
-    from poolsmith.profiles.gpu import Mig, MigDevices
+    from poolsmith.profiles.gpu import Mig
 
 WHOLE_GPU = "nvidia.com/gpu"
 MIG_STRATEGY = "MIG strategy"
-LAYOUT = "/spec/gpu/mig/layout"
-DEVICES = "/spec/gpu/mig/devices"
-_UNIFORM = re.compile(r"all-(?P<profile>\d+g\..+)\Z")
-_WITHOUT_DEVICES = ("all-disabled", "all-enabled")
+MIXED = "mixed"
+_ALL_WHOLE = "all-disabled"
+_WITHOUT_DEVICES = (_ALL_WHOLE, "all-enabled")
+_STRATEGY = ("mig", "strategy")
+_ASKED = "/spec/stack/values/mig/strategy"
+_NO_STRATEGY = "none"
 
 
 def partition_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """Layouts become node labels; layouts of one's own a MIG manager configuration for the cluster."""
     plan = map_pools(plan, lambda pool: _partition(pool, facts))
     users = [pool for pool in plan.pools if pool.profile.spec.gpu.mig is not None]
-    mixed = [pool for pool in users if pool.mig_strategy == "mixed"]
+    mixed = [pool for pool in users if pool.mig_strategy == MIXED]
     if mixed:
         origin = Derived(
             "mig",
             "a layout with several profiles needs the strategy `mixed`, which is one for the cluster",
             tuple(facts.at_pool(pool, LAYOUT) for pool in mixed),
         )
-        plan = with_values(plan, ValueSetting(("mig", "strategy"), "mixed", origin))
-    plan = map_pools(plan, lambda pool: _advertise(pool, facts, mixed=bool(mixed)))
+        plan = with_values(plan, ValueSetting(_STRATEGY, MIXED, origin))
+    asked = strategy_of_values(plan, facts)
+    sliced = [pool for pool in users if is_partitioned(pool)]
+    if sliced and asked == _NO_STRATEGY:
+        facts.report_cluster(
+            gpu_use.MIG_LAYOUT,
+            _ASKED,
+            f"under the strategy `{_NO_STRATEGY}` nobody gets slices, and pool `{sliced[0].name}` makes them",
+            help=f"remove it, or write `{MIXED}` for slices that have names of their own",
+        )
+    is_mixed = bool(mixed) or asked == MIXED
+    plan = map_pools(plan, lambda pool: _advertise(pool, facts, mixed=is_mixed))
     if users:
-        strategy = "mixed" if mixed else "single"
+        strategy = MIXED if is_mixed else "single"
         plan = with_singleton(plan, MIG_STRATEGY, strategy, mixed or users, "mig.strategy is one for the cluster")
     own = [pool for pool in users if pool.profile.spec.gpu.mig and pool.profile.spec.gpu.mig.devices]
     return _own_layouts(plan, users, own, facts) if own else plan
+
+
+def strategy_of_values(plan: ClusterPlan, facts: Facts) -> Any:
+    """What `stack.values` of a cluster with the operator ask for."""
+    return value_at(plan.cluster.spec.stack.values, _STRATEGY) if facts.release is not None else None
 
 
 def _partition(pool: PoolPlan, facts: Facts) -> PoolPlan:
@@ -64,124 +81,48 @@ def _partition(pool: PoolPlan, facts: Facts) -> PoolPlan:
             help="remove `gpu.mig`",
         )
         return pool
-    _check_gpu(pool, facts)
+    check_gpu(pool, facts)
     if mig.devices:
-        _check_own(pool, mig, facts)
-        profiles = {profile for group in mig.devices for profile in group.mig_devices}
-        several = len(profiles) > 1 or any(group.devices != "all" for group in mig.devices)
+        check_own(pool, mig, facts)
     else:
-        _check_known(pool, mig, facts)
-        several = _UNIFORM.match(mig.layout) is None and mig.layout not in _WITHOUT_DEVICES
+        check_known(pool, mig, facts)
     label = LabelSetting(MIG_CONFIG, mig.layout, "provisioner", facts.at_pool(pool, LAYOUT))
-    return replace(pool, labels=(*pool.labels, label), mig_strategy="mixed" if several else "single")
+    strategy = "single" if _is_uniform(pool, mig, facts) else MIXED
+    return replace(pool, labels=(*pool.labels, label), mig_strategy=strategy)
 
 
-def _check_gpu(pool: PoolPlan, facts: Facts) -> None:
+def is_partitioned(pool: PoolPlan) -> bool:
+    """Whether any of its GPUs are to have MIG on."""
+    mig = pool.profile.spec.gpu.mig
+    if mig is None:
+        return False
+    return any(group.mig_enabled for group in mig.devices) if mig.devices else mig.layout != _ALL_WHOLE
+
+
+def _is_uniform(pool: PoolPlan, mig: Mig, facts: Facts) -> bool:
+    """Whether the strategy `single` can tell a node's GPUs: all whole, or all in slices of one size."""
+    groups = _groups(pool, mig, facts)
+    if mig.layout in _WITHOUT_DEVICES and not mig.devices:
+        return True
+    if groups is None:
+        return UNIFORM.match(mig.layout) is not None
+    gpus = of_each_gpu(groups, pool.profile.spec.gpu.count)
+    if all(gpu is None or not gpu["mig-enabled"] for gpu in gpus):
+        return True
+    kinds = {tuple(gpu["mig-devices"]) for gpu in gpus if gpu is not None and gpu["mig-enabled"]}
+    whole = any(gpu is None or not gpu["mig-enabled"] for gpu in gpus)
+    return not whole and len(kinds) == 1 and all(len(kind) == 1 for kind in kinds)
+
+
+def _groups(pool: PoolPlan, mig: Mig, facts: Facts) -> list[dict[str, Any]] | None:
+    """The groups of GPUs of a pool's layout, as the MIG manager reads them; None where nobody knows."""
+    if mig.devices:
+        return [
+            {"devices": group.devices, "mig-enabled": group.mig_enabled, "mig-devices": dict(group.mig_devices)}
+            for group in mig.devices
+        ]
     entry = facts.catalog.gpus.find(pool.profile.spec.gpu.product)
-    if entry is not None and entry.mig is False:
-        facts.report_pool(
-            gpu_use.MIG_LAYOUT,
-            pool,
-            LAYOUT,
-            f"{entry.product} can't be partitioned with MIG",
-            help="remove `gpu.mig`; time slicing shares this GPU: `sharing: {timeSlicing: {replicas: 4}}`",
-        )
-
-
-def _check_known(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
-    known = facts.need_chart().mig_layouts
-    if mig.layout not in known:
-        facts.report_pool(
-            gpu_use.MIG_LAYOUT,
-            pool,
-            LAYOUT,
-            f"{facts.need_release().tag} has no MIG layout `{mig.layout}`",
-            help=did_you_mean(mig.layout, known) + " A layout of your own goes into `gpu.mig.devices`",
-        )
-        return
-    entry = facts.catalog.gpus.find(pool.profile.spec.gpu.product)
-    match = _UNIFORM.match(mig.layout)
-    if entry is None or not entry.mig_profiles or match is None:
-        return
-    profile = _plain(match["profile"])
-    if profile not in {_plain(known_profile) for known_profile in entry.mig_profiles}:
-        facts.report_pool(
-            gpu_use.MIG_LAYOUT,
-            pool,
-            LAYOUT,
-            f"{entry.product} has no MIG profile `{match['profile']}`",
-            help="its profiles: " + ", ".join(entry.mig_profiles),
-        )
-
-
-def _check_own(pool: PoolPlan, mig: Mig, facts: Facts) -> None:
-    if mig.layout in facts.need_chart().mig_layouts:
-        facts.report_pool(
-            gpu_use.MIG_LAYOUT,
-            pool,
-            LAYOUT,
-            f"`{mig.layout}` is a layout of the operator; one of your own needs another name",
-            help=f"call it `{pool.name}`",
-        )
-    entry = facts.catalog.gpus.find(pool.profile.spec.gpu.product)
-    for index, group in enumerate(mig.devices):
-        devices = group.devices
-        indices = isinstance(devices, list) and all(isinstance(item, int) and item >= 0 for item in devices)
-        if devices != "all" and not (indices and devices):
-            facts.report_pool(
-                gpu_use.MIG_LAYOUT,
-                pool,
-                f"{DEVICES}/{index}/devices",
-                "`devices` is neither `all` nor a list of GPU indices",
-                help="write `devices: all`, or `devices: [0, 1]`",
-            )
-        elif isinstance(devices, list) and max(devices) >= pool.profile.spec.gpu.count:
-            facts.report_pool(
-                gpu_use.MIG_LAYOUT,
-                pool,
-                f"{DEVICES}/{index}/devices",
-                f"GPU {max(devices)} does not exist; the nodes have {pool.profile.spec.gpu.count}, counted from 0",
-                help="use indices below `gpu.count`",
-            )
-        _check_counts(pool, index, group, entry, facts)
-        for profile in group.mig_devices:
-            if entry is not None and entry.mig_profiles and profile not in entry.mig_profiles:
-                facts.report_pool(
-                    gpu_use.MIG_LAYOUT,
-                    pool,
-                    f"{DEVICES}/{index}/migDevices/{profile}",
-                    f"{entry.product} has no MIG profile `{profile}`",
-                    help="its profiles: " + ", ".join(entry.mig_profiles),
-                )
-
-
-def _check_counts(pool: PoolPlan, index: int, group: MigDevices, entry: GpuEntry | None, facts: Facts) -> None:
-    """Whether a GPU has places for so many instances; profiles that it lacks are told by themselves."""
-    pointer = f"{DEVICES}/{index}/migDevices"
-    if not group.mig_enabled and group.mig_devices:
-        facts.report_pool(
-            gpu_use.MIG_LAYOUT,
-            pool,
-            pointer,
-            "MIG is off for these GPUs (`migEnabled: false`), and they are to have instances",
-            help="remove `migDevices`, or write `migEnabled: true`",
-        )
-        return
-    known = entry.mig_profiles if entry is not None else ()
-    if not known or not set(group.mig_devices) <= set(known):
-        return
-    if (why := misfit(group.mig_devices, known)) is not None:
-        facts.report_pool(
-            gpu_use.MIG_LAYOUT,
-            pool,
-            pointer,
-            f"{why} ({pool.profile.spec.gpu.product})",
-            help="ask for fewer or smaller instances",
-        )
-
-
-def _plain(profile: str) -> str:
-    return profile.replace("+", ".").replace("-", ".")
+    return groups_for(facts.catalog, mig.layout, release_tag(facts), entry, sorted(_ids(pool, facts)))
 
 
 def _advertise(pool: PoolPlan, facts: Facts, *, mixed: bool) -> PoolPlan:
@@ -191,33 +132,16 @@ def _advertise(pool: PoolPlan, facts: Facts, *, mixed: bool) -> PoolPlan:
         return replace(pool, resources=(WHOLE_GPU,))
     if not mixed:
         return replace(pool, resources=(WHOLE_GPU,) if mig.layout != "all-enabled" else ())
-    groups = [(group.mig_enabled, tuple(group.mig_devices)) for group in mig.devices] or _geometry(pool, mig, facts)
-    found = {WHOLE_GPU for enabled, _ in groups if not enabled}
+    groups = _groups(pool, mig, facts) or []
+    gpus = of_each_gpu(groups, pool.profile.spec.gpu.count) if groups else []
+    found = {WHOLE_GPU for gpu in gpus if gpu is None or not gpu["mig-enabled"]}
     found |= {
-        f"nvidia.com/mig-{_resource_name(profile)}" for enabled, profiles in groups if enabled for profile in profiles
+        f"nvidia.com/mig-{_resource_name(profile)}"
+        for gpu in gpus
+        if gpu is not None and gpu["mig-enabled"]
+        for profile in gpu["mig-devices"]
     }
     return replace(pool, resources=tuple(sorted(found, key=lambda name: (name == WHOLE_GPU, name))))
-
-
-def _geometry(pool: PoolPlan, mig: Mig, facts: Facts) -> list[tuple[bool, tuple[str, ...]]]:
-    """What one of the operator's layouts makes of the pool's GPUs."""
-    if (match := _UNIFORM.match(mig.layout)) is not None:
-        return [(True, (match["profile"],))]
-    entry = facts.catalog.gpus.find(pool.profile.spec.gpu.product)
-    wanted = pool.profile.spec.gpu.pci_device_id
-    ids = {device.id for device in entry.devices if wanted in (None, device.id)} if entry else set()
-    found = [
-        (bool(group["mig-enabled"]), tuple(group.get("mig-devices", ())))
-        for group in facts.catalog.mig_geometry.get(mig.layout, ())
-        if "device-filter" not in group or ids & _device_ids(group["device-filter"])
-    ]
-    return found if len(set(found)) == 1 else []
-
-
-def _device_ids(device_filter: str | list[str]) -> set[str]:
-    """`0x233110DE`, or a list of such, as device ids of the catalog."""
-    entries = [device_filter] if isinstance(device_filter, str) else device_filter
-    return {entry.lower().removeprefix("0x").removesuffix("10de") for entry in entries}
 
 
 def _resource_name(profile: str) -> str:
@@ -232,16 +156,9 @@ def _own_layouts(plan: ClusterPlan, users: list[PoolPlan], own: list[PoolPlan], 
         mig = pool.profile.spec.gpu.mig
         assert mig is not None
         if not mig.devices:
-            layouts[mig.layout] = facts.catalog.mig_geometry.get(mig.layout, [])
+            layouts[mig.layout] = _named(mig.layout, users, facts)
             continue
-        geometry = [
-            {
-                "devices": group.devices,
-                "mig-enabled": group.mig_enabled,
-                "mig-devices": dict(group.mig_devices),
-            }
-            for group in mig.devices
-        ]
+        geometry = _groups(pool, mig, facts)
         other = defined.setdefault(mig.layout, pool)
         if other is not pool and layouts[mig.layout] != geometry:
             facts.report_pool(
@@ -266,6 +183,38 @@ def _own_layouts(plan: ClusterPlan, users: list[PoolPlan], own: list[PoolPlan], 
         config_maps=(*plan.config_maps, KubernetesObject(file="mig-layouts.yaml", body=body, origin=origin)),
     )
     return with_values(plan, ValueSetting(("migManager", "config", "name"), name, origin))
+
+
+def _named(layout: str, users: list[PoolPlan], facts: Facts) -> list[dict[str, Any]]:
+    """One of the operator's layouts: as the release ships it, or as its MIG manager would make it for GPUs beside."""
+    shipped = _shipped(layout, facts)
+    beside: list[dict[str, Any]] = []
+    for pool in users:
+        mig = pool.profile.spec.gpu.mig
+        if mig is None or mig.layout != layout or mig.devices:
+            continue
+        made = _groups(pool, mig, facts) or []
+        ids = _ids(pool, facts)
+        if not made or any("device-filter" not in group for group in shipped) or ids <= _filtered(shipped):
+            continue
+        wanted = [f"0x{device.upper()}10DE" for device in sorted(ids - _filtered(shipped) - _filtered(beside))]
+        beside.extend({"device-filter": wanted, **group} for group in made if wanted)
+    return [*shipped, *beside]
+
+
+def _shipped(layout: str, facts: Facts) -> list[dict[str, Any]]:
+    tag = release_tag(facts)
+    return (facts.catalog.mig_layout(layout, tag) if tag else facts.catalog.mig_geometry.get(layout)) or []
+
+
+def _ids(pool: PoolPlan, facts: Facts) -> set[str]:
+    entry = facts.catalog.gpus.find(pool.profile.spec.gpu.product)
+    wanted = pool.profile.spec.gpu.pci_device_id
+    return {wanted} if wanted is not None else {device.id for device in entry.devices} if entry is not None else set()
+
+
+def _filtered(groups: list[dict[str, Any]]) -> set[str]:
+    return {device for group in groups if "device-filter" in group for device in device_ids(group["device-filter"])}
 
 
 def config_map(name: str, namespace: str, data: dict[str, str]) -> dict[str, Any]:

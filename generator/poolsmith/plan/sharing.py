@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.node_labels import DEVICE_PLUGIN_CONFIG
 from poolsmith.diagnostics.codes import gpu_use
 from poolsmith.plan.facts import map_pools, with_values
-from poolsmith.plan.mig import config_map
+from poolsmith.plan.mig import MIXED, WHOLE_GPU, config_map, is_partitioned, strategy_of_values
+from poolsmith.plan.mig_checks import LAYOUT
 from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, KubernetesObject, LabelSetting, PoolPlan, ValueSetting
 from poolsmith.profiles.node_pool import Workload
@@ -17,6 +18,7 @@ from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
+    from poolsmith.profiles.gpu import TimeSlicing
 
 DEFAULT_CONFIG = "default"
 SHARING = "/spec/sharing"
@@ -25,6 +27,7 @@ SHARING = "/spec/sharing"
 def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """One ConfigMap with a key per sharing pool; the pool's node label selects it."""
     plan = map_pools(plan, lambda pool: _share(pool, facts))
+    _check_strategy(plan, facts)
     users = [pool for pool in plan.pools if pool.device_plugin_config is not None]
     if not users:
         return plan
@@ -89,7 +92,7 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
             help="keep one of `sharing.timeSlicing` and `sharing.mps`",
         )
         return False
-    if sharing.mps is not None and pool.profile.spec.gpu.mig is not None:
+    if sharing.mps is not None and is_partitioned(pool):
         facts.report_pool(
             gpu_use.SHARING_CONTRADICTION,
             pool,
@@ -98,17 +101,66 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
             help="remove `gpu.mig`, or use `sharing.timeSlicing`",
         )
         return False
-    advertised = pool.resources
-    if sharing.time_slicing is not None and advertised and sharing.time_slicing.resource not in advertised:
+    return sharing.time_slicing is None or _check_resources(pool, sharing.time_slicing, facts)
+
+
+def _check_resources(pool: PoolPlan, slicing: TimeSlicing, facts: Facts) -> bool:
+    """Each resource once, with its replicas, and only what the pool's nodes advertise."""
+    base = f"{SHARING}/timeSlicing"
+    if (slicing.replicas is None) is not bool(slicing.resources):
+        told = "has both `replicas` and `resources`" if slicing.resources else "lacks `replicas`"
         facts.report_pool(
             gpu_use.SHARING_CONTRADICTION,
             pool,
-            f"{SHARING}/timeSlicing/resource" if sharing.time_slicing.resource != "nvidia.com/gpu" else SHARING,
-            f"this pool advertises {', '.join(advertised)}, not {sharing.time_slicing.resource}",
+            f"{base}/replicas" if slicing.resources else base,
+            f"time slicing {told}",
+            help="write `replicas: 4`, or `resources: [{resource: nvidia.com/gpu, replicas: 4}]`",
+        )
+        return False
+    names = [item.resource for item in slicing.resources]
+    twice = next((index for index, name in enumerate(names) if name in names[:index]), None)
+    if twice is not None:
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            f"{base}/resources/{twice}/resource",
+            f"{names[twice]} is shared twice",
+            help="give each resource one number of replicas",
+        )
+        return False
+    advertised = pool.resources
+    for index, name in enumerate(slicing.shared):
+        if not advertised or name in advertised:
+            continue
+        place = f"{base}/resources/{index}/resource" if slicing.resources else f"{base}/resource"
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            place if slicing.resources or name != WHOLE_GPU else SHARING,
+            f"this pool advertises {', '.join(advertised)}, not {name}",
             help=f"write `resource: {advertised[0]}`",
         )
         return False
     return True
+
+
+def _check_strategy(plan: ClusterPlan, facts: Facts) -> None:
+    """The plugin stops where MPS and `mixed` meet, and a cluster has one strategy."""
+    asking = next((pool for pool in plan.pools if pool.mig_strategy == MIXED), None)
+    if asking is None and strategy_of_values(plan, facts) != MIXED:
+        return
+    for pool in plan.pools:
+        if pool.profile.spec.sharing.mps is not None and not is_partitioned(pool):
+            facts.report_pool(
+                gpu_use.SHARING_CONTRADICTION,
+                pool,
+                f"{SHARING}/mps",
+                f"the device plugin refuses MPS under the MIG strategy `{MIXED}`, which "
+                + (f"pool `{asking.name}` needs" if asking is not None else "`stack.values` asks for")
+                + "; the strategy is one for the cluster",
+                help="share these GPUs by `sharing.timeSlicing`, or give them a cluster of their own",
+                related=((asking, LAYOUT, "asks for several profiles"),) if asking is not None else (),
+            )
 
 
 def _config(pool: PoolPlan) -> dict[str, Any]:
@@ -121,7 +173,7 @@ def _config(pool: PoolPlan) -> dict[str, Any]:
             body["renameByDefault"] = True
         if slicing.fail_requests_greater_than_one:
             body["failRequestsGreaterThanOne"] = True
-        body["resources"] = [{"name": slicing.resource, "replicas": slicing.replicas}]
+        body["resources"] = [{"name": name, "replicas": replicas} for name, replicas in slicing.shared.items()]
         return {"version": "v1", "sharing": {"timeSlicing": body}}
     assert sharing.mps is not None
     body = {"renameByDefault": True} if sharing.mps.rename_by_default else {}

@@ -8,7 +8,7 @@ from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.rules.setup.plugin_configs import CREATE, DATA, NAME, chart_configs, operator_configs
+from poolsmith.rules.setup.plugin_configs import CREATE, DATA, NAME, operator_configs
 from poolsmith.sources.pointer import join
 from poolsmith.sources.yaml_reader import YamlProblem, read_documents
 
@@ -50,8 +50,6 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if found is not None:
         yield from _made(view, found)
         yield from _judged(view, found, _version(view))
-    for configs in chart_configs(view):
-        yield from _judged(view, configs, None)
 
 
 def _made(view: SetupView, configs: PluginConfigs) -> Iterator[Finding[Location]]:
@@ -96,7 +94,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
                 place=configs.inside(str(name), text, mistake.path),
                 help=mistake.help,
             )
-        if configs.of_operator and view.value("mig.strategy") == "mixed" and shares_by_mps(config):
+        if view.value("mig.strategy") == "mixed" and shares_by_mps(config):
             yield Finding(
                 message=f"the device plugin stops at configuration `{name}`: MPS does not go with "
                 "`mig.strategy: mixed`",

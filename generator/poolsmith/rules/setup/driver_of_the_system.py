@@ -80,6 +80,8 @@ def _no_driver(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location
 
 
 def _toolkits(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
+    if view.flag("gpuCluster.deployCR"):
+        return  # its operator installs none
     enabled = view.flag("toolkit.enabled")
     nodes = [node for node in setup.nodes if not setup.is_sandboxed(node)]
     if enabled:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
-from poolsmith.catalog.node_labels import DEVICE_PLUGIN_CONFIG, MIG_CONFIG, WORKLOAD
+from poolsmith.catalog.node_labels import CC_MODE, CC_MODES, DEVICE_PLUGIN_CONFIG, MIG_CONFIG, WORKLOAD, WORKLOADS
 from poolsmith.catalog.versions import is_older
 from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.plan.mig_placements import misfit
+from poolsmith.plan.mig_placements import device_ids, misfit
 from poolsmith.rules.setup.operand_nodes import takes_operands
 from poolsmith.rules.setup.plugin_configs import operator_configs
 from poolsmith.sources.nested import value_at
@@ -30,7 +30,8 @@ RULE = RuleInfo(
     name="node-label-values",
     applies_to="setup",
     what="A node has a label of the operator with a value that the operator, the MIG manager or the device plugin does "
-    "not know: `nvidia.com/gpu.workload.config`, `nvidia.com/mig.config` or `nvidia.com/device-plugin.config`.",
+    "not know: `nvidia.com/gpu.workload.config`, `nvidia.com/mig.config`, `nvidia.com/cc.mode` or "
+    "`nvidia.com/device-plugin.config`.",
     why="An unknown workload counts as the default one, `container`. For an unknown MIG layout the node keeps what it "
     "has, and its state is `failed`. With an unknown configuration the device plugin does not start, or goes on as "
     "before.",
@@ -46,7 +47,6 @@ RULE = RuleInfo(
     ),
 )
 NEEDS = ("nodes", "values", "release")
-_WORKLOADS = ("container", "vm-passthrough", "vm-vgpu")
 _SWITCH = "sandboxWorkloads.enabled"
 _MIG_MAP = "migManager.config"
 _OFF = ("", "all-disabled", "all-enabled")
@@ -58,11 +58,12 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.is_generated:
         return  # labels and what they choose come from the same profiles
     configs = operator_configs(view)
-    layouts = _layouts(view)
+    layouts = layouts_of(view)
     for node in view.nodes or ():
         if not takes_operands(node):
             continue
         yield from _workload(node, view)
+        yield from _cc_mode(node)
         if (layout := node.labels.get(MIG_CONFIG)) and layouts is not None:
             yield from _layout(node, layout, layouts, view)
         config = node.labels.get(DEVICE_PLUGIN_CONFIG)
@@ -78,15 +79,25 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 
 def _workload(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
     asked = node.labels.get(WORKLOAD)
-    if asked is None or asked in _WORKLOADS or view.flag(_SWITCH) is not True:
+    if asked is None or asked in WORKLOADS or view.flag(_SWITCH) is not True:
         return
     default = view.value("sandboxWorkloads.defaultWorkload")
-    counts_as = default if isinstance(default, str) and default in _WORKLOADS else _WORKLOADS[0]
+    counts_as = default if isinstance(default, str) and default in WORKLOADS else WORKLOADS[0]
     yield Finding(
         message=f"the operator knows no workload `{asked}`: node `{node.name}` counts as one for `{counts_as}`",
         place=_at(node, WORKLOAD),
-        help=did_you_mean(asked, _WORKLOADS),
+        help=did_you_mean(asked, WORKLOADS),
     )
+
+
+def _cc_mode(node: SetupNode) -> Iterator[Finding[Location]]:
+    asked = node.labels.get(CC_MODE, "")
+    if asked not in ("", *CC_MODES):
+        yield Finding(
+            message=f"no CC manager knows the mode `{asked}`, for which node `{node.name}` asks: its GPUs keep theirs",
+            place=_at(node, CC_MODE),
+            help=did_you_mean(asked.lower(), CC_MODES),
+        )
 
 
 def _layout(
@@ -116,12 +127,31 @@ def _layout(
                 place=_at(node, MIG_CONFIG),
                 help="ask for fewer or smaller instances, or for another layout",
             )
+    elif entry is not None and _is_for_others(layout, entry, view):
+        yield Finding(
+            message=f"the layout `{layout}` of the release is for other GPUs than {entry.product}: those of node "
+            f"`{node.name}` stay as they are",
+            place=_at(node, MIG_CONFIG),
+            help="ask for another layout, or write one of your own",
+        )
     elif entry is not None and uniform is not None and not _has(entry, uniform["profile"]):
         yield Finding(
             message=f"{entry.product} of node `{node.name}` has no MIG profile `{uniform['profile']}`",
             place=_at(node, MIG_CONFIG),
             help="its profiles: " + ", ".join(entry.mig_profiles),
         )
+
+
+def _is_for_others(layout: str, entry: GpuEntry, view: SetupView) -> bool:
+    """Whether a shipped layout filters a product's GPUs out; profiles that a GPU lacks are told by themselves."""
+    uniform = _UNIFORM.fullmatch(layout)
+    if layout in _OFF or not entry.mig_profiles or (uniform is not None and not _has(entry, uniform["profile"])):
+        return False
+    from poolsmith.plan.mig_geometry import groups_for  # on demand
+
+    assert view.operator is not None, "NEEDS says so"
+    ids = sorted(device.id for device in entry.devices)
+    return groups_for(view.catalog, layout, view.operator.tag, entry, ids) == []
 
 
 def _is_generated(layout: str, entry: GpuEntry | None, view: SetupView) -> bool:
@@ -145,7 +175,7 @@ def _plain(profile: str) -> str:
 def _misfit(group: Any, entry: GpuEntry) -> str | None:
     """Why GPUs of a kind can't be partitioned as a group of somebody's own layout says."""
     devices = group.get("mig-devices") if isinstance(group, dict) else None
-    if not isinstance(devices, dict) or "device-filter" in group or not devices:
+    if not isinstance(devices, dict) or not devices or not _is_for(group, entry):
         return None
     if group.get("mig-enabled") is False:
         return "it has devices of GPUs for which MIG is off"
@@ -155,7 +185,19 @@ def _misfit(group: Any, entry: GpuEntry) -> str | None:
     return misfit(counts, entry.mig_profiles)
 
 
-def _layouts(view: SetupView) -> tuple[bool, Mapping[str, Any]] | None:
+def _is_for(group: dict[str, Any], entry: GpuEntry) -> bool:
+    """Whether the filter of a group names every GPU of a product."""
+    names = group.get("device-filter") or None
+    if names is None:
+        return True
+    texts = [names] if isinstance(names, str) else names
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        return False
+    ids = {device.id for device in entry.devices}
+    return bool(ids) and ids <= device_ids(texts)
+
+
+def layouts_of(view: SetupView) -> tuple[bool, Mapping[str, Any]] | None:
     """Whether somebody wrote them, and their groups by name; None where nobody can tell, or nothing reads the label."""
     if view.flag("migManager.enabled") is False or view.operator is None:
         return None

@@ -1,24 +1,21 @@
-"""The configurations of the device plugin that a cluster has: which ConfigMap, with which texts."""
+"""The configurations of the operator's device plugin that a cluster has: which ConfigMap, with which texts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
-from poolsmith.repository.declared_charts import first_document, installed_charts
 from poolsmith.sources.inner_text import InnerText
-from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import join
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from poolsmith.diagnostics import Location
     from poolsmith.rules.setup.view import Place, SetupObject, SetupView
     from poolsmith.sources.source_file import SourceFile
 
 NAME, CREATE, DATA, DEFAULT = (f"devicePlugin.config.{key}" for key in ("name", "create", "data", "default"))
-_CHART = "nvidia-device-plugin"
 
 
 @record
@@ -33,7 +30,6 @@ class PluginConfigs:
     place: Place
     named_at: Location
     default: str = ""
-    of_operator: bool = True
     written: Callable[[str], tuple[SourceFile, str] | None] = lambda _: None
     """From a pointer below what holds the texts to what it is written in."""
 
@@ -85,27 +81,6 @@ def operator_configs(view: SetupView) -> PluginConfigs | None:
     )
 
 
-def chart_configs(view: SetupView) -> Iterator[PluginConfigs]:
-    """Those of the plugin's own chart, `config.map` with `config.default`."""
-    for item in view.objects:
-        for chart in installed_charts(item, view):
-            values = first_document(chart.values)
-            texts = value_at(values, ("config", "map"))
-            if chart.name != _CHART or chart.partial or not isinstance(texts, dict) or not texts:
-                continue
-            default = value_at(values, ("config", "default"))
-            whole = isinstance(chart.values, str)
-            place = _below(item, chart.pointer if whole else f"{chart.pointer}/config/map", whole=whole)
-            yield PluginConfigs(
-                shown=f"the chart {_CHART} of {item.name}",
-                texts=texts,
-                place=place,
-                named_at=item.place(chart.pointer if whole else f"{chart.pointer}/config/default"),
-                default=default if isinstance(default, str) else "",
-                of_operator=False,
-            )
-
-
 def _config_map(view: SetupView, name: str) -> SetupObject | None:
     namespaces = (None, view.namespace)
     for item in view.of_kind("ConfigMap", ""):
@@ -124,9 +99,9 @@ def _texts(item: SetupObject) -> dict[str, Any]:
     return found
 
 
-def _below(item: SetupObject, top: str, *, whole: bool = False) -> Place:
+def _below(item: SetupObject, top: str) -> Place:
     def place(pointer: str, note: str | None = None) -> Location:
-        return item.place(top if whole else top + pointer, note)
+        return item.place(top + pointer, note)
 
     return place
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.rules.setup import (
+    config_of_another_namespace,
     device_plugin_config,
     driver_and_gpu,
     driver_coverage,
@@ -14,7 +15,9 @@ from poolsmith.rules.setup import (
     kubelet_elsewhere,
     label_of_nobody,
     label_with_two_writers,
+    mig_strategy,
     mig_without_reboot,
+    misplaced_sharing,
     mixed_container_runtimes,
     namespace_refuses_operands,
     no_driver_image,
@@ -64,6 +67,9 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     label_with_two_writers,
     one_device_plugin,
     device_plugin_config,
+    misplaced_sharing,
+    config_of_another_namespace,
+    mig_strategy,
     mig_without_reboot,
     kubelet_elsewhere,
     namespace_refuses_operands,
