@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 
+from poolsmith.app import check_paths
 from poolsmith.catalog import Catalog, store
 from poolsmith.catalog.chart_import import chart_entry
 from support.recordings import recording
@@ -74,6 +77,12 @@ def test_default_components_are_those_that_the_charts_ship(compat, tag):
     assert chart.default(("toolkit", "version")) == components["container_toolkit"]
 
 
+SINCE_THE_FACTS = {
+    "RTX PRO 6000 Blackwell Workstation Edition",
+    "RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+}
+
+
 @pytest.fixture(scope="module")
 def compat():
     return recording("facts")
@@ -92,7 +101,8 @@ def test_every_gpu_of_the_facts_is_in_the_catalog_as_they_say(compat):
             assert {device.id: device.resource for device in entry.devices if device.resource} == {
                 str(key): value.split(" ")[0] for key, value in resources.items() if value != "unknown"
             }
-    assert len(CATALOG.gpus.entries) == len(compat["gpus"]["list"])
+    known = {CATALOG.gpus.find(fact["product"]).product for fact in compat["gpus"]["list"]}
+    assert {entry.product for entry in CATALOG.gpus.entries} - known == SINCE_THE_FACTS
 
 
 def test_architectures_have_the_kernel_modules_of_the_facts(compat):
@@ -109,6 +119,24 @@ def test_architectures_have_the_kernel_modules_of_the_facts(compat):
 
 def test_layouts_have_the_geometry_of_the_newest_static_file(upstream):
     assert CATALOG.mig_geometry == mig_config(upstream("gpu-operator/v26.7.0"))["mig-configs"]
+
+
+@pytest.mark.parametrize("tag", ["v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0"])
+def test_layouts_have_the_geometry_of_their_release(upstream, tag):
+    shipped = mig_config(upstream(f"gpu-operator/{tag}"))["mig-configs"]
+
+    assert {name: CATALOG.mig_layout(name, tag) for name in shipped} == shipped
+
+
+@pytest.mark.parametrize("tag", ["v24.6.1", "v25.3.4", "v26.7.0"])
+def test_nothing_is_found_in_the_layouts_that_the_operator_ships(upstream, tag, tmp_path):
+    body = {"version": "v1", **mig_config(upstream(f"gpu-operator/{tag}"))}
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "own"}}
+    (tmp_path / "layouts.yaml").write_text(json.dumps({**made, "data": {"config.yaml": json.dumps(body)}}))
+
+    assert "mig-configuration" not in {
+        item.name for item in check_paths(tmp_path, [tmp_path], everything=True).diagnostics
+    }
 
 
 def test_layout_names_grow_line_by_line_as_the_facts_say(compat):
@@ -162,7 +190,7 @@ def test_toolkit_environments_are_those_of_the_distributions_pages(compat):
 
 
 def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(upstream):
-    from poolsmith.plan.coco import cc_runtime
+    from poolsmith.plan.sandboxes.cc_runtime import cc_runtime
 
     folder = upstream("confidential-containers/v0.7.0")
     sample = read(folder / "ccruntime-base.yaml")
@@ -173,15 +201,15 @@ def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(upstream):
     for node, key in ((config, "payloadImage"), (config["preInstall"], "image"), (config["postUninstall"], "image")):
         name = node[key].partition(":")[0]
         node[key] = f"{name}:{tags[name]}"
-    generated = cc_runtime(CATALOG.sandbox["cocoOperator"], {"nvidia.com/gpu.workload.config": "vm-passthrough"})
+    generated = cc_runtime(CATALOG.sandboxes.coco_operator, {"nvidia.com/gpu.workload.config": "vm-passthrough"})
     sample["spec"]["ccNodeSelector"] = generated["spec"]["ccNodeSelector"]
 
     assert generated == sample
 
 
-@pytest.mark.parametrize("release", CATALOG.device_plugin["devicePlugin"]["releases"])
+@pytest.mark.parametrize("release", ("v0.15.1", "v0.17.1", "v0.20.0"))
 def test_the_device_plugin_is_the_one_of_its_static_manifest(upstream, release):
-    from poolsmith.plan.device_plugin_stack import _daemon_set
+    from poolsmith.plan.hand_installed.daemon_set import plain_daemon_set
 
     (manifest,) = [
         document
@@ -190,10 +218,10 @@ def test_the_device_plugin_is_the_one_of_its_static_manifest(upstream, release):
         if document
     ]
     theirs = manifest["spec"]["template"]["spec"]
-    generated = _daemon_set(
+    generated = plain_daemon_set(
         image=f"{CATALOG.device_plugin['devicePlugin']['image']}:{release}",
         namespace="kube-system",
-        folder=CATALOG.device_plugin["devicePlugin"]["socketFolder"],
+        folder="/var/lib/kubelet/device-plugins",
         affinity={},
         tolerations=theirs["tolerations"],
         secrets=[],

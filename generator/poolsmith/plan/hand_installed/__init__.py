@@ -1,0 +1,1 @@
+"""Passes for a cluster without the operator: the hand-installed stack."""
