@@ -157,7 +157,7 @@ def test_a_child_says_whose_it_is_and_when_it_exists():
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_kata_plugin_discovers_features_in_a_privileged_pod_since_26_3(release):
-    pods = child_pods(release, [kata()])
+    pods = child_pods(release, [kata(ENABLE_GFD="true")])
 
     if release < "v26.3":
         assert pods == ()
@@ -184,31 +184,45 @@ def test_the_kata_plugin_discovers_features_in_a_privileged_pod_since_26_3(relea
     ],
 )
 def test_the_kata_plugins_pod_takes_a_gpu_by_its_alias(variables, image, device):
-    container = named(child_pods("v26.7.0", [kata(**variables)]), "gfd-*")["spec"]["containers"][0]
+    container = named(child_pods("v26.7.0", [kata(ENABLE_GFD="1", **variables)]), "gfd-*")["spec"]["containers"][0]
 
     assert container["image"] == image
     assert container["resources"] == {"requests": {device: 1}, "limits": {device: 1}}
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "text"),
-    [
-        ("DaemonSet", "nvidia-sandbox-device-plugin-daemonset", "feature discovery"),
-        ("Deployment", "nvidia-dra-driver-controller", "ComputeDomains"),
-        ("DaemonSet", "nvidia-dra-driver-kubelet-plugin", "MPS"),
-    ],
-)
-def test_what_others_create_is_said_to_be_unknown(kind, name, text):
-    parent = {**device_plugin(name, "ctr"), "kind": kind}
+@pytest.mark.parametrize(("gates", "unknown"), [("MPSSupport=true", 1), ("MPSSupport=false", 0), (None, 0)])
+def test_the_daemons_of_mps_are_unknown_where_their_gate_is_open(gates, unknown):
+    variables = {} if gates is None else {"FEATURE_GATES": gates}
+    parent = device_plugin("nvidia-dra-driver-kubelet-plugin", "gpus", **variables)
 
     assert child_pods("v26.7.0", [parent]) == ()
-    assert [line for line in unknown_children("v26.7.0", [parent]) if text in line and f"{kind}/{name}" in line]
+    found = unknown_children("v26.7.0", [parent])
+    assert len(found) == unknown
+    assert all("MPS" in line and "DaemonSet/nvidia-dra-driver-kubelet-plugin" in line for line in found)
 
 
-def test_an_older_sandbox_plugin_creates_nothing():
+def test_the_controller_makes_the_daemons_of_each_compute_domain():
+    parent = {**device_plugin("nvidia-dra-driver-controller", "compute-domain"), "kind": "Deployment"}
+
+    (pod,) = child_pods("v26.7.0", [parent])
+
+    assert unknown_children("v26.7.0", [parent]) == ()
+    assert pod["metadata"]["name"] == "computedomain-daemon-*"
+    assert pod["spec"]["containers"][0]["image"] == "registry.example/plugin:v1"
+    assert pod["spec"]["serviceAccountName"] == "compute-domain-daemon-service-account"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_plugin_for_virtual_machines_creates_nothing(release):
     parent = device_plugin("nvidia-sandbox-device-plugin-daemonset", "nvidia-sandbox-device-plugin-ctr")
 
-    assert unknown_children("v25.10.1", [parent]) == ()
+    assert (child_pods(release, [parent]), unknown_children(release, [parent])) == ((), ())
+
+
+@pytest.mark.parametrize(("release", "made"), [("v26.3.0", 1), ("v26.3.1", 0), ("v26.3.3", 0), ("v26.7.0", 0)])
+def test_the_kata_plugin_discovers_nothing_unless_told_to_from_its_second_version_on(release, made):
+    assert len(child_pods(release, [kata()])) == made
+    assert len(child_pods(release, [kata(ENABLE_GFD="0")])) == made
 
 
 def test_of_another_release_only_is_known_who_creates_something():
@@ -231,8 +245,10 @@ def test_every_container_that_a_rule_names_is_in_the_operands_of_its_release(rel
 
 
 def without_switch(item):
-    """The operand, told nothing about work to try."""
+    """The operand, told nothing about work to try, and to discover features."""
     if item["kind"] == "DaemonSet":
+        for container in item["spec"]["template"]["spec"]["containers"]:
+            container["env"] = [*container.get("env", ()), {"name": "ENABLE_GFD", "value": "true"}]
         for container in item["spec"]["template"]["spec"].get("initContainers", ()):
             container["env"] = [entry for entry in container.get("env", ()) if entry["name"] != "WITH_WORKLOAD"]
     return item
@@ -283,7 +299,7 @@ def test_in_confidential_mode_the_policy_takes_the_other_runtime_classes(kata_po
 
 @pytest.fixture
 def kata_pod_claims():
-    (pod,) = child_pods("v26.7.0", [kata(GFD_IMAGE="registry.example/gfd:v1")])
+    (pod,) = child_pods("v26.7.0", [kata(ENABLE_GFD="true", GFD_IMAGE="registry.example/gfd:v1")])
     ((_, texts),) = claim_table([pod], lambda *_: True).identities.items()
     return texts
 

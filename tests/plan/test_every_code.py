@@ -20,11 +20,22 @@ KATA = {
     "gpu": "{product: NVIDIA-A10, count: 1}",
     "acknowledge": "[{fact: iommu}, {fact: acs}, {fact: nouveau-off}]",
 }
+SEALED = {
+    "driver": None,
+    "workload": "kata-confidential",
+    "gpu": "{product: H100 SXM5 80GB, count: 8}",
+    "sandbox": "{tee: snp}",
+}
+MANAGER = "vgpuManager: {repository: registry.example.com/vgpu, version: 580.82.07}"
+HOST = {**KATA, "workload": "vm-vgpu", "driver": f"{{{MANAGER}}}"}
+CDI = {"acknowledge": "[{fact: cdi-runtime}]"}
+ERA_LEFT = {"acknowledge": "[{fact: sandbox-era-left}]"}
 V24_6, V24_9, V25_3, V25_10, V26_7 = (
     {"stack": f"{{release: {tag}}}"} for tag in ("v24.6.1", "v24.9.2", "v25.3.4", "v25.10.1", "v26.7.0")
 )
 MANUAL = {"stack": "{kind: device-plugin, release: v0.17.1}"}
 PREINSTALLED = {"driver": "{source: preinstalled}"}
+A100 = "product: NVIDIA-A100-SXM4-80GB, count: 2"
 MIXED = {"acknowledge": "[{fact: mixed-runtimes}]"}
 RHEL = {"os": '{id: rhel, version: "9.4"}'}
 K3S = {"kubernetes": '{version: "1.33", distribution: k3s}'}
@@ -34,6 +45,13 @@ STARTING = "{autoscaled: true, startupTaints: [{key: readiness.k8s.io/gpu, effec
 
 def stack(text):
     return {"stack": text}
+
+
+def claims(more=""):
+    return {
+        "kubernetes": '{version: "1.34.2", distribution: kubeadm}',
+        **stack(f"{{kind: gpu-cluster, release: v26.7.0{more}}}"),
+    }
 
 
 def signed(text):
@@ -52,7 +70,7 @@ FAILING = [
     ("PSM201", stack("{«release: v26.9.9}"), {}, HERE, "known, and supported: `v26.3.0`"),
     (
         "PSM201",
-        stack("{kind: device-plugin, «release: v0.17.2}"),
+        stack("{kind: device-plugin, «release: v0.17.9}"),
         {"a": PREINSTALLED},
         HERE,
         "v0.17.1",
@@ -63,6 +81,13 @@ FAILING = [
         {"a": PREINSTALLED},
         HERE,
         "4.1.1-4.0.4",
+    ),
+    (
+        "PSM160",
+        MANUAL,
+        {"a": {**PREINSTALLED, "gpu": f"{{{A100}, mig: {{«layout: all-1g.10gb}}}}"}},
+        HERE,
+        "fact: mig-partitions",
     ),
     ("PSM202", {}, {"a": {"os": '{«id: ubunut, version: "22.04"}'}}, HERE, "did you mean `ubuntu`"),
     ("PSM202", {}, {"a": {"os": '{id: ubuntu, «version: "21.10"}'}}, HERE, "os.imageTag"),
@@ -123,10 +148,18 @@ FAILING = [
         HERE,
         "k3s runs `containerd`",
     ),
-    ("PSM206", {}, {"a": KATA}, "a.yaml:8:3", "leave the pool out"),
-    ("PSM206", {}, {"a": {**KATA, "«workload": "vm-vgpu"}}, HERE, "leave the pool out"),
-    ("PSM206", {}, {"a": {**KATA, "«workload": "kata-confidential"}}, HERE, "leave the pool out"),
-    ("PSM206", V24_9, {"a": {**KATA, "«sandbox": "{tee: snp}"}}, HERE, "sandbox.tee"),
+    ("PSM130", {}, {"a": {**KATA, "«workload": "vm-vgpu"}}, HERE, "vgpuManager"),
+    ("PSM130", {}, {"a": {**HOST, "«arch": "arm64"}}, HERE, "amd64"),
+    ("PSM130", {}, {"a": {**HOST, "«secureBoot": "true"}}, HERE, "turn it off"),
+    ("PSM130", {}, {"a": {**HOST, "gpu": "{«product: A10G, count: 1}"}}, HERE, "pass it through"),
+    (
+        "PSM130",
+        V25_10,
+        {"a": {**HOST, "driver": f"{{{MANAGER}, «kernelModuleConfig: {{name: modules, files: [nvidia.conf]}}}}"}},
+        HERE,
+        "remove it",
+    ),
+    ("PSM131", {}, {"a": {**HOST, "gpu": "{product: NVIDIA-A10, count: 1, vgpu: {«layout: A40-12Q}}"}}, HERE, "A10"),
     (
         "PSM207",
         {"kubernetes": '{version: "1.33", distribution: rke2}', **V26_7},
@@ -353,7 +386,12 @@ FAILING = [
         "2.1 and later",
     ),
     ("PSM228", values("{cdi: {nriPluginEnabled: true}}"), {"a": {"runtime": "{«name: docker}"}}, HERE, "cri-o"),
-    ("PSM230", V24_6, {"a": KATA}, "a.yaml:8:3", "leave the pool out"),
+    ("PSM140", {**claims(), "kubernetes": '{«version: "1.33", distribution: kubeadm}'}, {"a": CDI}, HERE, "1.34.2"),
+    ("PSM141", claims(", «upgradingFrom: v26.3.3"), {"a": CDI}, HERE, "a new cluster"),
+    ("PSM142", claims(", draDriver: {featureGates: {«DynamicMig: true}}"), {"a": CDI}, HERE, "DynamicMIG"),
+    ("PSM143", claims(), {"a": {**CDI, "gpu": "{product: L40S, count: 1, «multiNodeNvlink: true}"}}, HERE, "GB200"),
+    ("PSM190", stack("{release: v26.3.3, «upgradingFrom: v25.10.1}"), {"a": KATA}, HERE, "uninstall kata-deploy"),
+    ("PSM230", V24_6, {"a": KATA}, "a.yaml:8:3", "pin one of v26.3.0"),
     (
         "PSM231",
         V24_9,
@@ -365,6 +403,28 @@ FAILING = [
     ("PSM231", V24_9, {"a": {**KATA, "sandbox": "{«runtimeClass: nvidia}"}}, HERE, "another name"),
     ("PSM231", V24_9, {"a": {**KATA, "runtime": "{name: containerd, «config: /opt/c.toml}"}}, HERE, "/etc/containerd"),
     ("PSM231", V25_3, {"a": {**KATA, "«arch": "arm64"}}, HERE, "amd64"),
+    ("PSM231", V24_9, {"a": {**KATA, "sandbox": "{«gpusPerPod: 2}"}}, HERE, "gpusPerPod: 1"),
+    ("PSM231", {}, {"a": {**KATA, "sandbox": "{«gpusPerPod: 2}"}}, HERE, "up to 1"),
+    ("PSM231", {}, {"a": {**KATA, "sandbox": "{«runtimeClass: kata-nvidia-gpu}"}}, HERE, "kata-qemu-nvidia-gpu"),
+    ("PSM231", {}, {"a": {**KATA, "«arch": "arm64"}}, HERE, "amd64"),
+    (
+        "PSM231",
+        {"kubernetes": '{version: "1.33", distribution: talos}'},
+        {"a": {**KATA, "os": '{«id: talos, version: "1.13"}'}},
+        HERE,
+        "another system",
+    ),
+    ("PSM231", {}, {"a": {**KATA, "sandbox": "{«tee: snp}"}}, HERE, "kata-confidential"),
+    ("PSM231", {}, {"a": {**KATA, "sandbox": '{«ccMode: "on"}'}}, HERE, "kata-confidential"),
+    ("PSM231", {}, {"a": {**SEALED, "sandbox": None}}, "a.yaml:8:3", "tee: snp"),
+    ("PSM231", V25_10, {"a": {**SEALED, "sandbox": "{«tee: tdx}"}}, HERE, "snp"),
+    ("PSM231", {}, {"a": {**SEALED, "sandbox": '{tee: snp, «ccMode: "off"}'}}, HERE, 'ccMode: "on"'),
+    ("PSM231", {}, {"a": {**SEALED, "sandbox": "{tee: snp, «ccMode: devtools}"}}, HERE, "ppcie"),
+    ("PSM231", {}, {"a": {**SEALED, "gpu": "{«product: NVIDIA-A10, count: 1}"}}, HERE, "hopper"),
+    ("PSM231", V24_9, {"a": {**SEALED, "gpu": "{«product: H200 NVL, count: 1}"}}, HERE, "v26.3.0"),
+    ("PSM231", {}, {"a": {**SEALED, "sandbox": "{tee: snp, «gpusPerPod: 4}"}}, HERE, "gpusPerPod: 8"),
+    ("PSM231", {}, {"a": {**SEALED, "«sandbox": "{tee: snp, gpusPerPod: 8}"}}, HERE, "ccMode: ppcie"),
+    ("PSM231", {}, {"a": {**SEALED, "sandbox": "{tee: snp, «ccMode: ppcie}"}}, HERE, 'ccMode: "on"'),
     ("PSM231", stack("{release: v25.3.4, «upgradingFrom: v24.9.2}"), {"a": KATA}, HERE, "a new cluster"),
     (
         "PSM231",
@@ -391,7 +451,7 @@ FAILING = [
         V24_9,
         {"a": {**KATA, "acknowledge": "[{fact: iommu}]"}},
         "a.yaml:8:3",
-        "acknowledge: [{fact: acs}]",
+        "acknowledge: [{fact: acs}, {fact: nouveau-off}]",
     ),
     ("PSM233", V24_9, {"a": {}, "b": KATA}, "b.yaml:8:3", "delete driver pods"),
     ("PSM248", {}, {"a": PREINSTALLED, "b": {}}, "a.yaml:3:12", "nodes.names"),
@@ -447,6 +507,56 @@ FAILING = [
         {"a": {"gpu": "{product: A30, count: 2, mig: {«layout: all-1g.6gb, devices: [{migDevices: {1g.6gb: 4}}]}}"}},
         HERE,
         "call it `a`",
+    ),
+    (
+        "PSM240",
+        {},
+        {
+            "a": {
+                "gpu": "{product: A30, count: 2, mig: {layout: own, devices: [{devices: all, migDevices: {1g.6gb: 4}}, "
+                "{«devices: [1], migEnabled: false}]}}"
+            }
+        },
+        HERE,
+        "each GPU in one group",
+    ),
+    (
+        "PSM240",
+        stack("{release: v25.3.4}"),
+        {"a": {"gpu": "{product: H200 NVL, count: 2, mig: {«layout: all-1g.24gb}}"}},
+        HERE,
+        "its profiles",
+    ),
+    (
+        "PSM240",
+        stack("{release: v25.3.4}"),
+        {"a": {"gpu": "{product: H100 SXM5 94GB, count: 2, mig: {«layout: all-balanced}}"}},
+        HERE,
+        "another name",
+    ),
+    (
+        "PSM150",
+        {},
+        {
+            "a": {
+                "gpu": "{product: A30, count: 2, mig: {layout: own, «devices: [{devices: [1], migDevices: "
+                "{1g.6gb: 4}}]}}"
+            }
+        },
+        HERE,
+        "migEnabled: false",
+    ),
+    (
+        "PSM150",
+        {},
+        {
+            "a": {
+                "gpu": "{product: A30, count: 2, mig: {layout: own, devices: [{devices: all, migDevices: {1g.6gb: 4}}, "
+                "{«devices: [1], migDevices: {2g.12gb: 2}}]}}"
+            }
+        },
+        HERE,
+        "each GPU in one group",
     ),
     (
         "PSM241",
@@ -608,7 +718,7 @@ FAILING = [
     (
         "PSM254",
         MANUAL,
-        {"a": {**PREINSTALLED, "«sharing": "{mps: {replicas: 2}}"}},
+        {"a": {**PREINSTALLED, "«workload": "kata"}},
         HERE,
         "kind: operator",
     ),
@@ -736,6 +846,17 @@ OF_THE_PREDICTION = ("PSM258", "PSM259", "PSM329")
 
 # code, cluster, pools: the nearest profile that is sound
 PASSING = [
+    (
+        "PSM160",
+        MANUAL,
+        {
+            "a": {
+                **PREINSTALLED,
+                "gpu": f"{{{A100}, mig: {{layout: all-1g.10gb}}}}",
+                "acknowledge": "[{fact: mig-partitions}]",
+            }
+        },
+    ),
     ("PSM201", MANUAL, {"a": PREINSTALLED}),
     ("PSM202", {}, {"a": {"os": '{id: mylinux, version: "7", imageTag: mylinux7}'}}),
     (
@@ -756,7 +877,12 @@ PASSING = [
         },
     ),
     ("PSM205", {}, {"a": {"runtime": "{name: cri-o}"}}),
-    ("PSM206", V24_9, {"a": KATA}),
+    ("PSM130", {}, {"a": HOST}),
+    ("PSM140", claims(), {"a": CDI}),
+    ("PSM141", claims(), {"a": CDI}),
+    ("PSM142", claims(", draDriver: {featureGates: {DynamicMIG: true}}"), {"a": CDI}),
+    ("PSM143", claims(), {"a": {**CDI, "gpu": "{product: GB200, count: 1, multiNodeNvlink: true}", "arch": "arm64"}}),
+    ("PSM131", {}, {"a": {**HOST, "gpu": "{product: NVIDIA-A10, count: 1, vgpu: {layout: A10-12Q}}"}}),
     (
         "PSM207",
         {"kubernetes": '{version: "1.33", distribution: rke2}', **V26_7},
@@ -811,8 +937,12 @@ PASSING = [
     ("PSM226", MIXED, {"a": PREINSTALLED, "b": {**RHEL, **PREINSTALLED, "runtime": "{name: cri-o}"}}),
     ("PSM227", K3S, {"a": {"runtime": f"{{name: containerd, config: {K3S_FOLDER}/config.toml}}"}}),
     ("PSM228", values("{cdi: {nriPluginEnabled: true}}"), {"a": {"runtime": '{name: containerd, version: "2.1"}'}}),
+    ("PSM190", {**stack("{release: v26.3.3, upgradingFrom: v25.10.1}"), **ERA_LEFT}, {"a": KATA}),
+    ("PSM190", stack("{release: v26.7.0, upgradingFrom: v26.3.3}"), {"a": KATA}),
     ("PSM230", V24_9, {"a": KATA}),
     ("PSM231", V24_9, {"a": KATA, "b": {}}),
+    ("PSM231", {}, {"a": SEALED, "b": KATA, "c": {}}),
+    ("PSM231", {}, {"a": {**SEALED, "sandbox": "{tee: tdx, gpusPerPod: 8, ccMode: ppcie}"}}),
     (
         "PSM232",
         V24_9,
@@ -831,6 +961,16 @@ PASSING = [
         {
             "a": {
                 "gpu": "{product: A100 SXM4 80GB, count: 2, mig: {layout: own, devices: [{devices: [0, 1], migDevices: {1g.10gb: 7}}]}}"
+            }
+        },
+    ),
+    (
+        "PSM150",
+        {},
+        {
+            "a": {
+                "gpu": "{product: A30, count: 2, mig: {layout: own, devices: [{devices: [0], migEnabled: false}, "
+                "{devices: [1], migDevices: {1g.6gb: 4}}]}}"
             }
         },
     ),

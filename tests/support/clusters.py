@@ -111,28 +111,33 @@ def catalog():
     return Catalog()
 
 
+def resolve_in(root, catalog, cluster=None, pools=None):
+    """What `prod` resolves to, its profiles written below a folder: see the fixture."""
+    pools = {"a": {}} if pools is None else pools
+    folder = root / "profiles" / "prod"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    (folder / "cluster.yaml").write_text(profile("Cluster", "prod", {**CLUSTER, **(cluster or {})}))
+    for name, spec in pools.items():
+        (folder / f"{name}.yaml").write_text(profile("NodePool", name, {**POOL, **spec}))
+    tree = InputTree(root)
+    fleet = find_fleet(tree)
+    loaded = load_cluster(tree, fleet.clusters[0], load_bases(tree, fleet.bases))
+    assert not loaded.problems, [f"{item.primary.span}: {item.message}" for item in loaded.problems]
+    resolved = resolve_cluster(loaded, catalog)
+    errors = []
+    if resolved.plan is not None:
+        errors = predicted_errors(Predictions(catalog).of(resolved.plan, loaded), loaded)
+    return Outcome(resolved.plan, (*resolved.diagnostics, *errors), loaded)
+
+
 @pytest.fixture
 def resolve(tmp_path, catalog):
     """Resolve a cluster `prod`: fields of its spec over the defaults, and fields of pools by name."""
 
     def run(cluster=None, pools=None):
-        pools = {"a": {}} if pools is None else pools
-        folder = tmp_path / "profiles" / "prod"
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.iterdir():
-            old.unlink()
-        (folder / "cluster.yaml").write_text(profile("Cluster", "prod", {**CLUSTER, **(cluster or {})}))
-        for name, spec in pools.items():
-            (folder / f"{name}.yaml").write_text(profile("NodePool", name, {**POOL, **spec}))
-        tree = InputTree(tmp_path)
-        fleet = find_fleet(tree)
-        loaded = load_cluster(tree, fleet.clusters[0], load_bases(tree, fleet.bases))
-        assert not loaded.problems, [f"{item.primary.span}: {item.message}" for item in loaded.problems]
-        resolved = resolve_cluster(loaded, catalog)
-        errors = []
-        if resolved.plan is not None:
-            errors = predicted_errors(Predictions(catalog).of(resolved.plan, loaded), loaded)
-        return Outcome(resolved.plan, (*resolved.diagnostics, *errors), loaded)
+        return resolve_in(tmp_path, catalog, cluster, pools)
 
     return run
 

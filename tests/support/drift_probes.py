@@ -5,7 +5,8 @@ And what it made of them: which fields it dropped, changed or added.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -32,6 +33,22 @@ def defined_kinds(release: str) -> tuple[str, ...]:
     """Those that are delivered, of what a release defines."""
     names = {item["spec"]["names"]["kind"] for item in definitions(release)}
     return tuple(kind for kind in KINDS if kind in names)
+
+
+def of_other_definitions(releases: Iterable[str]) -> tuple[str, ...]:
+    """One release, the newest, of all whose definitions differ in descriptions alone: a server can't tell them apart."""
+    found = {json.dumps([_without_prose(item["spec"]) for item in definitions(tag)]): tag for tag in releases}
+    return tuple(found.values())
+
+
+def _without_prose(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {
+            key: _without_prose(value)
+            for key, value in sorted(node.items())
+            if not (key == "description" and isinstance(value, str))
+        }
+    return [_without_prose(item) for item in node] if isinstance(node, list) else node
 
 
 def probes(release: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -20,7 +20,9 @@ from poolsmith.catalog.platforms import (
 )
 from poolsmith.catalog.releases import Releases, releases_from
 from poolsmith.catalog.runtimes import Runtimes, runtimes_from
+from poolsmith.catalog.sandboxes import Sandboxes, sandboxes_from
 from poolsmith.catalog.scheduling import Scheduling, scheduling_from
+from poolsmith.catalog.versions import covers
 
 
 class Catalog:
@@ -76,13 +78,21 @@ class Catalog:
 
     @cached_property
     def mig_geometry(self) -> dict[str, list[dict[str, Any]]]:
-        """Layout name to the MIG manager's configuration of it."""
+        """Layout name to the MIG manager's configuration of it, as the newest release ships it."""
         layouts: dict[str, list[dict[str, Any]]] = store.read_yaml("mig_layouts.yaml")["layouts"]
         return layouts
 
+    def mig_layout(self, name: str, release: str) -> list[dict[str, Any]] | None:
+        """The MIG manager's configuration of a layout, as a release ships it; None where it ships none."""
+        chart = self.chart(self.releases.chart_name, release)
+        if chart is None or name not in chart.mig_layouts:
+            return None
+        earlier: list[dict[str, Any]] = store.read_yaml("mig_layouts.yaml")["earlier"].get(name, [])
+        return next((item["groups"] for item in earlier if covers(item, release)), self.mig_geometry.get(name))
+
     @cached_property
-    def sandbox(self) -> dict[str, Any]:
-        return store.read_yaml("sandbox.yaml")
+    def sandboxes(self) -> Sandboxes:
+        return sandboxes_from(store.read_yaml("sandbox.yaml"))
 
     @cached_property
     def scheduling(self) -> Scheduling:

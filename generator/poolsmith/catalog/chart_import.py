@@ -139,12 +139,12 @@ def _value_paths(
     paths: dict[str, dict[str, Any]] = {}
     for path, value in _declared(values):
         paths[path] = {"declared": True, "type": _type(value), "referenced": references is None}
-    read = _with_parents(references.read | conditions if references is not None else conditions)
+    read = _with_parents(references.all_read | conditions if references is not None else conditions)
     for path in read:
         paths.setdefault(path, {"declared": False})["referenced"] = True
     if references is not None:
         for path, fact in paths.items():
-            fact["referenced"] = fact["referenced"] or _inside_read(path, references.read, read)
+            fact["referenced"] = fact["referenced"] or _inside_read(path, references, read)
     for alias in aliases:
         paths |= _subchart_paths(alias, files)
     return paths
@@ -177,12 +177,14 @@ def _type(value: Any) -> str:
     return _TYPES.get(type(value), "any")
 
 
-def _inside_read(path: str, read: set[str], parents: set[str]) -> bool:
-    """Below a mapping that is written as a whole: read itself, and no child of it by name."""
+def _inside_read(path: str, references: References, parents: set[str]) -> bool:
+    """Below a mapping that is written as a whole, or gone through: read itself, and no child of it by name."""
     steps = path.split(".")
     for length in range(len(steps) - 1, 0, -1):
         above = ".".join(steps[:length])
-        if above in read:
+        if above in references.ranged:
+            return True
+        if above in references.read:
             return not any(other.startswith(f"{above}.") for other in parents)
     return False
 

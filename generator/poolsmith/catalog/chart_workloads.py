@@ -16,11 +16,15 @@ from poolsmith.catalog.packs import remembered
 from poolsmith.catalog.versions import covers
 from poolsmith.record import record
 
+COCO_OPERATOR = "confidential-containers/operator"
+"""A repository with a kustomization, by its name on GitHub: no chart has a name like this."""
 _FILES = {
     "gpu-operator": "gpu_operator",
     "node-feature-discovery": "node_feature_discovery",
     "nvidia-device-plugin": "nvidia_device_plugin",
     "dcgm-exporter": "dcgm_exporter",
+    "kata-deploy": "kata_deploy",
+    COCO_OPERATOR: "coco_operator",
 }
 _RANGE = ("$since", "$before")
 
@@ -61,13 +65,23 @@ class ChildRule:
 
 
 @record
+class UnknownChild:
+    """What a parent creates, in words, where conditions on the variables of its container hold."""
+
+    parent: str
+    container: str
+    conditions: tuple[str, ...]
+    text: str
+
+
+@record
 class ChildEntry:
-    """What a release's operands create by themselves. `unknown` are pairs of parent and what is not modelled."""
+    """What a release's operands create by themselves. `unknown` is what is not modelled of it."""
 
     source: str
     define: dict[str, Any]
     rules: tuple[ChildRule, ...]
-    unknown: tuple[tuple[str, str], ...]
+    unknown: tuple[UnknownChild, ...]
 
 
 class _Gone:
@@ -80,6 +94,11 @@ _GONE = _Gone()
 def chart_versions(chart: str) -> tuple[str, ...]:
     """The versions whose workloads are known, oldest first; none for a chart that is not known."""
     return tuple(_read(chart)["versions"]) if chart in _FILES else ()
+
+
+def chart_releases(chart: str) -> tuple[str, ...]:
+    """The same versions by the names of the project's releases; none for a chart that has no other."""
+    return tuple(str(facts["release"]) for facts in _read(chart)["versions"].values() if "release" in facts)
 
 
 @remembered
@@ -106,6 +125,19 @@ def other_runtime_classes() -> dict[str, tuple[str, ...]]:
     return {name: tuple(others) for name, others in document["runtimeClasses"].items()}
 
 
+@cache
+def _labels_by_pods() -> tuple[str, ...]:
+    return tuple(store.read_yaml("chart_workloads/child_pods.yaml")["labelsByPods"])
+
+
+def is_label_by_pods(key: str) -> bool:
+    """Whether a label that a RuntimeClass chooses by is one that pods write once they run."""
+    return any(
+        key.startswith(known) or f".{known}" in key if known.endswith("/") else key == known
+        for known in _labels_by_pods()
+    )
+
+
 @remembered
 def read_child_pods(release: str) -> ChildEntry | None:
     """For a release of the GPU operator; None when the catalog has none."""
@@ -125,7 +157,15 @@ def read_child_pods(release: str) -> ChildEntry | None:
             )
             for rule in document["children"]
         ),
-        unknown=tuple((item["parent"], item["text"]) for item in document["unknown"]),
+        unknown=tuple(
+            UnknownChild(
+                parent=item["parent"],
+                container=item["container"],
+                conditions=tuple(item.get("when", ())),
+                text=item["text"],
+            )
+            for item in document["unknown"]
+        ),
     )
 
 

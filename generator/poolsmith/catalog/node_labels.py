@@ -12,8 +12,15 @@ if TYPE_CHECKING:
 
 GPU_PRESENT: Final = "nvidia.com/gpu.present"
 WORKLOAD: Final = "nvidia.com/gpu.workload.config"
+WORKLOADS: Final = ("container", "vm-passthrough", "vm-vgpu")
+"""The values of that label; the operator takes its default workload in the place of others."""
 MIG_CONFIG: Final = "nvidia.com/mig.config"
 DEVICE_PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
+VGPU_CONFIG: Final = "nvidia.com/vgpu.config"
+CC_MODE: Final = "nvidia.com/cc.mode"
+MPS_CAPABLE: Final = "nvidia.com/mps.capable"
+CC_MODES: Final = ("on", "off", "ppcie", "devtools")
+"""Of any release: NVIDIA/cloud-native-docs, pages configure-cc-mode and confidential-containers-deploy."""
 DRIVER_OWNER: Final = "nvidia.com/gpu-operator.driver.owner"
 
 DEPLOY: Final = "nvidia.com/gpu.deploy."

@@ -15,8 +15,9 @@ _MARKER = re.compile(r"<script ([0-9]{1,9}) chars>")
 def with_scripts(node: Any) -> Any:
     """A part of an entry, changed in place: the text of each known script that a container in it runs."""
     if isinstance(node, dict):
-        if isinstance(node.get("name"), str) and isinstance(node.get("args"), list):
-            node["args"] = [_script(node["name"], word) for word in node["args"]]
+        for key in ("args", "command") if isinstance(node.get("name"), str) else ():
+            if isinstance(node.get(key), list):
+                node[key] = [_script(node["name"], word) for word in node[key]]
         for child in node.values():
             with_scripts(child)
     elif isinstance(node, list):

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.chart_workloads import parents_of_pods, read_child_pods
 from poolsmith.catalog.operands import OperandEntry
 from poolsmith.operands.chart.workloads.conditions import holds
-from poolsmith.operands.chart.workloads.fill import ValueScope, fill, value_of
+from poolsmith.operands.chart.workloads.fill import fill, value_of
 from poolsmith.operands.chart.workloads.unfold import unfold_pod
-from poolsmith.operands.kube import containers_of, find, init_containers_of, pod_of
+from poolsmith.operands.chart.workloads.value_scope import ValueScope
+from poolsmith.operands.kube import find, pod_of
 from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poolsmith.catalog.chart_workloads import ChildEntry, ChildRule
+    from poolsmith.catalog.chart_workloads import ChildEntry, ChildRule, UnknownChild
     from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.operands.kube import Container
 
@@ -55,7 +56,11 @@ def unknown_children(release: str | OperandEntry, objects: Sequence[KubernetesOb
     if entry is None:
         known = sorted(parents_of_pods() & by_name.keys())
         return tuple(f"what {parent} creates in release {_tag(release)}" for parent in known)
-    return tuple(f"{text} that {parent} creates" for parent, text in entry.unknown if parent in by_name)
+    return tuple(
+        f"{rule.text} that {rule.parent} creates"
+        for rule in entry.unknown
+        if rule.parent in by_name and _scope(rule, entry, by_name[rule.parent]) is not None
+    )
 
 
 def _entry(release: str | OperandEntry) -> ChildEntry | None:
@@ -72,14 +77,18 @@ def _by_name(objects: Sequence[KubernetesObject]) -> dict[str, KubernetesObject]
 
 def _pods(rule: ChildRule, entry: ChildEntry, parent: KubernetesObject) -> list[KubernetesObject]:
     """The rule's pod, or none where the parent's container is not there or is told not to."""
+    scope = _scope(rule, entry, parent)
+    return [] if scope is None else [unfold_pod(fill(rule.pod, scope), parent["metadata"]["namespace"])]
+
+
+def _scope(rule: ChildRule | UnknownChild, entry: ChildEntry, parent: KubernetesObject) -> ValueScope | None:
+    """What the rule may ask for; None where the parent's container is not there or is told not to."""
     pod = pod_of(parent)
-    container = find((*init_containers_of(pod), *containers_of(pod)), rule.container)
+    container = find((*pod.get("initContainers", ()), *pod.get("containers", ())), rule.container)
     if container is None:
-        return []
+        return None
     scope = ValueScope(values=_values(parent, container), define=entry.define, typed=True)
-    if not holds(list(rule.conditions), lambda path: value_of(path, scope)):
-        return []
-    return [unfold_pod(fill(rule.pod, scope), parent["metadata"]["namespace"])]
+    return scope if holds(list(rule.conditions), lambda path: value_of(path, scope)) else None
 
 
 def _values(parent: KubernetesObject, container: Container) -> dict[str, Any]:

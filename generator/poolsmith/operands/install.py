@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.charts import Chart
     from poolsmith.operands.expansion import Expansion, KubernetesObject, Node
-    from poolsmith.plan.plan import ClusterPlan, UnitPlan
+    from poolsmith.plan.plan import ClusterPlan, GitSource, UnitPlan
     from poolsmith.plan.toolkit_overlay import ToolkitOverlay
 
 _NOWHERE = Derived("installation", "the same, wherever it was written")
@@ -166,7 +166,7 @@ class _Building:
     def add_unit(self, unit: UnitPlan) -> None:
         self.made.extend(Made(item.body, Maker.POOLSMITH, unit.title) for item in unit.objects)
         if unit.source is not None:
-            self.unknown.append(brought_by(unit))
+            self._add_source(unit, unit.source)
         if unit.chart is not None:
             through = f"{unit.chart.name} {unit.chart.version}"
             found = stack_objects(unit.chart.name, unit.chart.version, values_tree(unit.values), unit.namespace)
@@ -174,6 +174,21 @@ class _Building:
             self.made.extend(Made(item, Maker.HOOK, through) for item in found.hooks)
             self.unknown.extend(found.unknown)
             self.errors.extend(error.message for error in found.errors)
+
+    def _add_source(self, unit: UnitPlan, source: GitSource) -> None:
+        """What somebody else's kustomization brings, and what its operator makes of the unit's own objects."""
+        from poolsmith.operands.cc_runtime import KIND, brought_objects, made_of  # on demand
+
+        brought = brought_objects(source, unit.namespace)
+        if brought is None or brought.errors:
+            self.unknown.append(brought_by(unit))
+            return
+        self.made.extend(Made(item, Maker.CHART, unit.title) for item in brought.objects)
+        for runtime in (item.body for item in unit.objects if item.body["kind"] == KIND):
+            made = made_of(runtime, unit.namespace)
+            through = f"{KIND}/{runtime['metadata']['name']}"
+            self.made.extend(Made(item, Maker.OPERATOR, through) for item in made.lasting)
+            self.made.extend(Made(item, Maker.HOOK, unit.title) for item in made.on_deletion)
 
     def add_children(self) -> None:
         """Pods that an operand starts itself, through the API server."""

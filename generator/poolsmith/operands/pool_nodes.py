@@ -8,8 +8,18 @@ from __future__ import annotations
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.node_labels import KERNEL, OS_ID, OS_MAJOR, OS_MINOR, OS_VERSION, PCI_MELLANOX, PCI_NVIDIA
+from poolsmith.catalog.node_labels import (
+    KERNEL,
+    MPS_CAPABLE,
+    OS_ID,
+    OS_MAJOR,
+    OS_MINOR,
+    OS_VERSION,
+    PCI_MELLANOX,
+    PCI_NVIDIA,
+)
 from poolsmith.operands.expansion import Node
+from poolsmith.profiles.cluster import StackKind
 from poolsmith.profiles.node_pool import Nic, Workload
 
 if TYPE_CHECKING:
@@ -27,14 +37,16 @@ _VGPU_HOST_DRIVER = "nvidia.com/vgpu.host-driver-version"
 
 def pool_nodes(plan: ClusterPlan, gpus: Gpus) -> tuple[Node, ...]:
     """In the order of the pools, and for each pool in that of its systems."""
+    stack = plan.cluster.spec.stack
+    discovered = stack.kind is not StackKind.DEVICE_PLUGIN or stack.gpu_feature_discovery
     return tuple(
-        _node(pool, gpus.find(pool.profile.spec.gpu.product), system, number)
+        _node(pool, gpus.find(pool.profile.spec.gpu.product), system, number, discovered=discovered)
         for pool in plan.pools
         for number, system in enumerate(pool.profile.spec.systems)
     )
 
 
-def _node(pool: PoolPlan, gpu: GpuEntry | None, system: NodeSystem, number: int) -> Node:
+def _node(pool: PoolPlan, gpu: GpuEntry | None, system: NodeSystem, number: int, *, discovered: bool) -> Node:
     spec = pool.profile.spec
     name = f"{pool.name}.{number + 1}" if number else pool.name
     labels = {
@@ -52,7 +64,7 @@ def _node(pool: PoolPlan, gpu: GpuEntry | None, system: NodeSystem, number: int)
         labels[OS_MINOR] = rest.partition(".")[0]
     if spec.nic is Nic.MELLANOX:
         labels[PCI_MELLANOX] = "true"
-    if spec.workload is Workload.CONTAINER:
+    if spec.workload is Workload.CONTAINER and discovered:
         labels |= _discovered(pool, gpu)
     labels |= {label.key: label.value for label in pool.labels}
     return Node(
@@ -79,7 +91,7 @@ def _discovered(pool: PoolPlan, gpu: GpuEntry | None) -> dict[str, str]:
     if gpu is not None and isinstance(gpu.mig, bool):
         labels["nvidia.com/mig.capable"] = str(gpu.mig).lower()
     if pool.profile.spec.sharing.mps is not None:
-        labels["nvidia.com/mps.capable"] = "true"
+        labels[MPS_CAPABLE] = "true"
     if pool.driver is not None and pool.driver.vgpu is not None:
         labels[_VGPU_HOST_DRIVER] = UNKNOWN_VERSION
     return labels

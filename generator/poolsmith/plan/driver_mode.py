@@ -19,7 +19,8 @@ from poolsmith.plan.origin import Derived
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, ValueSetting
 from poolsmith.plan.upgrade_policies import agree_on_upgrades
 from poolsmith.plan.vgpu_guests import licence_note, licensing_fields
-from poolsmith.profiles.cluster import DriverMode
+from poolsmith.profiles.cluster import DriverMode, StackKind
+from poolsmith.profiles.node_pool import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,12 +64,13 @@ def choose_driver_mode(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     plan = agree_on_folders(plan, facts)
     if not managed:
         return _no_driver(plan, facts)
+    by_claims = plan.cluster.spec.stack.kind is StackKind.GPU_CLUSTER
     plan = with_singleton(
         plan,
         "driver mode",
         plan.driver_mode.value,
         managed,
-        "stack.driverMode; changing it replaces every driver pod",
+        f"stack.{'kind' if by_claims else 'driverMode'}; changing it replaces every driver pod",
     )
     plan = agree_on_upgrades(plan, managed, facts)
     _note_unpinned(managed, facts)
@@ -84,14 +86,18 @@ def _notes(pool: PoolPlan, namespace: str) -> tuple[str | None, ...]:
 
 
 def _no_driver(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
-    if plan.driver_mode is DriverMode.NVIDIA_DRIVER:
+    by_claims = plan.cluster.spec.stack.kind is StackKind.GPU_CLUSTER
+    hosts = any(pool.profile.spec.workload is Workload.VM_VGPU for pool in plan.pools)
+    if plan.driver_mode is DriverMode.NVIDIA_DRIVER and not hosts and not by_claims:
         facts.report_cluster(
             codes.DRIVER_CONTRADICTION,
             MODE,
             "driverMode is nvidia-driver, and no pool has a driver that the operator installs",
             help="remove `driverMode`",
         )
-    origins = tuple(pool.driver.origin for pool in plan.pools if pool.driver is not None)
+    origins = tuple(
+        pool.driver.origin if pool.driver is not None else facts.at_pool(pool, "/spec/workload") for pool in plan.pools
+    )
     because = "no pool has a driver that the operator installs"
     plan = map_pools(plan, lambda pool: _without_label(pool, DEPLOY_DRIVER))
     return with_values(plan, ValueSetting(("driver", "enabled"), False, Derived("driver_mode", because, origins)))
@@ -103,7 +109,7 @@ def _without_label(pool: PoolPlan, key: str) -> PoolPlan:
 
 
 def _cluster_policy(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> ClusterPlan:
-    if not _alike(managed, facts) or not _one_system(plan, managed, facts) or not _kernels_have_names(managed, facts):
+    if not _alike(managed, facts) or not one_system(plan, managed, facts) or not _kernels_have_names(managed, facts):
         return plan
     _demand_kernels(plan, managed, facts)
     chart = facts.need_chart()
@@ -160,7 +166,7 @@ def _alike(managed: list[PoolPlan], facts: Facts) -> bool:
     return True
 
 
-def _one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> bool:
+def one_system(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> bool:
     """The operator names the driver image after whichever GPU node it lists first, driver or not."""
     for pool in plan.pools:
         if len(tags := dict.fromkeys(system_tags(pool, facts))) > 1:

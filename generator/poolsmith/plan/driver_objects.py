@@ -16,6 +16,7 @@ from poolsmith.plan.plugin_variables import tell_the_plugin
 from poolsmith.plan.scheduling import tolerations_of
 from poolsmith.plan.upgrade_policies import policy_fields
 from poolsmith.plan.vgpu_guests import licensing_fields
+from poolsmith.profiles.cluster import StackKind
 from poolsmith.profiles.driver import KernelModuleType, UpgradePolicy
 
 if TYPE_CHECKING:
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from poolsmith.plan.plan import DriverPlan
 
 MODE = "/spec/stack/driverMode"
+KIND = "/spec/stack/kind"
 _LONGEST_LABEL_VALUE = 63
 
 
 def driver_objects(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> ClusterPlan:
     """An object for each pool, and none by the chart. Its name and its selector are the pool's alone."""
-    mode = facts.at_cluster(MODE)
+    by_claims = plan.cluster.spec.stack.kind is StackKind.GPU_CLUSTER
+    mode = facts.at_cluster(KIND if by_claims else MODE)
     because = "every pool has a driver object of its own, and the chart's default object would match their nodes too"
     plan = with_values(
         plan,
@@ -44,7 +47,8 @@ def driver_objects(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> 
             help="nothing to do, if you accept that; from v26.3 on it is supported",
         )
     objects = tuple(_driver_object(plan, pool, facts) for pool in managed)
-    return tell_the_plugin(replace(plan, driver_objects=objects), managed, facts)
+    plan = replace(plan, driver_objects=objects)
+    return plan if by_claims else tell_the_plugin(plan, managed, facts)
 
 
 def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDriverObject:

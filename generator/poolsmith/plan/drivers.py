@@ -88,6 +88,9 @@ def check_told_version(pool: PoolPlan, facts: Facts) -> None:
 
 def _refuse_driver(pool: PoolPlan, facts: Facts) -> None:
     spec = pool.profile.spec
+    hosts_vgpus = spec.workload is Workload.VM_VGPU
+    manager = spec.driver.vgpu_manager if hosts_vgpus else None
+    modules = spec.driver.kernel_module_config if hosts_vgpus else None
     if spec.driver.source is not None:
         facts.report_pool(
             codes.DRIVER_CONTRADICTION,
@@ -96,12 +99,15 @@ def _refuse_driver(pool: PoolPlan, facts: Facts) -> None:
             f"a pool of workload `{spec.workload}` has no NVIDIA driver on the host: its GPUs belong to the guests",
             help="remove `driver.source`",
         )
-    elif spec.driver != type(spec.driver)():
+    elif spec.driver != type(spec.driver)(vgpu_manager=manager, kernel_module_config=modules):
         facts.report_pool(
             codes.FIELD_WITHOUT_EFFECT,
             pool,
             "/spec/driver",
-            f"`driver` has no effect on a pool of workload `{spec.workload}`: its GPUs belong to the guests",
+            f"`driver` has no effect on a pool of workload `{spec.workload}`"
+            + (
+                ", but for `vgpuManager` and `kernelModuleConfig`" if hosts_vgpus else ": its GPUs belong to the guests"
+            ),
             help="remove it",
         )
 

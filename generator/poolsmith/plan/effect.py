@@ -9,10 +9,10 @@ from poolsmith.diagnostics.codes import shape
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.plan.mixed_runtimes import ACKNOWLEDGEMENT
 from poolsmith.plan.registry import PACKAGE_SOURCE
-from poolsmith.profiles.acknowledged_facts import is_of_cluster, is_of_pool
+from poolsmith.profiles.acknowledged_facts import MIG_PARTITIONS, is_of_cluster, is_of_pool
 from poolsmith.profiles.cluster import Engine, StackKind
 from poolsmith.profiles.driver import DriverSource
-from poolsmith.profiles.node_pool import Nic, ToolkitSource, Workload
+from poolsmith.profiles.node_pool import KATA_WORKLOADS, Nic, ToolkitSource, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
-CLUSTER_FACTS = (ACKNOWLEDGEMENT, PACKAGE_SOURCE)
+ERA_LEFT = "sandbox-era-left"
+"""Acknowledged of a cluster: what the era before brought has been removed."""
+CLUSTER_FACTS = (ACKNOWLEDGEMENT, PACKAGE_SOURCE, ERA_LEFT)
 _BY_ENGINE = {
     Engine.ARGOCD: (("sourceRef", "Flux"), ("verify", "Flux")),
     Engine.FLUX: (("destination", "Argo CD"), ("project", "Argo CD"), ("hydrate", "Argo CD")),
@@ -30,15 +32,29 @@ _BY_ENGINE = {
 def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """Also acknowledgements of facts that nobody asks about: mostly misspelt ones."""
     _check_delivery(plan, facts)
-    if plan.cluster.spec.stack.dcgm_exporter is not None and plan.cluster.spec.stack.kind is StackKind.OPERATOR:
+    if plan.cluster.spec.stack.dcgm_exporter is not None and plan.cluster.spec.stack.by_operator:
         facts.report_cluster(
             codes.FIELD_WITHOUT_EFFECT,
             "/spec/stack/dcgmExporter",
             "`stack.dcgmExporter` has no effect: the operator installs its own dcgm-exporter",
             help="remove it; the operator's exporter is set under `stack.values.dcgmExporter`",
         )
+    if plan.cluster.spec.stack.gpu_feature_discovery and plan.cluster.spec.stack.by_operator:
+        facts.report_cluster(
+            codes.FIELD_WITHOUT_EFFECT,
+            "/spec/stack/gpuFeatureDiscovery",
+            "`stack.gpuFeatureDiscovery` has no effect: the operator installs its own GPU feature discovery",
+            help="remove it; the operator's is set under `stack.values.gfd`",
+        )
+    if plan.cluster.spec.stack.kind is not StackKind.GPU_CLUSTER and plan.cluster.spec.stack.dra_driver.feature_gates:
+        facts.report_cluster(
+            codes.FIELD_WITHOUT_EFFECT,
+            "/spec/stack/draDriver",
+            "`stack.draDriver` has no effect: only a cluster of kind gpu-cluster has a DRA driver",
+            help="remove it, or write `kind: gpu-cluster`",
+        )
     _check_upgrade(plan, facts)
-    known = (*facts.catalog.sandbox["hostFacts"], PACKAGE_SOURCE)
+    known = (*(item.fact for item in facts.catalog.sandboxes.host_facts), PACKAGE_SOURCE, MIG_PARTITIONS)
     for index, item in enumerate(plan.cluster.spec.acknowledge):
         if item.fact not in CLUSTER_FACTS and not is_of_cluster(item.fact):
             facts.report_cluster(
@@ -50,6 +66,14 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
                 else did_you_mean(item.fact, CLUSTER_FACTS),
             )
     for pool in plan.pools:
+        if pool.profile.spec.gpu.multi_node_nvlink and plan.cluster.spec.stack.kind is not StackKind.GPU_CLUSTER:
+            facts.report_pool(
+                codes.FIELD_WITHOUT_EFFECT,
+                pool,
+                "/spec/gpu/multiNodeNvlink",
+                "`gpu.multiNodeNvlink` has no effect: ComputeDomains belong to a cluster of kind gpu-cluster",
+                help="remove it, or write `stack: {kind: gpu-cluster}`",
+            )
         for pointer, message, help_text in _idle(pool):
             facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, pointer, message, help=help_text)
         for index, item in enumerate(pool.profile.spec.acknowledge):
@@ -69,13 +93,13 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 def _check_upgrade(plan: ClusterPlan, facts: Facts) -> None:
     stack = plan.cluster.spec.stack
     if stack.upgrading_from is None or (
-        stack.kind is StackKind.OPERATOR
+        stack.by_operator
         and stack.upgrading_from != stack.release
         and stack.upgrading_from in facts.catalog.releases.by_tag
     ):
         return
     pointer = "/spec/stack/upgradingFrom"
-    if stack.kind is not StackKind.OPERATOR:
+    if not stack.by_operator:
         message, advice = "`stack.upgradingFrom` has no effect: it is for releases of the gpu-operator", "remove it"
     elif stack.upgrading_from == stack.release:
         message, advice = f"{stack.release} is the release that is to run", "remove it, once that has rolled out"
@@ -131,16 +155,21 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
         "artifacts": sandbox.artifacts,
         "tee": sandbox.tee,
         "ccMode": sandbox.cc_mode,
+        "gpusPerPod": sandbox.gpus_per_pod if sandbox.gpus_per_pod != 1 else None,
         "resourceAlias": sandbox.resource_alias,
     }
-    if spec.workload is Workload.CONTAINER:
+    if spec.workload not in KATA_WORKLOADS:
+        runs = "runs plain containers" if spec.workload is Workload.CONTAINER else "gives GPUs to virtual machines"
         for field, value in given.items():
             if value is not None:
-                message = f"`sandbox.{field}` has no effect on a pool that runs plain containers"
+                message = f"`sandbox.{field}` has no effect on a pool that {runs}"
                 yield f"/spec/sandbox/{field}", message, "remove it, or set `workload`"
-    elif sandbox.resource_alias is not None:
-        message = "`sandbox.resourceAlias` needs the Kata device plugin of later releases"
-        yield "/spec/sandbox/resourceAlias", message, "remove it"
+    if spec.workload is not Workload.VM_VGPU:
+        runs = f"a pool of workload `{spec.workload}` divides no GPU into vGPUs"
+        if driver.vgpu_manager is not None and spec.workload is Workload.CONTAINER:
+            yield "/spec/driver/vgpuManager", f"`driver.vgpuManager` has no effect: {runs}", "write `workload: vm-vgpu`"
+        if spec.gpu.vgpu is not None:
+            yield "/spec/gpu/vgpu", f"`gpu.vgpu` has no effect: {runs}", "remove it, or write `workload: vm-vgpu`"
     if driver.source is DriverSource.PREINSTALLED:
         for field, asked in (
             ("rdma", driver.rdma),

@@ -90,6 +90,11 @@ class Facts:
         return any(item.severity is Severity.ERROR for item in self.found)
 
     @property
+    def host_runtime_class(self) -> str | None:
+        """What pods with GPUs ask for under a toolkit of the hosts; None where the default has to be NVIDIA's."""
+        return self.distribution.runtime_class if self.distribution is not None else None
+
+    @property
     def _name(self) -> str:
         return str(self.file.data["metadata"]["name"])
 

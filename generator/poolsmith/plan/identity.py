@@ -79,13 +79,15 @@ def _name_nodes(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolPlan:
     names = tuple(name for text in pool.profile.spec.nodes.names for name in _expand(pool, text, facts))
     owner = facts.catalog.scheduling.writer_of(spec.pool_label)
     writer = "nfd" if names else owner.writer if owner is not None else "provisioner"
-    if names and spec.stack.kind is StackKind.DEVICE_PLUGIN and spec.nfd.provider is not NfdProvider.EXTERNAL:
+    discovery = spec.nfd.provider is NfdProvider.EXTERNAL or spec.stack.gpu_feature_discovery
+    if names and spec.stack.kind is StackKind.DEVICE_PLUGIN and not discovery:
         facts.report_pool(
             codes.LABEL_WRITER,
             pool,
             "/spec/nodes/names",
-            "node names become a NodeFeatureRule, and a stack without the operator has no Node Feature Discovery",
-            help="write `nfd: {provider: external}` if the cluster has one, or let the provisioner set the label",
+            "node names become a NodeFeatureRule, and this stack has no Node Feature Discovery",
+            help="write `nfd: {provider: external}` if the cluster has one, or `stack.gpuFeatureDiscovery: true`, "
+            "which brings one; or let the provisioner set the label",
         )
     label = LabelSetting(spec.pool_label, pool.label_value, writer, facts.at_pool(pool, _value_pointer(pool)))
     return replace(pool, node_names=names, labels=(*pool.labels, label))

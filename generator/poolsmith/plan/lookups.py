@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.chart_workloads import chart_releases
 from poolsmith.catalog.versions import at_least
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.codes import compatibility as codes
@@ -48,13 +49,13 @@ def look_up(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 def _release(plan: ClusterPlan, facts: Facts) -> None:
     stack = plan.cluster.spec.stack
     if stack.kind is StackKind.DEVICE_PLUGIN:
-        known = facts.catalog.device_plugin["devicePlugin"]["releases"]
+        known = chart_releases("nvidia-device-plugin")
         if stack.release not in known:
             facts.report_cluster(
                 codes.UNKNOWN_RELEASE,
                 RELEASE,
                 f"the catalog does not know release `{stack.release}` of the device plugin",
-                help=did_you_mean(stack.release, known),
+                help=f"known: {listed(known)}",
             )
         return
     releases = facts.catalog.releases

@@ -11,17 +11,11 @@ from poolsmith.plan.container_runtime import choose_runtime
 from poolsmith.plan.delivery import check_source, deliver_operator
 from poolsmith.plan.delivery_order import order_delivery
 from poolsmith.plan.device_injection import choose_injection
-from poolsmith.plan.device_plugin_stack import (
-    check_hand_installed,
-    plan_dcgm_exporter,
-    plan_device_plugin,
-    plan_namespace,
-)
 from poolsmith.plan.driver_mode import choose_driver_mode
 from poolsmith.plan.drivers import choose_drivers
 from poolsmith.plan.effect import refuse_idle_fields
 from poolsmith.plan.facts import Facts
-from poolsmith.plan.gpu_cluster import check_gpu_cluster
+from poolsmith.plan.gpu_cluster_values import refuse_gpu_cluster_by_values
 from poolsmith.plan.identity import identify_pools
 from poolsmith.plan.kubelet_root import find_kubelet
 from poolsmith.plan.lookups import look_up
@@ -34,7 +28,7 @@ from poolsmith.plan.opt_outs import keep_opt_outs
 from poolsmith.plan.plan import ClusterPlan, PoolPlan
 from poolsmith.plan.priority_quota import allow_critical_pods
 from poolsmith.plan.registry import mirror_images
-from poolsmith.plan.sandbox import plan_sandboxes
+from poolsmith.plan.sandboxes.modes import plan_sandboxes
 from poolsmith.plan.scheduling import tolerate_taints
 from poolsmith.plan.server_defaults import write_defaults
 from poolsmith.plan.sharing import share_gpus
@@ -43,7 +37,7 @@ from poolsmith.plan.support import note_support
 from poolsmith.plan.taints import check_taints
 from poolsmith.plan.toolkit import choose_toolkits
 from poolsmith.plan.user_values import add_user_values
-from poolsmith.profiles.cluster import StackKind
+from poolsmith.profiles.cluster import DriverMode, StackKind
 from poolsmith.record import record
 
 if TYPE_CHECKING:
@@ -58,7 +52,7 @@ FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, refuse_idle_fi
 
 OPERATOR: tuple[Pass, ...] = (
     note_support,
-    check_gpu_cluster,
+    refuse_gpu_cluster_by_values,
     choose_injection,
     accept_mixture,
     choose_toolkits,
@@ -85,20 +79,6 @@ OPERATOR: tuple[Pass, ...] = (
     write_defaults,
 )
 
-DEVICE_PLUGIN: tuple[Pass, ...] = (
-    check_hand_installed,
-    check_taints,
-    check_node_tools,
-    plan_namespace,
-    allow_critical_pods,
-    plan_device_plugin,
-    plan_dcgm_exporter,
-    order_delivery,
-    plan_smoke_tests,
-)
-
-_NAMESPACES = {StackKind.OPERATOR: "gpu-operator", StackKind.DEVICE_PLUGIN: "kube-system"}
-
 
 @record(kw_only=False)
 class Resolved:
@@ -118,15 +98,27 @@ def resolve_cluster(loaded: LoadedCluster, catalog: Catalog) -> Resolved:
     plan = ClusterPlan(
         cluster=cluster,
         pools=tuple(PoolPlan(profile=item.pool) for item in loaded.pools),
-        namespace=stack.namespace or _NAMESPACES[stack.kind],
-        driver_mode=stack.driver_mode,
+        namespace=stack.namespace or ("gpu-operator" if stack.by_operator else "kube-system"),
+        driver_mode=DriverMode.NVIDIA_DRIVER if stack.kind is StackKind.GPU_CLUSTER else stack.driver_mode,
     )
     plan = _run(FIRST, plan, facts)
     if not facts.failed:
-        plan = _run(OPERATOR if stack.kind is StackKind.OPERATOR else DEVICE_PLUGIN, plan, facts)
+        plan = _run(_of_stack(stack.kind), plan, facts)
     if facts.failed:
         return Resolved(None, tuple(facts.found))
     return Resolved(_finish(plan, facts), tuple(facts.found))
+
+
+def _of_stack(kind: StackKind) -> tuple[Pass, ...]:
+    if kind is StackKind.OPERATOR:
+        return OPERATOR
+    if kind is StackKind.GPU_CLUSTER:
+        from poolsmith.plan.gpu_cluster_passes import GPU_CLUSTER  # on demand
+
+        return GPU_CLUSTER
+    from poolsmith.plan.hand_installed.passes import DEVICE_PLUGIN  # on demand
+
+    return DEVICE_PLUGIN
 
 
 def _run(passes: tuple[Pass, ...], plan: ClusterPlan, facts: Facts) -> ClusterPlan:

@@ -106,9 +106,25 @@ class SmokeJob:
 
     image: str | None = None
     resource: str = "nvidia.com/gpu"
+    count: int = 1
+    limits: tuple[tuple[str, str], ...] = ()
+    """What it asks for beside `count` of `resource`."""
+    claim: tuple[str, str] | None = None
+    """The apiVersion of a claim, and its DeviceClass, in the place of `resource`."""
+    domain: str | None = None
+    """The apiVersion of a ComputeDomain that it joins, too."""
     runtime_class: str | None = None
     annotations: tuple[tuple[str, str], ...] = ()
     reason: str | None = None
+
+
+@record
+class HostDevice:
+    """What KubeVirt permits virtual machines to ask for: a PCI device as `10DE:2236`, or the name of a mediated one."""
+
+    selector: str
+    resource: str
+    mediated: bool
 
 
 @record
@@ -128,6 +144,9 @@ class PoolPlan:
     mig_strategy: str | None = None
     resources: tuple[str, ...] = ()
     passthrough_resource: str | None = None
+    runtime_class: str | None = None
+    """What sandboxed pods have to name."""
+    host_devices: tuple[HostDevice, ...] = ()
     device_plugin_config: str | None = None
     smoke: SmokeJob = SmokeJob(reason="not planned")
 

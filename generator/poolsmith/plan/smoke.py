@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.plan.device_plugin_stack import host_runtime_class
 from poolsmith.plan.facts import map_pools
-from poolsmith.plan.gpu_cluster import is_gpu_cluster
 from poolsmith.plan.plan import ClusterPlan, PoolPlan, SmokeJob
 from poolsmith.plan.registry import mirrored
 from poolsmith.profiles.cluster import StackKind
-from poolsmith.profiles.node_pool import Workload
+from poolsmith.profiles.node_pool import KATA_WORKLOADS, Workload
 
 if TYPE_CHECKING:
     from poolsmith.plan.facts import Facts
@@ -29,23 +27,46 @@ def _smoke(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeJob:
     spec = pool.profile.spec
     wanted = plan.cluster.spec.smoke_test.image
     image = mirrored(wanted or _image_for(pool, facts), plan.cluster.spec.registry.mirrors)
-    if is_gpu_cluster(plan):
-        return SmokeJob(reason="pods of a GPUCluster ask for devices by claims, not by a resource")
+    if plan.cluster.spec.stack.kind is StackKind.GPU_CLUSTER:
+        from poolsmith.catalog.dra import read_dra  # on demand
+
+        dra = read_dra()
+        domain = dra.domain_version if spec.gpu.multi_node_nvlink else None
+        return SmokeJob(image=image, claim=(dra.claim_version, dra.device_class), domain=domain)
     if spec.workload is Workload.CONTAINER:
         resource = _resource(pool)
         if resource is None:
             return SmokeJob(reason=_UNKNOWN_RESOURCE)
         by_hand = plan.cluster.spec.stack.kind is StackKind.DEVICE_PLUGIN
-        runtime_class = host_runtime_class(facts) if by_hand else _runtime_class(pool, facts)
+        runtime_class = facts.host_runtime_class if by_hand else _runtime_class(pool, facts)
         return SmokeJob(image=image, resource=resource, runtime_class=runtime_class)
-    if spec.workload is not Workload.KATA or pool.passthrough_resource is None:
+    if spec.workload not in KATA_WORKLOADS or pool.passthrough_resource is None:
         return SmokeJob(reason="virtual machines are proved by starting one, not by a pod")
-    era = facts.catalog.sandbox["eras"][facts.need_release().sandbox_era]
-    annotations = {**era["podAnnotations"], era["memoryAnnotation"]: str(spec.sandbox.default_memory)}
+    return _of_kata(plan, pool, facts)
+
+
+def _of_kata(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeJob:
+    """The guest has a driver of its own, and memory as the pod's limit says, or an annotation."""
+    sandbox, known = pool.profile.spec.sandbox, facts.catalog.sandboxes
+    era = known.eras[facts.need_release().sandbox_era]
+    annotations = dict(era.pod_annotations)
+    if pool.profile.spec.workload is Workload.KATA_CONFIDENTIAL:
+        annotations |= era.confidential_pod_annotations
+    limits = {}
+    if era.memory_annotation is not None:
+        annotations[era.memory_annotation] = str(sandbox.default_memory)
+    else:
+        limits["memory"] = f"{sandbox.default_memory}Mi"
+    switches = known.confidential.switches.get(pool.architecture or "", {}).get(sandbox.gpus_per_pod)
+    if switches is not None and era.plugin is not None and era.plugin.switch is not None:
+        limits[era.plugin.switch] = str(switches)
+    image = plan.cluster.spec.smoke_test.image or era.smoke_image or _image_for(pool, facts)
     return SmokeJob(
-        image=image,
-        resource=pool.passthrough_resource,
-        runtime_class=spec.sandbox.runtime_class or era["runtimeClass"],
+        image=mirrored(image, plan.cluster.spec.registry.mirrors),
+        resource=str(pool.passthrough_resource),
+        count=sandbox.gpus_per_pod,
+        limits=tuple(sorted(limits.items())),
+        runtime_class=pool.runtime_class,
         annotations=tuple(sorted(annotations.items())),
     )
 
@@ -70,7 +91,7 @@ def _resource(pool: PoolPlan) -> str | None:
     slicing = pool.profile.spec.sharing.time_slicing
     mps = pool.profile.spec.sharing.mps
     if slicing is not None:
-        return slicing.resource + (".shared" if slicing.rename_by_default else "")
+        return next(iter(slicing.shared), "nvidia.com/gpu") + (".shared" if slicing.rename_by_default else "")
     if mps is not None:
         return "nvidia.com/gpu" + (".shared" if mps.rename_by_default else "")
     if pool.profile.spec.gpu.mig is None:

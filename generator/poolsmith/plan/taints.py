@@ -9,7 +9,7 @@ from poolsmith.diagnostics.codes import compatibility
 from poolsmith.diagnostics.codes import scheduling as codes
 from poolsmith.plan.facts import map_pools
 from poolsmith.profiles.cluster import StackKind
-from poolsmith.profiles.node_pool import Taint, TaintEffect, Workload
+from poolsmith.profiles.node_pool import KATA_WORKLOADS, Taint, TaintEffect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,11 +137,11 @@ def _check_autoscaled(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> None:
 
 def _check_installer(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> None:
     """The installer of Kata takes no tolerations in every era."""
-    if pool.profile.spec.workload is not Workload.KATA or plan.cluster.spec.stack.kind is not StackKind.OPERATOR:
+    if pool.profile.spec.workload not in KATA_WORKLOADS or plan.cluster.spec.stack.kind is not StackKind.OPERATOR:
         return
-    era = facts.catalog.sandbox["eras"][facts.need_release().sandbox_era]
+    era = facts.catalog.sandboxes.eras[facts.need_release().sandbox_era]
     kept_away = [item for item in _all(pool) if item[1].effect is not TaintEffect.PREFER_NO_SCHEDULE]
-    if era["generated"] and not era.get("installerTolerations", False) and kept_away:
+    if era.installer is not None and not era.installer_tolerations and kept_away:
         pointer, taint = kept_away[0]
         facts.report_pool(
             codes.TAINT_WITHOUT_TOLERATION,

@@ -14,7 +14,9 @@ from poolsmith.rules.manifests import (
     node_object,
     null_of_the_chart,
     operator_role_widened,
+    plugin_configuration,
     renovate_comment,
+    unread_plugin_configuration,
 )
 
 if TYPE_CHECKING:
@@ -33,4 +35,6 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     null_of_the_chart,
     renovate_comment,
     mig_configuration,
+    plugin_configuration,
+    unread_plugin_configuration,
 )

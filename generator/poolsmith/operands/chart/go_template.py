@@ -29,19 +29,20 @@ class TemplateError(Exception):
         self.path = path
 
 
-def look_up(values: dict[str, Any], path: Sequence[str]) -> Any:
+def look_up(values: Any, path: Sequence[str], above: str = "") -> Any:
     """`.Values.a.b.c`: a missing last key is null; below null or a scalar there is nothing to ask for.
 
-    Raises TemplateError.
+    `values` stand at `above`. Raises TemplateError.
     """
     node: Any = values
+    start = [above] if above else []
     for depth, key in enumerate(path):
         if node is None:
-            shown = ".".join(path)
+            shown = ".".join((*start, *path))
             raise TemplateError(f"at <.Values.{shown}>: nil pointer evaluating interface {{}}.{key}", shown)
         if not isinstance(node, dict):
-            shown, above = ".".join(path), ".".join(path[:depth])
-            raise TemplateError(f"at <.Values.{shown}>: can't evaluate field {key}: `{above}` is not a map", shown)
+            shown, place = ".".join((*start, *path)), ".".join((*start, *path[:depth]))
+            raise TemplateError(f"at <.Values.{shown}>: can't evaluate field {key}: `{place}` is not a map", shown)
         node = node.get(key)
     return node
 

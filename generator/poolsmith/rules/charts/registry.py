@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.rules.charts import floating_version
+from poolsmith.rules.charts import floating_version, kata_deploy_values
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Location
     from poolsmith.diagnostics.rule_engine import Rule
     from poolsmith.repository.installations import Installation
 
-CHART_RULES: tuple[Rule[tuple[Installation, ...], Location], ...] = (floating_version,)
+CHART_RULES: tuple[Rule[tuple[Installation, ...], Location], ...] = (
+    floating_version,
+    kata_deploy_values,
+)

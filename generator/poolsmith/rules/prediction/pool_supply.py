@@ -13,8 +13,8 @@ from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import POOL_NOT_SUPPLIED
 from poolsmith.ledger.placement import placement_of
 from poolsmith.operands.expansion import NO_OPERANDS
-from poolsmith.plan.gpu_cluster import is_gpu_cluster
 from poolsmith.plan.user_values import VALUES
+from poolsmith.profiles.cluster import StackKind
 from poolsmith.profiles.node_pool import ToolkitSource, Workload
 from poolsmith.sources import pointer as pointers
 from poolsmith.sources.pod_template import containers_of, mapping, pod_template_of, word
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _COMPONENTS = {
     "nvidia-driver-ctr": "driver",
+    "nvidia-vgpu-manager-ctr": "driver",
     "nvidia-container-toolkit-ctr": "toolkit",
     "nvidia-device-plugin": "devicePlugin",
     "nvidia-device-plugin-ctr": "devicePlugin",
@@ -43,7 +44,7 @@ _CALLED = {
     "sandboxDevicePlugin": "device plugin for passed-through GPUs",
 }
 _NOT_MODELLED = {
-    "driver": ("state-driver:", "NVIDIADriver/"),
+    "driver": ("state-driver:", "state-vgpu-manager:", "NVIDIADriver/"),
     "toolkit": ("state-container-toolkit:", "the toolkit of pool "),
     "devicePlugin": ("state-device-plugin:",),
     "sandboxDevicePlugin": ("state-sandbox-device-plugin:", "state-kata-device-plugin:"),
@@ -59,7 +60,7 @@ _ON_THE_HOST = ("driver", "toolkit")
 def pool_supply(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
     """Pools that would get less or more than they need. What is not modelled is not held against anybody."""
     landing = _landing(prediction)
-    unasked = ("devicePlugin",) if is_gpu_cluster(prediction.plan) else ()
+    unasked = ("devicePlugin",) if prediction.plan.cluster.spec.stack.kind is StackKind.GPU_CLUSTER else ()
     found = []
     for component, called in _CALLED.items():
         unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR, NO_OPERANDS)
@@ -109,7 +110,8 @@ def _wanted(component: str, pool: PoolPlan) -> int:
     runs_containers = pool.profile.spec.workload is Workload.CONTAINER
     match component:
         case "driver":
-            return int(pool.driver is not None and pool.driver.managed)
+            divides = pool.profile.spec.workload is Workload.VM_VGPU  # a driver object of a type for it, or the manager
+            return int(divides or (pool.driver is not None and pool.driver.managed))
         case "toolkit":
             return int(pool.toolkit in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY))
         case "devicePlugin":

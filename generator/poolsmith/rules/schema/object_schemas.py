@@ -99,8 +99,8 @@ def against_cluster(cluster: Cluster, catalog: Catalog) -> Against:
     stack = cluster.spec.stack
     return Against(
         kubernetes=minor_of(cluster.spec.kubernetes.version),
-        operator=stack.release if stack.kind == "operator" else None,
-        coco=catalog.sandbox["cocoOperator"]["release"],
+        operator=stack.release if stack.by_operator else None,
+        coco=catalog.sandboxes.coco_operator["release"],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.catalog.node_labels import DEPLOY, DEPLOY_OPERANDS, WORKLOAD
+from poolsmith.catalog.node_labels import CC_MODE, CC_MODES, DEPLOY, DEPLOY_OPERANDS, WORKLOAD, WORKLOADS
 from poolsmith.diagnostics import RuleInfo, Severity
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.printable import shorten
@@ -22,8 +22,10 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A description of new nodes (Karpenter, Cluster API, Talos, eksctl, Terraform and others) sets "
-    "`nvidia.com/gpu.workload.config` or `nvidia.com/gpu.deploy.*` to a value that the operator does not know.",
-    why="A workload that is not known counts as `container`. Operands run where their label is `true`, and all of them "
+    "`nvidia.com/gpu.workload.config`, `nvidia.com/gpu.deploy.*` or `nvidia.com/cc.mode` to a value that the operator "
+    "or its CC manager does not know.",
+    why="A workload that is not known counts as the default one, `container`. In a mode that is not known GPUs stay as "
+    "they are, and no Kata pod is scheduled. Operands run where their label is `true`, and all of them "
     "stay away only where `nvidia.com/gpu.deploy.operands` is exactly `false`: `no`, `False` or `disabled` are not.",
     symptom="`invalid GPU workload config` in the operator's log; operands on nodes that were to have none",
     fix="write a value that the operator knows",
@@ -33,7 +35,6 @@ RULE = RuleInfo(
     "{nvidia.com/gpu.workload.config: vm-passthrough}\n",
     references=("NVIDIA/gpu-operator:controllers/state_manager.go",),
 )
-_WORKLOADS = ("container", "vm-passthrough", "vm-vgpu")
 _SWITCH = ("true", "false", "")
 _PAUSED = "paused-"
 """What the driver manager writes for a while."""
@@ -59,8 +60,10 @@ def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
 
 def _why(key: str, value: str) -> tuple[str, str | None] | None:
     """What the value does, and what to write; None for one that is known."""
-    if key == WORKLOAD and value not in (*_WORKLOADS, ""):
-        suggestion = did_you_mean(value, _WORKLOADS)
+    if key == CC_MODE and value not in (*CC_MODES, ""):
+        return "which no CC manager knows: the GPUs keep their mode", did_you_mean(value.lower(), CC_MODES)
+    if key == WORKLOAD and value not in (*WORKLOADS, ""):
+        suggestion = did_you_mean(value, WORKLOADS)
         return "which no operator knows: they count as nodes for `container`", suggestion
     if not key.startswith(DEPLOY) or value in _SWITCH or value.startswith(_PAUSED):
         return None

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _TESTS: dict[str, Callable[[Any, str], bool]] = {
     "=": lambda value, text: printed(value) == text,
     "!=": lambda value, text: printed(value) != text,
+    "in": lambda value, words: printed(value) in words.split("|"),
     "contains": lambda value, text: text in value if isinstance(value, str | list) else False,
     "is": lambda value, kind: _KINDS[kind](value),
     ">": lambda value, number: _whole_number(value) > int(number),
@@ -19,9 +20,12 @@ _TESTS: dict[str, Callable[[Any, str], bool]] = {
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "bool": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
     "set": lambda value: value is not None,
     "other": lambda value: value is not None and not isinstance(value, bool),
     "untext": lambda value: value is not None and not isinstance(value, str),
+    "unlisted": lambda value: value is not None and not isinstance(value, list),
+    "worded": lambda value: isinstance(value, str) and bool(value.strip()),
     "single": lambda value: isinstance(value, dict) and len(value) == 1,
 }
 
@@ -43,6 +47,8 @@ def _holds(term: str, value_of: Callable[[str], Any]) -> bool:
     words = term.split(" ", 2)
     if len(words) > 1:
         path, test, text = words
+        if test == "within":
+            return value_of(path) in (value_of(text) or ())
         return _TESTS[test](value_of(path), text)
     if term.startswith("!"):
         return not _holds(term[1:], value_of)

@@ -8,16 +8,19 @@ A mapping may be one of:
 `{$when, $then, $else}`  one of two, or nothing;
 `{$when, $items}`        in a list: several items; the condition may be absent;
 `{$each: path, $as}`     a list made of a list, whose items are `@item`;
-`{$pairs: path, $as}`    a list made of a mapping by its sorted keys, with `@item.key` and `@item.value`;
+`{$pairs: path, $as}`    a list made of a mapping by its sorted keys, with `@item.key` and `@item.value...`;
 `{$without: [...], $of: path}`  a mapping without some of its keys, of which something must be left;
 `{$merge: [...]}`        mappings laid on each other; also what `$pairs` makes;
+`{$joined: path, $with: text}`  a text of a list, or of one text, without blanks around it; nothing of nothing;
+`{$choose: path, $from: {text: node}, $else}`  the node whose key is the text of a value;
 `{$json: node}`          a text of several lines with values in it, as JSON;
 `{$sha256: [...]}`       the hash of lines as the template writes them; each line of a value is as far in as its own.
 
 A condition is a list of terms that must all hold. A term is a path of values or a `@name` that is true as templates
 see it, `!` before it for the opposite, `a|b` for either of them; or one path and a test: `a = text`, `a != text`,
-`a contains text`, `a is string`, `a is bool`, `a is set`, `a is other` than a boolean or null, `a is untext` of what
-is no string nor null, `a is single` of a mapping with one key, `a > number`.
+`a contains text`, `a within b` of a list, `a is string`, `a is bool`, `a is set`, `a is null`, `a is other` than a
+boolean or null, `a is untext` of what is no string nor null, `a is unlisted` of what is no list nor null, `a is worded`
+of a string that is not blank, `a is single` of a mapping with one key, `a > number`.
 """
 
 from __future__ import annotations
@@ -26,7 +29,6 @@ import copy
 import hashlib
 import json
 import re
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands import go_path
@@ -44,7 +46,7 @@ from poolsmith.operands.chart.go_template import (
 from poolsmith.operands.chart.to_yaml import to_yaml
 from poolsmith.operands.chart.workloads.conditions import holds
 from poolsmith.operands.chart.workloads.reference import REFERENCE, reference
-from poolsmith.record import record
+from poolsmith.operands.chart.workloads.value_scope import ITEM, NOTHING, Pair, ValueScope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,44 +54,9 @@ if TYPE_CHECKING:
     from poolsmith.operands.chart.workloads.reference import Reference
 
 
-@record
-class ValueScope:
-    """`values` as templates see them; `variables` are asked for as `@name`, before the entry's own definitions.
-
-    `typed` are values that no template writes, as those of the operator's code: they are what they are.
-    """
-
-    values: dict[str, Any]
-    variables: dict[str, Any] = field(default_factory=dict)
-    define: dict[str, Any] = field(default_factory=dict)
-    typed: bool = False
-    item_path: str = ""
-
-    def value(self, path: str) -> Any:
-        """`.Values.<path>`, null where there is nothing. Raises TemplateError."""
-        return look_up(self.values, path.split("."))
-
-    def with_item(self, item: Any, path: str) -> ValueScope:
-        """The scope inside a loop over a list: the item is `@item`, and stands at `path`."""
-        return replace(self, variables={**self.variables, _ITEM: item}, item_path=path)
-
-    def shown(self, path: str) -> str:
-        """The value path that a name stands for, as far as it is one."""
-        name, _, inner = path.partition(".")
-        return ".".join(filter(None, (self.item_path, inner))) if name == f"@{_ITEM}" else path.removeprefix("@")
-
-
-_ITEM = "item"
 _BLANKS = re.compile(" *")
 _COLLECTIONS: dict[str, type] = {"map": dict, "list": list}
 _AS_DATA = ("yaml", *_COLLECTIONS)
-
-
-class Nothing:
-    """What a false condition or an empty value leaves."""
-
-
-NOTHING = Nothing()
 
 
 def fill(node: Any, scope: ValueScope) -> Any:
@@ -116,9 +83,30 @@ def value_of(path: str, scope: ValueScope) -> Any:
     name, _, inner = path[1:].partition(".")
     if name in scope.variables:
         value = scope.variables[name]
+        if isinstance(value, Pair):
+            return _of_pair(value, inner)
         return value.get(inner) if inner and isinstance(value, dict) else value
-    value = fill(scope.define[name], scope)
-    return None if value is NOTHING else value
+    value = _defined(name, scope)
+    return value.get(inner) if inner and isinstance(value, dict) else value
+
+
+def _defined(name: str, scope: ValueScope) -> Any:
+    """What a definition says, null for nothing; remembered where it can't depend on the item of a loop."""
+    if ITEM in scope.variables:
+        value = fill(scope.define[name], scope)
+        return None if value is NOTHING else value
+    if name not in scope.filled:
+        value = fill(scope.define[name], scope)
+        scope.filled[name] = None if value is NOTHING else value
+    return scope.filled[name]
+
+
+def _of_pair(pair: Pair, path: str) -> Any:
+    """`key`, or a path below `value`. Raises TemplateError."""
+    if not path:
+        return pair
+    name, _, inner = path.partition(".")
+    return look_up(pair["value"], inner.split("."), pair.path) if inner else pair[name]
 
 
 def _key(name: str, scope: ValueScope) -> str:
@@ -186,16 +174,18 @@ def _first(paths: tuple[str, ...], scope: ValueScope) -> tuple[str, Any]:
 
 def _is_text(path: str, scope: ValueScope) -> bool:
     """Whether what a `@name` stands for is written as a text, and not as objects of the entry."""
-    name = path[1:].partition(".")[0]
+    name, _, inner = path[1:].partition(".")
     if name in scope.variables:
-        return name == _ITEM or isinstance(scope.variables[name], str)
+        return name == ITEM or isinstance(scope.variables[name], str)
+    if inner:
+        return True
     return _definition_text(path, scope) is not None
 
 
 def _definition_text(path: str, scope: ValueScope) -> str | None:
     """The text of a definition that is one, after its conditions; None for everything else."""
     name = path.removeprefix("@")
-    if not path.startswith("@") or name.partition(".")[0] in scope.variables:
+    if not path.startswith("@") or "." in name or name in scope.variables:
         return None
     node = scope.define[name]
     while isinstance(node, dict) and "$then" in node:
@@ -309,8 +299,9 @@ def _pairs(node: dict[str, Any], scope: ValueScope) -> Any:
     if not isinstance(items, dict | list):
         raise TemplateError(f"at <.Values.{path}>: range can't iterate over it", path)
     pairs = sorted(items.items()) if isinstance(items, dict) else enumerate(items)
-    filled = [fill(node["$as"], scope.with_item({"key": key, "value": value}, f"{path}.{key}")) for key, value in pairs]
-    return filled or NOTHING
+    found = (Pair(key, value, f"{path}.{key}") for key, value in pairs)
+    filled = [fill(node["$as"], scope.with_item(pair, pair.path)) for pair in found]
+    return [item for item in filled if item is not NOTHING] or NOTHING
 
 
 def _without(node: dict[str, Any], scope: ValueScope) -> dict[str, Any]:
@@ -362,6 +353,20 @@ def _text_of(node: dict[str, Any], scope: ValueScope) -> str:
     return _json(fill(node["$json"], scope))
 
 
+def _joined(node: dict[str, Any], scope: ValueScope) -> Any:
+    items = value_of(node["$joined"], scope)
+    if isinstance(items, dict):
+        path = scope.shown(node["$joined"])
+        raise TemplateError(f"at <.Values.{path}>: what is to be a list is none", path)
+    listed = items if isinstance(items, list) else [items]
+    return node["$with"].join(printed(item) for item in listed if item is not None).strip() or NOTHING
+
+
+def _choose(node: dict[str, Any], scope: ValueScope) -> Any:
+    chosen = node["$from"].get(printed(value_of(node["$choose"], scope)), node.get("$else", NOTHING))
+    return NOTHING if chosen is NOTHING else fill(chosen, scope)
+
+
 def _sha256(node: dict[str, Any], scope: ValueScope) -> str:
     lines = [(line, _BLANKS.match(line)) for line in node["$sha256"]]
     written = [_written(line, scope).replace("\n", "\n" + (blanks[0] if blanks else "")) for line, blanks in lines]
@@ -375,5 +380,7 @@ _SPECIAL: dict[str, Callable[[dict[str, Any], ValueScope], Any]] = {
     "$without": _without,
     "$merge": _merge,
     "$json": _text_of,
+    "$joined": _joined,
+    "$choose": _choose,
     "$sha256": _sha256,
 }

@@ -9,8 +9,9 @@ from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.operands.chart.go_template import TemplateError, is_true, look_up
 from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaults
 from poolsmith.operands.chart.workloads.chart_objects import HOOK, ChartError, ChartWorkloads, ReleasePlace
-from poolsmith.operands.chart.workloads.fill import ValueScope, fill, value_of
+from poolsmith.operands.chart.workloads.fill import fill, value_of
 from poolsmith.operands.chart.workloads.unfold import unfold
+from poolsmith.operands.chart.workloads.value_scope import ValueScope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

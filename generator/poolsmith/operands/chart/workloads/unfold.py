@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from poolsmith.catalog.operands import whole
+from poolsmith.catalog.scripts import with_scripts
 from poolsmith.operands.chart.go_template import printed
 from poolsmith.operands.kube import init_containers_of, pod_of
 
@@ -64,6 +65,7 @@ def _workload(form: dict[str, Any], namespace: str) -> dict[str, Any]:
     item |= {"apiVersion": _API[kind], "kind": kind}
     if kind == "Job":
         del item["spec"]["selector"]
+        with_scripts(pod_of(item)["containers"])
     item["spec"] |= form.get("spec", {})
     if "podName" in form:
         item["spec"]["template"]["metadata"] = {"name": form["podName"], **item["spec"]["template"]["metadata"]}
