@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -28,6 +29,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 os.environ["POOLSMITH_CACHE_DIR"] = ""
 """No store of results, unless a test asks for one."""
 REPOSITORY = Path(__file__).resolve().parent.parent
+_RARELY = (100_000, 20, 50)
+"""New objects between two searches for cycles. Tests read documents all day, which have none, beside all the tests and
+what is cached; searching was an eighth of the processor time."""
 _STEERS_REPORTS = frozenset(("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR"))
 
 
@@ -38,6 +42,11 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused where CI is set: expectations are changed by people")
+
+
+def pytest_collection_finish():
+    gc.set_threshold(*_RARELY)
+    gc.freeze()
 
 
 def pytest_runtest_setup(item):

@@ -57,7 +57,7 @@ def test_only_the_cluster_that_changed_is_written(generated, generate):
     before = identities(generated / "output/clusters/edge")
     edit(generated / "profiles/prod-eu/cluster.yaml", "v26.3.3", "v26.7.0")
 
-    assert "wrote 1 of 8 clusters: prod-eu" in generate(generated)
+    assert "wrote 1 of 13 clusters: prod-eu" in generate(generated)
     assert identities(generated / "output/clusters/edge") == before
 
 
@@ -277,8 +277,8 @@ def test_a_mistake_in_the_middle_of_a_profile_is_never_a_bug(generated):
         clusters = () if folder.startswith("_") else (folder,)
         for length in range(0, len(text), 149):
             path.write_bytes(text[:length])
-            assert compare(generated, clusters=clusters).outcome.checked["clusters"] == (len(clusters) or 8)
-        assert compare(generated).outcome.checked["clusters"] == 8
+            assert compare(generated, clusters=clusters).outcome.checked["clusters"] == (len(clusters) or 13)
+        assert compare(generated).outcome.checked["clusters"] == 13
         path.write_bytes(text)
 
 

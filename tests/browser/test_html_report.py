@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,8 +18,11 @@ from poolsmith.report.html import diff_report
 from support.change_reports import some_of_everything
 from support.html_reports import context, large_fleet, report_of, sample_fleet, with_text
 
-THEMES = ("light", "dark")
 WIDE, NARROW = 1600, 390
+LOOKS = [(WIDE, "light"), (NARROW, "dark")]
+if os.environ.get("HYPOTHESIS_PROFILE") == "deep":
+    LOOKS += [(WIDE, "dark"), (NARROW, "light")]
+"""Widths and themes for axe: each at least once, for colours don't depend on the width."""
 HOSTILE = (
     '"><script>document.title="taken"</script>',
     "<img src=x onerror=\"document.title='taken'\">",
@@ -44,8 +49,7 @@ def sample_report():
     return report_of(sample_fleet(), outcome("`a` is wrong", "b is not right"))
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_axe_finds_nothing_serious(opened, sample_report, theme, width):
     from axe_playwright_python.sync_playwright import Axe
 
@@ -274,8 +278,7 @@ def sample_change():
     return report()
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_axe_finds_nothing_serious_in_a_diff(opened, sample_change, theme, width):
     from axe_playwright_python.sync_playwright import Axe
 

@@ -87,7 +87,14 @@ def test_an_unknown_gpu_is_none(catalog, said):
         ("Tesla-V100-32GB", ("V100",)),
         ("L4S", ("L40S",)),
         ("A100", ("A100 40GB", "A100 80GB", "A100 64GB")),
-        ("RTX PRO 6000 Blackwell", ("RTX PRO 6000 Blackwell Server Edition",)),
+        (
+            "RTX PRO 6000 Blackwell",
+            (
+                "RTX PRO 6000 Blackwell Server Edition",
+                "RTX PRO 6000 Blackwell Workstation Edition",
+                "RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+            ),
+        ),
     ],
 )
 def test_what_is_like_an_unknown_gpu_is_of_its_model(catalog, said, meant):
@@ -274,7 +281,9 @@ def test_data_files_refer_to_lines_that_exist(catalog, name):
 def test_charts_and_eras_are_those_of_releases(catalog):
     assert set(store.names("charts/gpu-operator")) == set(catalog.releases.by_tag)
     assert set(store.names("charts/dcgm-exporter")) == set(catalog.device_plugin["dcgmExporter"]["releases"])
-    assert {release.sandbox_era for release in catalog.releases.by_tag.values()} <= set(catalog.sandbox["eras"])
+    assert {release.sandbox_era for release in catalog.releases.by_tag.values()} <= set(catalog.sandboxes.eras)
+    charts = {era.installer_version for era in catalog.sandboxes.eras.values() if era.installer == "kata-deploy"}
+    assert charts <= set(store.names("charts/kata-deploy"))
 
 
 def test_every_layout_of_a_release_has_a_geometry(catalog):

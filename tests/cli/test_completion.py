@@ -39,7 +39,7 @@ LINES = {
     "poolsmith ledger --cluster prod-eu --pool l4": {"l4-burst", "l4-precompiled", "l40s-crio", "l40s-shared"},
     "poolsmith explain PSM10": {f"PSM10{number}" for number in range(1, 10)},
     "poolsmith explain unknown-f": {"unknown-field"},
-    "poolsmith explain prod-rke2/h": {"prod-rke2/h200-storage"},
+    "poolsmith explain prod-rke2/h": {"prod-rke2/h200-slices", "prod-rke2/h200-storage"},
     "poolsmith catalog show v26.7": {"v26.7.0"},
     "poolsmith schema Node": {"NodePool", "NodePoolBase"},
 }

@@ -28,7 +28,7 @@ def test_a_clean_fleet_is_a_line_for_each_cluster(run_cli, sample_project):
     heads = [line for line in result.out.splitlines() if not line.startswith(" ")]
 
     assert result.code == 0
-    assert len(heads) == 8
+    assert len(heads) == 13
     assert all(": in sync (" in line for line in heads)
 
 

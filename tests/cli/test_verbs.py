@@ -26,6 +26,9 @@ def generated(sample_project, run_cli):
 def broken(sample_project):
     text = (sample_project / "profiles/edge/l4.yaml").read_text()
     (sample_project / "profiles/edge/l4.yaml").write_text(text.replace("driver:", "diver:"))
+    for folder in (sample_project / "profiles").iterdir():
+        if not folder.name.startswith(("_", "edge")):
+            shutil.rmtree(folder)  # findings of many clusters are shortened in text
     return sample_project
 
 
@@ -140,9 +143,9 @@ def test_generate_writes_and_then_has_nothing_to_write(sample_project, run_cli):
     second = run_cli(["generate"], cwd=sample_project)
 
     assert (first.code, first.err, second.code, second.err) == (0, "", 0, "")
-    assert "wrote 8 of 8 clusters: a40-precompiled, edge" in first.out
+    assert "wrote 13 of 13 clusters: a40-precompiled, claims, edge" in first.out
     assert "nothing to write" in second.out
-    assert "checked 8 clusters, 18 pools," in second.out
+    assert "checked 13 clusters, 31 pools," in second.out
 
 
 @pytest.mark.parametrize("verb", [["generate", "--check"], ["check"]], ids=" ".join)

@@ -131,7 +131,7 @@ class Guarded:
 
     def _node(self, number: int, spec: dict[str, Any]) -> None:
         """One that is ready and takes the pods of a DaemonSet."""
-        labels = dict(spec.get("nodeSelector") or {})
+        labels = {**(spec.get("nodeSelector") or {}), **_affine(spec)}
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{number}", "labels": labels}}
         answer = self.client.create(node)
         assert answer.taken, answer.message
@@ -180,3 +180,12 @@ def bare(pod: dict[str, Any]) -> dict[str, Any]:
 def is_refused(answer: Answer) -> bool:
     """By the policy, and not for another reason."""
     return answer.status in (403, 422) and _REFUSED in answer.message
+
+
+def _affine(spec: dict[str, Any]) -> dict[str, str]:
+    """Labels of a node that the first term of a pod's affinity takes: the first value of each list."""
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms = (affinity.get(required) or {}).get("nodeSelectorTerms") or [{}]
+    wanted = terms[0].get("matchExpressions") or []
+    return {item["key"]: item["values"][0] for item in wanted if item["operator"] == "In"}

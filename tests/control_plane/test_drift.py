@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from control_plane.delivered import ENGINES, MONITORING, coco_of, definitions, release_of
+from control_plane.delivered import COCO_NAMESPACE, ENGINES, MONITORING, coco_of, definitions, release_of
 from control_plane.test_random_clusters import CLUSTERS_OF_A_RELEASE, drawn
 from poolsmith.catalog.drift_facts import effects
 from poolsmith.catalog.projections import projected_releases
@@ -14,7 +14,7 @@ from poolsmith.drift.server_fields import server_fields
 from poolsmith.schema.schemas import CORE, Versions, read_cached, schemas_for
 from property.unlike_pools import any_values, fleets
 from support.delivered_clusters import delivered
-from support.drift_probes import changes, defined_kinds, of_metadata, probes
+from support.drift_probes import changes, defined_kinds, of_metadata, of_other_definitions, probes
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTERS = sorted(path.name for path in (ROOT / "output/clusters").iterdir())
@@ -22,7 +22,7 @@ ARGO_CD = "argocd-controller"
 """The field manager of Argo CD's server-side apply."""
 
 
-@pytest.mark.parametrize("release", projected_releases())
+@pytest.mark.parametrize("release", of_other_definitions(projected_releases()))
 def test_the_server_does_to_each_field_what_is_forecast(control_plane, release):
     schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
     server = control_plane.scenario()
@@ -79,7 +79,7 @@ def found_otherwise(client, folder):
     objects, forecast = delivered(folder.parents[2], folder.name)
     for item in (*definitions(release_of(folder), coco_of(folder)).objects, *MONITORING.objects):
         client.apply(item)
-    for name in ENGINES:
+    for name in (*ENGINES, COCO_NAMESPACE):
         client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     altered, wrong, taken = set(), [], []
     for item in sorted(objects, key=lambda item: item.body["kind"] != "Namespace"):

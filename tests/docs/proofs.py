@@ -117,6 +117,16 @@ PROOFS = (
         ("tests/operands/test_chart_probes.py",),
     ),
     Proof(
+        "what the charts of a stack without the operator install, for profiles, at each release of the device plugin",
+        f"{HELM}'s engine",
+        ("tests/recorded/test_hand_installed.py",),
+    ),
+    Proof(
+        "which MIG layouts fit: every layout of up to seven slices on every GPU that the catalog has profiles of",
+        "a search over the places and engines that NVIDIA's guide and the driver's own lists name",
+        ("tests/plan/test_mig_search.py",),
+    ),
+    Proof(
         "all that the operator's chart installs, in every field, with random valid values at each release",
         f"{HELM}'s engine",
         ("tests/operands/test_value_sets.py",),
@@ -132,6 +142,23 @@ PROOFS = (
         HELM,
         ("tests/real_tools/test_helm_charts.py",),
         f"{TOOLS}, {CHARTS}",
+    ),
+    Proof(
+        "all that the chart kata-deploy installs in its mode `daemonset`: each shim, distribution, mirror, placement",
+        HELM,
+        ("tests/operands/test_kata_deploy.py",),
+    ),
+    Proof(
+        "the same anew, with random sets and the chart's own presets",
+        HELM,
+        ("tests/real_tools/test_helm_kata_deploy.py",),
+        f"{TOOLS}, `POOLSMITH_KATA_DEPLOY_CHARTS`",
+    ),
+    Proof(
+        "what the Confidential Containers operator's kustomization brings",
+        "kustomize 5.8.1",
+        ("tests/real_tools/test_kustomize_coco.py",),
+        f"{TOOLS}, `POOLSMITH_COCO_OPERATOR`",
     ),
     Proof(
         "CEL: values, errors, types and costs of random expressions",

@@ -9,6 +9,7 @@ import pytest
 from poolsmith.app.generate import generate
 from poolsmith.app.initialize import initialize
 from poolsmith.catalog import Catalog
+from poolsmith.catalog.chart_workloads import chart_releases
 from poolsmith.catalog.store import DATA
 
 PAGE = Path(__file__).parents[2] / "docs/catalog.md"
@@ -52,7 +53,8 @@ def test_every_number_of_the_page_is_that_of_the_catalog():
     assert f"{len(accepted)} distributions and OpenShift" in page
     assert f"{len(CATALOG.gpus.entries)} products" in page
     assert all(f"`{name}`" in page for name in CATALOG.gpus.architectures)
-    assert all(tag in page for tag in CATALOG.device_plugin["devicePlugin"]["releases"])
+    plugins = chart_releases("nvidia-device-plugin")
+    assert f"from {plugins[0]} to {plugins[-1]}" in page
 
 
 @pytest.mark.parametrize("tag", RELEASES)
@@ -60,7 +62,7 @@ def test_a_release_is_complete(tag):
     release = RELEASES[tag]
     assert CATALOG.chart(CATALOG.releases.chart_name, tag) is not None
     assert release.line in CATALOG.releases.lines
-    assert release.sandbox_era in CATALOG.sandbox["eras"]
+    assert release.sandbox_era in CATALOG.sandboxes.eras
     for distribution in CATALOG.distributions.values():
         for runtime in distribution.rules:
             assert distribution.paths(runtime, release.line) is not None, (distribution.name, runtime)

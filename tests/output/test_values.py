@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.project import open_project
+from poolsmith.catalog.chart_workloads import read_chart_workloads
 from poolsmith.output.helm_values import reason, values_file
 from poolsmith.plan.origin import Derived, FromCatalog, FromProfile
 from poolsmith.plan.plan import ValueSetting
+from poolsmith.sources.nested import MISSING, value_at
 
 PROFILE = FromProfile("profiles/prod/a.yaml", "/spec/driver/source")
 
@@ -67,9 +71,16 @@ def repeated(plan, catalog):
         setting.dotted
         for name, release, settings_ in settings_of(plan)
         for setting in settings_
-        if catalog.chart(name, release).default(setting.path) == setting.value
-        or not catalog.chart(name, release).accepts(setting.path)
+        if is_idle(catalog.chart(name, release), name, release, setting)
     ]
+
+
+def is_idle(chart, name, release, setting):
+    if chart is not None:
+        return chart.default(setting.path) == setting.value or not chart.accepts(setting.path)
+    entry = read_chart_workloads(name, release)
+    read = json.dumps([entry.define, entry.objects, entry.refuse, entry.subcharts])
+    return value_at(entry.defaults, setting.path, MISSING) == setting.value or setting.dotted not in read
 
 
 def test_the_sample_fleet_repeats_no_default_and_sets_nothing_dead(repository, catalog):

@@ -6,6 +6,11 @@ from dataclasses import replace
 
 from pull_requests.fleet import Change, values_edit
 
+AT_ONCE = 120
+"""More take longer together than apart: each run looks for all that were not named before."""
+_NAME = "gained"
+"""What the tables call most objects; the operator takes none that is made twice."""
+
 
 def batches(changes):
     """Changes of one cluster whose value paths don't touch each other, put together; sorted by cluster.
@@ -17,7 +22,11 @@ def batches(changes):
         if _leaves_its_place(change):
             continue
         for number, batch in enumerate(found):
-            if batch[0].cluster == change.cluster and all(_agree(one, change) for one in batch):
+            if (
+                batch[0].cluster == change.cluster
+                and len(batch) < AT_ONCE
+                and all(_agree(one, change) for one in batch)
+            ):
                 found[number] = (*batch, change)
                 break
         else:
@@ -30,8 +39,19 @@ def together(batch):
     values = {}
     for change in batch:
         for path, value in change.values:
-            values[path] = [*values.get(path, ()), *value] if path == "extraObjects" else value
+            values[path] = _beside(values.get(path, []), value) if path == "extraObjects" else value
     return replace(batch[0], name=f"{len(batch)} at once", edit=values_edit(batch[0].cluster, values))
+
+
+def _beside(objects, more):
+    """One list of objects, those of one name told apart by a number."""
+    return [*objects, *(_numbered(item, number) for number, item in enumerate(more, len(objects)))]
+
+
+def _numbered(item, number):
+    if not isinstance(item, dict) or item.get("metadata", {}).get("name") != _NAME:
+        return item
+    return {**item, "metadata": {**item["metadata"], "name": f"{_NAME}-{number}"}}
 
 
 def _leaves_its_place(change):

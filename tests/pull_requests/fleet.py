@@ -74,6 +74,13 @@ class Verdict:
     told: str = ""
     out_of_date: int = field(default=0)
 
+    @property
+    def counts_more(self):
+        """Whether settings are counted beside those that are named: one finding names the first few."""
+        return any(
+            re.search(r"and \d+ more", error.words) for error in self.errors if error.rule == "unaccepted-setting"
+        )
+
     def names(self, change):
         """The findings that say what is gained, and where."""
         return [
@@ -126,7 +133,7 @@ def _is_taken(finding, change):
     paths = [path for path, _ in change.values]
     if finding.rule == "values-do-not-render":
         return any(f".Values.{path.removeprefix('node-feature-discovery.')}>" in finding.words for path in paths)
-    taken = finding.rule in ("value-taken", "ignored-value")
+    taken = finding.rule in ("value-taken", "ignored-value", "field-without-effect")
     return taken and any(finding.words.startswith(f"`{path}`") for path in paths)
 
 

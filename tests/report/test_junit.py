@@ -53,7 +53,7 @@ def test_a_clean_run_is_not_empty(sample_project, run_cli, valid):
     tree = valid(run_cli(["generate", "--root", sample_project, "--format", "junit"]).out)
 
     assert tree.get("failures") == "0"
-    assert "8 clusters" in {case.get("name") for case in tree.iter("testcase")}
+    assert "13 clusters" in {case.get("name") for case in tree.iter("testcase")}
 
 
 def test_a_suite_for_each_cluster_and_file_and_a_case_for_each_rule(finding, valid):

@@ -226,7 +226,7 @@ def test_all_mistakes_of_a_file_are_told_at_once():
             "count: 8",
             "count: 8, layout: x",
             "`spec.gpu` has no field `layout`",
-            "it belongs under `spec.gpu.mig`",
+            "it belongs elsewhere: `spec.gpu.mig`, `spec.gpu.vgpu`",
         ),
         ("metadata:", "gpu: {}\nmetadata:", "the document has no field `gpu`", "it may belong under `spec`"),
         ("metadata:", "Spec: {}\nmetadata:", "the document has no field `Spec`", "did you mean `spec`?"),
@@ -278,7 +278,8 @@ def test_a_field_of_another_kind_is_not_sent_to_where_it_stands():
 def test_a_field_with_several_homes_names_them():
     item = only(pool_with("  os:", "  replicas: 2\n  os:"))
 
-    assert item.help == "it belongs elsewhere: `spec.sharing.timeSlicing`, `spec.sharing.mps`"
+    homes = ("spec.sharing.timeSlicing", "spec.sharing.timeSlicing.resources", "spec.sharing.mps")
+    assert item.help == f"it belongs elsewhere: {', '.join(f'`{path}`' for path in homes)}"
 
 
 def test_long_and_unprintable_texts_are_cut_and_escaped_in_messages():

@@ -20,6 +20,7 @@ from poolsmith.plan.origin import FromCatalog, FromProfile
 from poolsmith.profiles.fleet import CLUSTER_FILE, PROFILES
 from poolsmith.record import record
 from poolsmith.report.rule_page import format_rule
+from poolsmith.sources.nested import value_at
 from poolsmith.sources.pointer import split
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
     from poolsmith.app.roll_order import roll_order  # on demand
 
     lines += [f"  {'' if number else 'roll':10} {step}" for number, step in enumerate(roll_order(pool, run.prediction))]
+    lines += _starts(pool, run)
     lines += [f"  object     NVIDIADriver {item.name}" for item in plan.driver_objects if item.pool == pool.name]
     lines.append("  labels")
     for label in pool.labels:
@@ -184,6 +186,18 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
     lines += _from_others(pool, plan)
     lines.append(f"  smoke test {pool.smoke.image or 'none: ' + (pool.smoke.reason or '')}")
     return lines
+
+
+def _starts(pool: PoolPlan, run: ClusterRun) -> list[str]:
+    """What waits for what on the pool's nodes."""
+    if run.prediction is None:
+        return []
+    from poolsmith.output.order_words import pool_orders, start_words  # on demand
+
+    prediction = run.prediction
+    starts = pool_orders(prediction.cluster_ledger(), prediction.installation.objects).get(pool.name, ())
+    lines = [f"    {start.name}: {start_words(start, starts)}" for start in starts]
+    return ["  starts, by what the operands wait for", *lines] if lines else []
 
 
 def _from_others(pool: PoolPlan, plan: ClusterPlan) -> list[str]:
@@ -212,7 +226,7 @@ def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedVal
         for setting in settings:
             if path and not _overlap(path, setting.dotted):
                 continue
-            default = chart.default(setting.path) if chart is not None else None
+            default = chart.default(setting.path) if chart is not None else _of_unit(chart_name, release, setting.path)
             steps = tuple(_steps(setting.origin, run))
             value = masked_tree(setting.value, setting.path[-1])
             found.append(ExplainedValue(values_file, setting.dotted, value, default, steps))
@@ -224,6 +238,14 @@ def _values(project: Project, run: ClusterRun, wanted: str) -> list[ExplainedVal
         known = [setting.dotted for setting in plan.values]
         raise UsageError(f"`{plan.name}` generates no value `{path}`; {did_you_mean(path, known)}")
     return found
+
+
+def _of_unit(chart: str, release: str, path: tuple[str, ...]) -> object:
+    """The default of a chart that is known by what it installs."""
+    from poolsmith.catalog.chart_workloads import read_chart_workloads  # on demand
+
+    entry = read_chart_workloads(chart, release)
+    return value_at(entry.defaults, path) if entry is not None and entry.defaults is not None else None
 
 
 def _defaults(plan: ClusterPlan, chart: Chart, keys: tuple[str, ...]) -> list[ExplainedValue]:

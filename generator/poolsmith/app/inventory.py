@@ -88,8 +88,8 @@ def _count(pool: PoolPlan, name: str) -> int | None:
     if whole is None:
         return None
     slicing, mps = spec.sharing.time_slicing, spec.sharing.mps
-    if slicing is not None and slicing.resource == plain:
-        return whole * slicing.replicas
+    if slicing is not None and plain in slicing.shared:
+        return whole * slicing.shared[plain]
     return whole * mps.replicas if mps is not None and plain == WHOLE_GPU else whole
 
 

@@ -20,6 +20,7 @@ from poolsmith.profiles.load_cluster import LoadedCluster, cluster_alone, load_c
 from poolsmith.review.change import ClusterChange, SeenCluster
 from poolsmith.review.gained import Elsewhere, gained_settings
 from poolsmith.review.ring_changes import left_ring, reordered_rings
+from poolsmith.review.stack_kinds import changed_kind
 from poolsmith.review.switched_off import Shipped, switched_off
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def review_cluster(
 
     if before is not None:
         yield from left_ring(change, before.rings)
+    yield from changed_kind(change)
     yield from switched_off(change, project.judging_policies.admission[0], _shipped(project))
     yield from gained_settings(change, _elsewhere(project, before, change), accepts)
 

@@ -8,7 +8,6 @@ from poolsmith.catalog.upgrades import steps
 from poolsmith.diagnostics import Diagnostic, UsageError
 from poolsmith.diagnostics.listing import joined, listed
 from poolsmith.diagnostics.suggest import did_you_mean
-from poolsmith.profiles.cluster import StackKind
 from poolsmith.profiles.driver import DriverSource
 from poolsmith.profiles.load_cluster import LoadedCluster, LoadedPool, load_cluster
 from poolsmith.record import record
@@ -134,7 +133,7 @@ def _edit_release(editor: Editor, file: SourceFile, stack: Stack, target: str, *
 
 def _refusal(project: Project, name: str, stack: Stack, target: str) -> str:
     """Why a cluster can't go to a release in one step; empty if it can."""
-    if stack.kind is not StackKind.OPERATOR:
+    if not stack.by_operator:
         return f"`{name}` runs no gpu-operator"
     if stack.upgrading_from is not None and target not in (stack.release, stack.upgrading_from):
         return (

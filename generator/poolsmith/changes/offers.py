@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from poolsmith.plan.plan import PoolPlan
     from poolsmith.review.change import SeenCluster
 
-_PLUGIN = "nvidia-device-plugin-daemonset"
+_PLUGINS = frozenset(("nvidia-device-plugin-daemonset", "nvidia-device-plugin"))
+"""Of the operator and of the plain manifest, and of the plugin's own chart."""
 _SANDBOX_PLUGINS = frozenset(("nvidia-sandbox-device-plugin-daemonset", "nvidia-kata-sandbox-device-plugin-daemonset"))
 _STRATEGY = ("mig", "strategy")
 _NO_STRATEGY = "none"
@@ -36,7 +37,7 @@ def running_on(seen: SeenCluster, pool: str) -> frozenset[str]:
 
 
 def _names(pool: PoolPlan, running: frozenset[str], *, whole: bool) -> Iterator[str]:
-    if _PLUGIN in running:
+    if not running.isdisjoint(_PLUGINS):
         for name in (WHOLE_GPU,) if whole else pool.resources:
             yield f"{name}{_SHARED}" if _is_renamed(pool, name) else name
     if pool.passthrough_resource is not None and not running.isdisjoint(_SANDBOX_PLUGINS):
@@ -47,5 +48,5 @@ def _is_renamed(pool: PoolPlan, resource: str) -> bool:
     """Whether what is shared has a name of its own."""
     slicing, mps = pool.profile.spec.sharing.time_slicing, pool.profile.spec.sharing.mps
     if slicing is not None:
-        return slicing.rename_by_default and slicing.resource == resource
+        return slicing.rename_by_default and resource in slicing.shared
     return mps is not None and mps.rename_by_default and resource == WHOLE_GPU

@@ -15,8 +15,8 @@ from poolsmith.changes.pool_words import on_pools
 from poolsmith.diagnostics.listing import joined, listed
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.plan.plan import PROVISIONER
-from poolsmith.profiles.cluster import DriverMode, StackKind
-from poolsmith.profiles.node_pool import Workload
+from poolsmith.profiles.cluster import DriverMode
+from poolsmith.profiles.node_pool import KATA_WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.review.change import SeenCluster
 
 _FEW = 4
+_MANY = 20
 _RELEASE = "/spec/stack/release"
 _FROM = "/spec/stack/upgradingFrom"
 
@@ -37,7 +38,13 @@ def release_changes(
     """`new_names` are those of pools, by old ones. `denies`: pods that no grant allows are refused after the change."""
     found = [*_both_accepted(before, after), *_left_labels(before, after, new_names)]
     stacks = before.plan.cluster.spec.stack, after.plan.cluster.spec.stack
-    is_operator = all(stack.kind is StackKind.OPERATOR for stack in stacks)
+    is_operator = all(stack.by_operator for stack in stacks)
+    if is_operator and stacks[0].kind is not stacks[1].kind:
+        words = (
+            f"the stack is of kind {stacks[1].kind} and no longer of kind {stacks[0].kind}: no migration is supported, "
+            "and a new cluster is needed"
+        )
+        found.append(_change(ReleaseChangeKind.PATH, words, after))
     if is_operator and stacks[0].release != stacks[1].release:
         found += _of_releases(before, after, catalog)
         if denies and stacks[1].upgrading_from != stacks[0].release:
@@ -101,11 +108,12 @@ def _driver_labels(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseC
 
 def _sandboxes(before: SeenCluster, after: SeenCluster, catalog: Catalog) -> Iterator[ReleaseChange]:
     old, new = (catalog.releases.near(tag) for tag in _releases(before, after))
-    pools = tuple(pool.name for pool in after.plan.pools if pool.profile.spec.workload is not Workload.CONTAINER)
+    pools = tuple(pool.name for pool in after.plan.pools if pool.profile.spec.workload in KATA_WORKLOADS)
     if old is not None and new is not None and pools and old.sandbox_era != new.sandbox_era:
+        steps_out = joined(catalog.sandboxes.eras[old.sandbox_era].leave, _MANY)
         words = (
-            f"virtual machines and Kata are set up in another way, `{new.sandbox_era}` and not `{old.sandbox_era}`: "
-            f"their nodes have to be emptied first, {on_pools(pools)}"
+            f"Kata is set up in another way, `{new.sandbox_era}` and not `{old.sandbox_era}`: "
+            f"first {steps_out or 'empty its nodes'}, {on_pools(pools)}"
         )
         yield _change(ReleaseChangeKind.SANDBOX, words, after, pools)
 

@@ -84,6 +84,7 @@ def custom_resources(
 def _of_charts(plan: ClusterPlan, prediction: Prediction) -> Iterator[DeliveredObject]:
     """What charts bring besides; hooks are never compared."""
     names = {f"{unit.chart.name} {unit.chart.version}": unit.name for unit in plan.units if unit.chart is not None}
+    names |= {unit.title: unit.name for unit in plan.units if unit.source is not None}
     for item in prediction.installation.made:
         if item.maker is Maker.CHART:
             operator = plan.chart is not None and item.through not in names

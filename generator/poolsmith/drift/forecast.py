@@ -135,8 +135,8 @@ def _versions(plan: ClusterPlan) -> Versions:
     stack = plan.cluster.spec.stack
     return Versions(
         kubernetes=line_of(plan.cluster.spec.kubernetes.version),
-        operator=stack.release if stack.kind == "operator" else None,
-        coco=Catalog().sandbox["cocoOperator"]["release"],
+        operator=stack.release if stack.by_operator else None,
+        coco=Catalog().sandboxes.coco_operator["release"],
     )
 
 

@@ -35,6 +35,8 @@ _SOURCE = "/spec/driver/source"
 _VALUES = "/spec/stack/values/"
 _OPERATOR_SWITCH = "/spec/stack/release"
 _SPECIAL = {"no-nri": ("cdi", "nriPluginEnabled")}
+_GPU_CLUSTER = (("gpuCluster", "deployCR"), ("clusterPolicy", "deployCR"))
+"""Without either there is none."""
 
 
 @record(frozen=False, kw_only=False)
@@ -172,6 +174,8 @@ class Origins:
                 yield from profile_inputs(overlay.origin)
 
     def _of_operand(self, made: Made) -> Iterator[LineOrigin]:
+        if made.through.startswith("GPUCluster/"):
+            yield from self._values(_GPU_CLUSTER)
         if made.through.startswith("NVIDIADriver/"):
             name = made.through.partition("/")[2]
             for item in self.plan.driver_objects:

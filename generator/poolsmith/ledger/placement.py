@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.chart_workloads import is_label_by_pods
 from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, mappings, word, words
 
@@ -142,9 +143,13 @@ class Placement:
 
 
 def placement_of(kind: str, pod: Mapping[str, Any], runtime_class: Mapping[str, Any] | None = None) -> Placement:
-    """Of the pods of a workload; a runtime class may ask for more of the node, and tolerate more."""
+    """Of the pods of a workload; a runtime class may ask for more of the node, and tolerate more.
+
+    What pods write only once they run is on no predicted node, and keeps nobody away.
+    """
     scheduling = mapping(mapping(runtime_class).get("scheduling"))
-    labels = [*mapping(pod.get("nodeSelector")).items(), *mapping(scheduling.get("nodeSelector")).items()]
+    asked = [item for item in mapping(scheduling.get("nodeSelector")).items() if not is_label_by_pods(str(item[0]))]
+    labels = [*mapping(pod.get("nodeSelector")).items(), *asked]
     affinity = mapping(mapping(pod.get("affinity")).get("nodeAffinity"))
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
     tolerations = [*mappings(pod.get("tolerations")), *mappings(scheduling.get("tolerations"))]

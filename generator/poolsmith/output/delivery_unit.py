@@ -38,10 +38,11 @@ def delivery_units(plan: ClusterPlan, folders: frozenset[str]) -> tuple[Delivery
         if unit.before_platform:
             units.extend(_of_unit(plan, unit))
     if PLATFORM in folders:
+        refers = "operator" if plan.chart is not None else "stack"
         units.append(
             DeliveryUnit(
                 name="platform",
-                title="Namespaces and configuration that the operator refers to",
+                title=f"Namespaces and configuration that the {refers} refers to",
                 namespace=plan.namespace,
                 folder=PLATFORM,
             )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from poolsmith.plan.origin import Origin
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
+_FIRST = {True: "the operator finds their GPUs", False: "the device plugin starts there"}
+"""What looks at the labels once only, by whether there is an operator."""
+
 
 def render_node_labels(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
     """expected/node-labels/<pool>.yaml, to read and to compare with; never applied."""
@@ -26,7 +29,7 @@ def render_node_labels(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manif
             header=(
                 *header,
                 "",
-                "Whoever creates the nodes must set this, before the operator finds their GPUs.",
+                f"Whoever creates the nodes must set this, before {_FIRST[plan.chart is not None]}.",
             ),
             applied=False,
         )

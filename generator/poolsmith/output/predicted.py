@@ -22,6 +22,8 @@ class Predicted:
     workloads: str
     summary: str
     """A table for the README."""
+    order: str = ""
+    """Another one: what waits for what."""
     unknown: tuple[str, ...] = ()
     toolkit_overlays: Mapping[str, tuple[KubernetesObject, ...]] = field(default_factory=dict)
     """What pools with a toolkit of their own get, by pool."""

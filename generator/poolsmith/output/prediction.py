@@ -11,7 +11,7 @@ from poolsmith.ledger.reach import Reach
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.origin_text import origin_text
 from poolsmith.output.predicted import Predicted
-from poolsmith.output.readme import workload_table
+from poolsmith.output.readme import order_table, workload_table
 from poolsmith.record import record
 from poolsmith.sources.pointer import join
 from poolsmith.sources.yaml_writer import comment, emit
@@ -132,6 +132,7 @@ class PredictionTexts:
                 images=images_text(prediction.images(), prediction.unknown),
                 workloads=known.objects,
                 summary=workload_table(ledger),
+                order=order_table(ledger, shared.installation.objects),
                 unknown=ledger.unknown,
                 toolkit_overlays=dict(prediction.installation.toolkit_overlays),
             )

@@ -9,13 +9,18 @@ from poolsmith.diagnostics.masking import masked
 from poolsmith.diagnostics.printable import printable
 from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.operands.manifest import Manifest
+from poolsmith.output.order_words import pool_orders, shown_name, start_words
 from poolsmith.output.origin_text import origin_text
 from poolsmith.output.readme_text import readme_text
 from poolsmith.plan.origin import profile_inputs
-from poolsmith.profiles.cluster import Engine, StackKind
+from poolsmith.profiles.cluster import Engine
+from poolsmith.profiles.node_pool import Workload
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from poolsmith.ledger.workload_ledger import ClusterLedger
+    from poolsmith.operands.expansion import KubernetesObject
     from poolsmith.output.predicted import Predicted
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
@@ -38,15 +43,27 @@ def workload_table(ledger: ClusterLedger) -> str:
     )
 
 
+def order_table(ledger: ClusterLedger, objects: Iterable[KubernetesObject]) -> str:
+    """Rows of Markdown: what waits for what on the nodes of which pools; pools that are alike share a row."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for pool, starts in pool_orders(ledger, objects).items():
+        for start in starts:
+            rows.setdefault((shown_name(start), start_words(start, starts)), []).append(pool)
+    return "\n".join(
+        f"| {_code(name)} | {_escape(words)} | {_escape(', '.join(pools))} |" for (name, words), pools in rows.items()
+    )
+
+
 def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
     parts = readme_text(
         escape=_escape,
         plan=plan,
         predicted=predicted,
         summary=_Markdown(predicted.summary),
+        order=_Markdown(predicted.order),
         spec=plan.cluster.spec,
         operator_runtime=next((item.value for item in plan.singletons if item.name == "container runtime"), ""),
-        operator=plan.cluster.spec.stack.kind is StackKind.OPERATOR,
+        operator=plan.cluster.spec.stack.by_operator,
         argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,
         driver_of=driver_words,
         layout_of=layout_words,
@@ -72,6 +89,9 @@ def _escape(value: Any) -> str:
 
 def driver_words(pool: PoolPlan) -> str:
     """Where the driver of a pool comes from, and which it is."""
+    manager = pool.profile.spec.driver.vgpu_manager
+    if manager is not None:
+        return f"vGPU manager {manager.version}"
     if pool.driver is None:
         return "none on the host"
     version = pool.driver.version or "version not declared"
@@ -85,8 +105,12 @@ def layout_words(pool: PoolPlan) -> str:
     parts = []
     if spec.gpu.mig is not None:
         parts.append(f"MIG {spec.gpu.mig.layout}")
+    if spec.workload is Workload.VM_VGPU:
+        parts.append(f"vGPU {spec.gpu.vgpu.layout if spec.gpu.vgpu is not None else 'default'}")
     if spec.sharing.time_slicing is not None:
-        parts.append(f"time slicing x{spec.sharing.time_slicing.replicas}")
+        shared = spec.sharing.time_slicing.shared
+        told = [f"x{replicas}" + (f" of {name}" if len(shared) > 1 else "") for name, replicas in shared.items()]
+        parts.append(f"time slicing {' and '.join(told)}")
     if spec.sharing.mps is not None:
         parts.append(f"MPS x{spec.sharing.mps.replicas}")
     return ", ".join(parts) or "whole GPUs"

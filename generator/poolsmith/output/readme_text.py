@@ -21,6 +21,7 @@ def readme_text(
     lines_of: Any,
     operator: Any,
     operator_runtime: Any,
+    order: Any,
     plan: Any,
     predicted: Any,
     spec: Any,
@@ -88,7 +89,9 @@ def readme_text(
     yield "A node belongs to a pool by the label "
     yield escape(code(spec.pool_label))
     yield ". `expected/node-labels/` has everything else that the\n"
-    yield "provisioner must set, with snippets to paste. Set labels before the operator finds the GPUs.\n"
+    yield "provisioner must set, with snippets to paste. Set labels before "
+    yield escape("the operator finds the GPUs" if operator else "the device plugin starts there")
+    yield ".\n"
     if has_patches:
         yield "`provisioners/` has the same as patches, for the tools that the profiles name.\n"
     if plan.toolkit_overlays:
@@ -135,6 +138,17 @@ def readme_text(
         yield "Not known: "
         yield escape(item)
         yield ".\n"
+    if order:
+        yield "\n"
+        yield "## What waits for what on a node\n"
+        yield "\n"
+        yield "| DaemonSet | starts | pools |\n"
+        yield "| --- | --- | --- |\n"
+        yield escape(order)
+        yield "\n"
+        yield "\n"
+        yield "Files are below `/run/nvidia/validations` on the node. A validator writes them step by step, and is ready itself when the\n"
+        yield "last step has passed.\n"
     if plan.singletons:
         yield "\n"
         yield "## What the cluster has only once\n"

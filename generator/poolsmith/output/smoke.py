@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
 
 
+_GPU = "gpu"
+_CHANNEL = "channel"
+
+
 def render_smoke_tests(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
     """One file per pool that can run one; in no kustomization."""
     manifests = []
@@ -19,8 +23,37 @@ def render_smoke_tests(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manif
             continue
         path = f"smoke/{pool.name}.yaml"
         lines = (*header, "", f"Not applied; run it with: kubectl create -f {path}")
-        manifests.append(Manifest(path=path, documents=(_job(plan, pool),), header=lines, applied=False))
+        documents = (*_claims(plan, pool), _job(plan, pool))
+        manifests.append(Manifest(path=path, documents=documents, header=lines, applied=False))
     return manifests
+
+
+def _claims(plan: ClusterPlan, pool: PoolPlan) -> tuple[dict[str, Any], ...]:
+    """What the job claims, under names of their own: they stay, and a second run finds them."""
+    if pool.smoke.claim is None:
+        return ()
+    version, device_class = pool.smoke.claim
+    namespace = plan.cluster.spec.smoke_test.namespace
+    request = {"name": _GPU, "exactly": {"deviceClassName": device_class}}
+    template = {
+        "apiVersion": version,
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": _claim_name(pool, _GPU), "namespace": namespace},
+        "spec": {"spec": {"devices": {"requests": [request]}}},
+    }
+    if pool.smoke.domain is None:
+        return (template,)
+    domain = {
+        "apiVersion": pool.smoke.domain,
+        "kind": "ComputeDomain",
+        "metadata": {"name": _claim_name(pool, "domain"), "namespace": namespace},
+        "spec": {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": _claim_name(pool, _CHANNEL)}}},
+    }
+    return template, domain
+
+
+def _claim_name(pool: PoolPlan, what: str) -> str:
+    return f"gpu-smoke-{pool.name[:40]}-{what}"
 
 
 def _job(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
@@ -32,11 +65,19 @@ def _job(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
         pod["tolerations"] = tolerations
     if secrets := plan.cluster.spec.registry.pull_secrets:
         pod["imagePullSecrets"] = [{"name": name} for name in secrets]
+    limits: dict[str, Any] = {pool.smoke.resource: pool.smoke.count, **dict(pool.smoke.limits)}
+    resources: dict[str, Any] = {"limits": limits}
+    if pool.smoke.claim is not None:
+        claims = [_GPU, *([_CHANNEL] if pool.smoke.domain is not None else [])]
+        pod["resourceClaims"] = [
+            {"name": name, "resourceClaimTemplateName": _claim_name(pool, name)} for name in claims
+        ]
+        resources = {"claims": [{"name": name} for name in claims]}
     pod["containers"] = [
         {
             "name": "cuda-vectoradd",
             "image": pool.smoke.image,
-            "resources": {"limits": {pool.smoke.resource: 1}},
+            "resources": resources,
             "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
         }
     ]

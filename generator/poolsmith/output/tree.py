@@ -40,6 +40,10 @@ def render_cluster(plan: ClusterPlan, predicted: Predicted, admission: Sequence[
     ]
     manifests += render_delivery(plan, manifests, header)
     manifests += render_smoke_tests(plan, header)
+    if any(pool.host_devices for pool in plan.pools):
+        from poolsmith.output.kubevirt import render_kubevirt  # on demand
+
+        manifests += render_kubevirt(plan, header)
     manifests += render_node_labels(plan, header)
     if any(pool.profile.spec.nodes.provisioned_by is not None for pool in plan.pools):
         from poolsmith.output.node_patches import render_node_patches  # on demand

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.diagnostics.codes import policy
 from poolsmith.diagnostics.codes.shape import DUPLICATE_ITEM
+from poolsmith.diagnostics.families import COMPATIBILITY, SHAPE
 from poolsmith.diagnostics.printable import shorten
 from poolsmith.diagnostics.suggest import did_you_mean
 from poolsmith.record import record
@@ -62,13 +63,12 @@ class RuleSettings:
 
 NO_SETTINGS = RuleSettings({})
 _RULES = "/spec/rules"
-_FIXED = ("PSM0", "PSM1", "PSM6", "PSM7")
-_KEEPS_FROM_GENERATING = "PSM2"
+_FIXED = ("PSM0", *SHAPE, "PSM6", "PSM7")
 
 
 def is_fixed(code: str, severity: Severity) -> bool:
     """Whether findings of this code and severity hold whatever anybody says."""
-    return code.startswith(_FIXED) or (code.startswith(_KEEPS_FROM_GENERATING) and severity is Severity.ERROR)
+    return code.startswith(_FIXED) or (code.startswith(COMPATIBILITY) and severity is Severity.ERROR)
 
 
 def find_in(book: Mapping[str, KnownRule], word: str) -> KnownRule | None:

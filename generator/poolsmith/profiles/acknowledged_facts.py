@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 OFFERS, LABEL, GONE = "offers/", "label/", "gone/"
 NOTHING = "nothing"
+MIG_PARTITIONS = "mig-partitions"
+"""Of a pool without the operator: its hosts make the partitions of its layout themselves."""
 PATTERN = r"[A-Za-z0-9._/=+-]{1,300}"
 """Of what follows the prefix."""
 

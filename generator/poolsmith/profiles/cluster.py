@@ -20,6 +20,7 @@ _BRANCH = r"(?!refs/)[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*"
 class StackKind(StrEnum):
     OPERATOR = "operator"
     DEVICE_PLUGIN = "device-plugin"
+    GPU_CLUSTER = "gpu-cluster"
 
 
 class DriverMode(StrEnum):
@@ -80,11 +81,24 @@ class DcgmExporterStack:
 
 
 @record
+class DraDriver:
+    """The DRA driver of a cluster of kind gpu-cluster."""
+
+    feature_gates: dict[str, bool] = spec(
+        "Feature gates of the driver, on or off. Most of them are alpha.",
+        default={},
+        keys=r"[A-Za-z][A-Za-z0-9]{0,62}",
+        examples=({"DynamicMIG": True},),
+    )
+
+
+@record
 class Stack:
     """What manages the GPUs of the cluster."""
 
     kind: StackKind = spec(
-        "`operator`: the NVIDIA GPU Operator. `device-plugin`: the hand-installed stack, without an operator.",
+        "`operator`: the NVIDIA GPU Operator with a ClusterPolicy. `gpu-cluster`: the operator with a GPUCluster that "
+        "gives GPUs out by claims (DRA); experimental. `device-plugin`: the hand-installed stack, without an operator.",
         default=StackKind.OPERATOR,
     )
     release: str = spec(
@@ -115,7 +129,18 @@ class Stack:
     values: dict[str, Any] = spec(
         "Extra Helm values for the gpu-operator chart, beside what the pools need.", default={}
     )
+    dra_driver: DraDriver = spec("The DRA driver, for kind gpu-cluster.", default=DraDriver())
     dcgm_exporter: DcgmExporterStack | None = spec("dcgm-exporter, for a stack without an operator.", default=None)
+    gpu_feature_discovery: bool = spec(
+        "GPU feature discovery, for a stack without an operator. It writes its labels through Node Feature Discovery, "
+        "which comes with it unless `nfd.provider` is external.",
+        default=False,
+    )
+
+    @property
+    def by_operator(self) -> bool:
+        """Whether the GPU Operator is installed, with either of its kinds."""
+        return self.kind is not StackKind.DEVICE_PLUGIN
 
 
 @record
@@ -123,7 +148,7 @@ class Nfd:
     """Node Feature Discovery."""
 
     provider: NfdProvider = spec(
-        "`operator`: the gpu-operator chart installs it. `external`: the cluster has it already.",
+        "`operator`: it comes with the GPU stack. `external`: the cluster has it already.",
         default=NfdProvider.OPERATOR,
     )
 

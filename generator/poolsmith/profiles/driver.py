@@ -96,6 +96,27 @@ class VgpuGuest:
 
 
 @record
+class VgpuManager:
+    """The driver of vGPU hosts: an image of one's own, for its licence forbids others to publish one."""
+
+    repository: str = spec(
+        "Repository that holds the image.",
+        pattern=_REPOSITORY,
+        form="a registry host with a path, without the image",
+        examples=("registry.example.com/vgpu",),
+    )
+    version: str = spec(
+        "Version of the host driver; the operator adds the system to it.",
+        pattern=r"\d{1,4}(\.\d{1,6}){1,3}(-[A-Za-z0-9][A-Za-z0-9._-]{0,40})?|sha256:[0-9a-f]{64}",
+        form='a version like "580.82.07", or a digest',
+        examples=("580.82.07",),
+    )
+    image: str = spec(
+        "Name of the image.", default="vgpu-manager", pattern=r"[a-z0-9]+([._-]+[a-z0-9]+)*", form="a name of an image"
+    )
+
+
+@record
 class DriverFiles:
     """Files in a ConfigMap that the driver container gets; each is mounted by itself."""
 
@@ -161,4 +182,7 @@ class Driver:
     vgpu: VgpuGuest | None = spec(
         "The nodes are virtual machines with a vGPU: their driver is in a private repository, and needs a licence.",
         default=None,
+    )
+    vgpu_manager: VgpuManager | None = spec(
+        "The nodes are vGPU hosts (`workload: vm-vgpu`): the driver that divides their GPUs.", default=None
     )

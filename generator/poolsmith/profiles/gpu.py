@@ -7,6 +7,9 @@ from typing import Any
 from poolsmith.record import record
 from poolsmith.shape.field import spec
 
+_SHARED = r"nvidia\.com/(gpu|mig-\d+g\.\d+gb([+.-][a-z.]+)?)"
+_SHARED_FORM = "nvidia.com/gpu or nvidia.com/mig-<profile>"
+
 
 @record
 class MigDevices:
@@ -35,6 +38,33 @@ class Mig:
         examples=("all-1g.10gb", "all-balanced"),
     )
     devices: tuple[MigDevices, ...] = spec("Your own layout, with the name in `layout`.", default=())
+
+
+@record
+class VgpuDevices:
+    """One group of GPUs and the vGPUs to make on them; the vGPU device manager's own configuration."""
+
+    devices: Any = spec("`all`, or a list of GPU indices.", default="all", examples=("all", [0, 1]))
+    vgpu_devices: dict[str, int] = spec(
+        "How many of each type on one GPU.",
+        keys=r"[A-Za-z0-9-]{1,40}-\d+[A-Z]+",
+        minimum=1,
+        maximum=64,
+        examples=({"A10-4Q": 3, "A10-12Q": 1},),
+    )
+
+
+@record
+class VgpuLayout:
+    """Which vGPUs the GPUs of a vGPU host are divided into."""
+
+    layout: str = spec(
+        "Name of a layout: one of the operator's, which are `default` and the types, or of the `devices` given here.",
+        pattern=r"[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?",
+        form="a layout name",
+        examples=("default", "A10-12Q"),
+    )
+    devices: tuple[VgpuDevices, ...] = spec("Your own layout, with the name in `layout`.", default=())
 
 
 @record
@@ -67,22 +97,48 @@ class Gpu:
         pattern=r"nvidia\.com/[A-Za-z0-9][A-Za-z0-9_.-]{0,61}",
         form="a resource below nvidia.com/",
     )
+    multi_node_nvlink: bool = spec(
+        "NVLink over several nodes, as of GB200 NVL72: pods may ask for a ComputeDomain, in a cluster of kind "
+        "gpu-cluster.",
+        default=False,
+    )
     mig: Mig | None = spec("MIG partitioning.", default=None)
+    vgpu: VgpuLayout | None = spec("vGPUs of a vGPU host. Default: the operator's layout `default`.", default=None)
+
+
+@record
+class SharedResource:
+    """One resource that pods share."""
+
+    resource: str = spec(
+        "Resource to share.",
+        pattern=_SHARED,
+        form=_SHARED_FORM,
+        examples=("nvidia.com/mig-1g.10gb",),
+    )
+    replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
 
 
 @record
 class TimeSlicing:
     """Several pods share a GPU by turns, without memory isolation."""
 
-    resource: str = spec(
-        "Resource to share.",
-        default="nvidia.com/gpu",
-        pattern=r"nvidia\.com/(gpu|mig-\d+g\.\d+gb([+.-][a-z.]+)?)",
-        form="nvidia.com/gpu or nvidia.com/mig-<profile>",
+    resource: str = spec("Resource to share.", default="nvidia.com/gpu", pattern=_SHARED, form=_SHARED_FORM)
+    replicas: int | None = spec("How many pods share one.", default=None, minimum=2, maximum=1000, examples=(4,))
+    resources: tuple[SharedResource, ...] = spec(
+        "Several resources of the same nodes, as slices of several sizes, each with its `replicas`; in the place of "
+        "`resource` and `replicas`.",
+        default=(),
     )
-    replicas: int = spec("How many pods share one.", minimum=2, maximum=1000, examples=(4,))
     rename_by_default: bool = spec("Advertise the shared resource as <resource>.shared.", default=False)
     fail_requests_greater_than_one: bool = spec("Refuse pods that ask for more than one replica.", default=False)
+
+    @property
+    def shared(self) -> dict[str, int]:
+        """Resource to how many pods share one."""
+        if self.replicas is not None:
+            return {self.resource: self.replicas}
+        return {item.resource: item.replicas for item in self.resources}
 
 
 @record

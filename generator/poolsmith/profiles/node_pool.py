@@ -52,6 +52,9 @@ class Workload(StrEnum):
     KATA_CONFIDENTIAL = "kata-confidential"
 
 
+KATA_WORKLOADS = (Workload.KATA, Workload.KATA_CONFIDENTIAL)
+
+
 class Tee(StrEnum):
     SNP = "snp"
     TDX = "tdx"
@@ -61,6 +64,7 @@ class CcMode(StrEnum):
     ON = "on"
     OFF = "off"
     DEVTOOLS = "devtools"
+    PPCIE = "ppcie"
 
 
 class Nic(StrEnum):
@@ -252,24 +256,34 @@ class Sandbox:
     """Details of sandboxed workloads."""
 
     runtime_class: str | None = spec(
-        "RuntimeClass of sandboxed pods. Default: kata-qemu-nvidia-gpu.",
+        "RuntimeClass of sandboxed pods. Default: kata-qemu-nvidia-gpu, followed by the TEE of confidential pools.",
         default=None,
         pattern=DNS_LABEL,
         form="a DNS label",
     )
     artifacts: str | None = spec(
-        "Image with the guest's kernel and driver, for the Kata manager. Default: the release's.",
+        "Image with the guest's kernel and driver, up to v25.3. Default: the release's.",
         default=None,
         pattern=IMAGE,
         form="an image reference",
     )
     tee: Tee | None = spec("Trusted execution environment of confidential pools.", default=None)
-    cc_mode: CcMode | None = spec("Confidential computing mode of the GPUs.", default=None)
+    cc_mode: CcMode | None = spec(
+        "Confidential computing mode of the GPUs. `ppcie`: all Hopper GPUs of a node in one pod, with their switches. "
+        "Default: on for confidential pools, else off.",
+        default=None,
+    )
+    gpus_per_pod: int = spec("GPUs that one sandboxed pod asks for.", default=1, minimum=1, maximum=64, examples=(8,))
     default_memory: int = spec(
         "Memory of a sandbox, in MiB.", default=16_384, minimum=512, maximum=4_194_304, examples=(16384,)
     )
     resource_alias: str | None = spec(
-        "Name under which passed-through GPUs are advertised.", default=None, pattern=DNS_LABEL, form="a name"
+        "Name below nvidia.com/ under which GPUs of all Kata pools are advertised; empty for the names of models. "
+        "Default: pgpu, where the release has it.",
+        default=None,
+        pattern=rf"({DNS_LABEL})?",
+        form="a name, or nothing",
+        examples=("pgpu",),
     )
 
 

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.diagnostics.families import FAMILIES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from poolsmith.diagnostics import RuleInfo
 
-_FAMILIES = (
-    ("PSM0", "Reading files"),
-    ("PSM1", "Shape of profiles"),
-    ("PSM2", "Compatibility"),
-    ("PSM3", "Helm values and schemas"),
-    ("PSM4", "Privileges"),
-    ("PSM5", "Output and GitOps hygiene"),
-    ("PSM6", "Policy files"),
-    ("PSM7", "What comes from elsewhere, and what is switched off"),
-    ("PSM8", "What stands beside the GPU stack"),
-    ("PSM9", "Your own policies"),
-)
-
 
 def family_of(rule: RuleInfo) -> str:
-    return next((title for prefix, title in _FAMILIES if rule.code.startswith(prefix)), "")
+    return next((title for prefixes, title in FAMILIES if rule.code.startswith(prefixes)), "")
 
 
 def format_rule(rule: RuleInfo) -> str:
@@ -56,8 +45,8 @@ def format_rule_book(rules: Iterable[RuleInfo]) -> str:
     """All rules on one page, by family."""
     book = sorted(rules, key=lambda rule: rule.code)
     parts = ["# Rules\n\nGenerated from the rules; do not edit. `poolsmith explain PSM101` prints one of them.\n"]
-    for prefix, title in _FAMILIES:
-        family = [rule for rule in book if rule.code.startswith(prefix)]
+    for prefixes, title in FAMILIES:
+        family = [rule for rule in book if rule.code.startswith(prefixes)]
         if family:
             parts.append(f"## {title}\n")
             parts.extend(format_rule(rule) for rule in family)

@@ -17,9 +17,12 @@ from poolsmith.sources.yaml_reader import read_documents
 
 OUTPUT = Path(__file__).parents[3] / "output" / "clusters"
 VALUES = "platform/values/gpu-operator.yaml"
-WITHOUT_OPERATOR = {"manual"}
-EXPLAINED = {"prod-eu": {"daemonsets.tolerations", "node-feature-discovery.worker.tolerations"}}
-"""A pool whose driver comes from elsewhere leaves no trace but its tolerations."""
+WITHOUT_OPERATOR = {"lab-a100", "manual"}
+EXPLAINED = {
+    "claims": {"draDriver.computeDomains.enabled"},
+    "prod-eu": {"daemonsets.tolerations", "node-feature-discovery.worker.tolerations"},
+}
+"""A pool whose driver comes from elsewhere leaves no trace but its tolerations; NVLink over nodes leaves none at all."""
 CLUSTERS = sorted(folder.name for folder in OUTPUT.iterdir())
 
 

@@ -47,12 +47,14 @@ JUDGED = {
     "/smokeTest/image": ("lab-t4/cluster", "registry.evil.example/x:1", "unknown-image-source"),
     "/stack/values": ("lab-t4/cluster", {"toolkit": {"repository": "evil.example"}}, "unknown-image-source"),
     "/driver/repository": ("prod-eu/l40s-shared", "evil.example", "unknown-image-source"),
+    "/driver/vgpuManager/repository": ("machines/desktops", "evil.example", "unknown-image-source"),
     "/sandbox/artifacts": ("kata-a10/kata", "evil.example/x:1", "unknown-image-source"),
 }
 TOGETHER = {"/delivery/sourceRef/namespace": {"name": "flux-system"}}
 NO_SOURCE = {
     "/kubernetes/distribution": "a name of the catalog",
     "/stack/namespace": "where the stack runs; privileges are granted there, not sources",
+    "/stack/draDriver/featureGates": "names of feature gates",
     "/stack/dcgmExporter/release": "a release of the catalog; its chart and images are judged",
     "/poolLabel": "the key of a label",
     "/delivery/hydrate/stageBranch": "where Argo CD writes to; what it syncs from is judged",
@@ -90,6 +92,10 @@ NO_SOURCE = {
     "/gpu/mig/layout": "the name of a layout",
     "/gpu/mig/devices/devices": "numbers of GPUs",
     "/gpu/mig/devices/migDevices": "names of MIG profiles",
+    "/gpu/vgpu/layout": "the name of a layout",
+    "/gpu/vgpu/devices/devices": "numbers of GPUs",
+    "/gpu/vgpu/devices/vgpuDevices": "names of types of vGPUs",
+    "/driver/vgpuManager/image": "the name of an image; the repository before it is judged",
     "/driver/upgradePolicy/waitForCompletion/podSelector": "a selector",
     "/driver/upgradePolicy/drain/podSelector": "a selector",
     **{

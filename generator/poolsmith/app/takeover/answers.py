@@ -9,6 +9,7 @@ from poolsmith.app.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.app.takeover.found import application_of, source_of_flux
 from poolsmith.catalog.versions import line_of
 from poolsmith.record import record
+from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping, mappings, word
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _draft(
     put = cluster.fields
     _given(cluster, ("kubernetes", "version"), answers.kubernetes, "1.34")
     _given(cluster, ("kubernetes", "distribution"), answers.distribution, distribution)
-    put["stack", "kind"], put["stack", "release"] = "operator", tag
+    by_claims = value_at(present.installation.values, ("gpuCluster", "deployCR")) is True
+    put["stack", "kind"], put["stack", "release"] = "gpu-cluster" if by_claims else "operator", tag
     namespace = present.installation.namespace
     if namespace and namespace != _DEFAULT_NAMESPACE:
         put["stack", "namespace"] = namespace

@@ -1,6 +1,10 @@
 """PSM2xx: what fits together."""
 
-from poolsmith.diagnostics.codes.gpu_use import GPU_USE
+from poolsmith.diagnostics.codes.claims import CLAIMS
+from poolsmith.diagnostics.codes.gpu_use import GPU_USE, PARTITIONS
+from poolsmith.diagnostics.codes.hand_installed import HAND_INSTALLED
+from poolsmith.diagnostics.codes.sandboxes import SANDBOXES
+from poolsmith.diagnostics.codes.vgpu_hosts import VGPU_HOSTS
 from poolsmith.diagnostics.rule_info import RuleInfo
 from poolsmith.diagnostics.severity import Severity
 
@@ -56,17 +60,6 @@ UNKNOWN_RUNTIME = RuleInfo(
     bad="runtime: {name: podman}\n",
     good="runtime: {name: containerd}\n",
     references=("NVIDIA/gpu-operator:controllers/state_manager.go", "NVIDIA/gpu-operator issue 290"),
-)
-NOT_GENERATED_YET = RuleInfo(
-    code="PSM206",
-    name="not-generated-yet",
-    what="A profile asks for something that poolsmith can't generate yet.",
-    why="Half a configuration is worse than none: it syncs, and then fails on the nodes.",
-    fix="leave the pool out for now",
-    references=(
-        "NVIDIA/cloud-native-docs@gpu-operator-v26.3-32, page deploy-kata-containers",
-        "NVIDIA/cloud-native-docs:gpu-operator/gpu-operator-kubevirt.rst",
-    ),
 )
 PATHS_UNKNOWN = RuleInfo(
     code="PSM207",
@@ -352,12 +345,12 @@ POOL_NOT_SUPPLIED = RuleInfo(
 )
 
 COMPATIBILITY = (
+    *PARTITIONS,
     UNKNOWN_RELEASE,
     UNKNOWN_OPERATING_SYSTEM,
     UNKNOWN_DISTRIBUTION,
     UNKNOWN_GPU,
     UNKNOWN_RUNTIME,
-    NOT_GENERATED_YET,
     PATHS_UNKNOWN,
     NO_SUPPORT_ROW,
     DRIVER_DISAGREEMENT,
@@ -372,6 +365,10 @@ COMPATIBILITY = (
     TOOLKIT_CONTRADICTION,
     RUNTIME_TOO_OLD,
     *GPU_USE,
+    *HAND_INSTALLED,
+    *VGPU_HOSTS,
+    *CLAIMS,
+    *SANDBOXES,
     LABEL_VALUE_TAKEN,
     SINGLETON_CONFLICT,
     LABEL_WRITER,

@@ -1,8 +1,27 @@
-"""PSM230 to PSM241: what a pool's GPUs are used for, sandboxes, partitions and sharing."""
+"""PSM150, PSM230 to PSM241: what a pool's GPUs are used for, sandboxes, partitions and sharing."""
 
 from poolsmith.diagnostics.rule_info import RuleInfo
 from poolsmith.diagnostics.severity import Severity
 
+MIG_GPU_GROUPS = RuleInfo(
+    code="PSM150",
+    name="mig-gpu-groups",
+    severity=Severity.WARNING,
+    what="A MIG layout of one's own names a GPU of the nodes in no group, or in two with different instances.",
+    why="The MIG manager leaves a GPU of no group as it is, in whatever slices the layout before made; layouts that "
+    "begin after GPU 0 are reported to fail. A GPU of two groups never has what the first says: the manager stops the "
+    "GPU's clients and makes it anew at every start.",
+    fix="name each GPU in one group; `migEnabled: false` keeps a GPU whole",
+    bad="gpu: {product: A30, count: 2, mig: {layout: half, devices: [{devices: [1], migDevices: {1g.6gb: 4}}]}}\n",
+    good="gpu: {product: A30, count: 2, mig: {layout: half, devices: [{devices: [0], migEnabled: false}, "
+    "{devices: [1], migDevices: {1g.6gb: 4}}]}}\n",
+    symptom="`nvidia.com/mig.config.state: failed`; a GPU has slices of an earlier layout, or "
+    "`nvidia.com/gpu.product` ends in `-MIG-INVALID`",
+    references=(
+        "NVIDIA/mig-parted issue 157",
+        "NVIDIA/mig-parted@bd7160f4:cmd/nvidia-mig-parted/assert/assert.go",
+    ),
+)
 SANDBOX_ERA = RuleInfo(
     code="PSM230",
     name="sandbox-era",
@@ -91,3 +110,5 @@ GPU_USE = (
     MIG_LAYOUT,
     SHARING_CONTRADICTION,
 )
+
+PARTITIONS = (MIG_GPU_GROUPS,)

@@ -94,9 +94,10 @@ def _chart(chart: HelmChart, line: FromProfile, version_line: FromProfile) -> Ch
 
 
 def _unit_line(plan: ClusterPlan, unit: UnitPlan) -> FromProfile:
-    """The exporter of a stack without an operator has lines of its own."""
-    if plan.cluster.spec.stack.dcgm_exporter is not None and unit.chart is not None:
-        return FromProfile(plan.cluster.path, "/spec/stack/dcgmExporter/release")
+    """Units of a stack without an operator have lines of their own."""
+    fields = {"dcgm-exporter": "dcgmExporter/release", "node-feature-discovery": "gpuFeatureDiscovery"}
+    if unit.chart is not None and unit.chart.name in fields:
+        return FromProfile(plan.cluster.path, f"/spec/stack/{fields[unit.chart.name]}")
     return plan.stack_line
 
 
