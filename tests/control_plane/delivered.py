@@ -138,7 +138,10 @@ def steps(folder: Path) -> list[Step]:
     if coco_of(folder):  # the first object of its manifests, which the ledger has no line for
         found.append(Step("namespace of the CoCo operator", (_namespace(COCO_NAMESPACE),), "operator"))
     if any(item["kind"] == "ResourceClaimTemplate" for item in predicted):  # the operator's label, before it claims
-        labelled = {**_namespace("gpu-operator"), "metadata": {"name": "gpu-operator", "labels": {ADMIN_ACCESS: "true"}}}
+        labelled = {
+            **_namespace("gpu-operator"),
+            "metadata": {"name": "gpu-operator", "labels": {ADMIN_ACCESS: "true"}},
+        }
         found.append(Step("label of the operator's namespace", (labelled,), "operator"))
     again = [item for item in predicted if _identity(item) in delivered]
     found.append(Step("predicted, and delivered by us", _ordered(again)))

@@ -28,7 +28,11 @@ def rendered(chart: Path, values: Path, namespace: str = NAMESPACE) -> list[dict
     """All objects that Helm makes of it, hooks too, in their namespace."""
     command = ["helm", "template", "gpu-operator", str(chart), "--namespace", namespace, "--values", str(values)]
     run = subprocess.run(
-        [*command, "--kube-version", "1.34.1"], capture_output=True, text=True, timeout=120, check=False
+        [*command, "--kube-version", "1.34.1", "--api-versions", "resource.k8s.io/v1/DeviceClass"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
     found = [item for item in yaml.load_all(run.stdout, yaml.CSafeLoader) if item]

@@ -41,7 +41,7 @@ def start_words(start: Start, starts: Iterable[Start]) -> str:
         return "first"
     files = f" ({', '.join(start.files)})" if start.files else ""
     shown = {item.name: shown_name(item) for item in starts}
-    return f"after {', '.join(sorted(shown[name] for name in start.after))}{files}"
+    return f"after {', '.join(sorted({shown[name] for name in start.after}))}{files}"
 
 
 def shown_name(start: Start) -> str:

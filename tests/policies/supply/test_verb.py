@@ -19,7 +19,9 @@ def outside(root):
 
 
 def test_what_is_written_allows_the_fleet_and_waits_for_signatures(run_cli, sample_project):
-    profile = sample_project / "profiles/claims/cluster.yaml"  # with a gate behind which the driver starts what is not known
+    profile = (
+        sample_project / "profiles/claims/cluster.yaml"
+    )  # with a gate behind which the driver starts what is not known
     text = profile.read_text()
     profile.write_text(text.replace("  poolLabel:", "    draDriver: {featureGates: {MPSSupport: true}}\n  poolLabel:"))
     printed = run_cli(["supply", "--root", sample_project])
