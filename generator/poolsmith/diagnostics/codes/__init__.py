@@ -10,6 +10,7 @@ from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
+from poolsmith.diagnostics.codes.live import LIVE
 from poolsmith.diagnostics.codes.outside import OUTSIDE
 from poolsmith.diagnostics.codes.packs import PACKS
 from poolsmith.diagnostics.codes.policy import POLICY
@@ -34,6 +35,7 @@ CODE_BOOK = (
     *RUNTIME,
     *SCHEDULING,
     *BESIDE,
+    *LIVE,
     *DRIVER,
     *SCHEMA,
     *PRIVILEGE,

@@ -1,0 +1,1 @@
+"""Use cases on a cluster that runs: nothing here writes to it."""

@@ -1,0 +1,46 @@
+"""Where a snapshot comes from: an API server, or a file."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+from poolsmith.app.new_files import replace_file
+from poolsmith.diagnostics import UsageError
+from poolsmith.live.resource import OF_NAMESPACES
+from poolsmith.live.stored import from_text, to_text
+from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from pathlib import Path
+
+    from poolsmith.live.reading import Reading
+    from poolsmith.live.resource import Resource
+    from poolsmith.live.snapshot import Snapshot
+
+
+@record
+class Source:
+    """`file` in the place of a server; `save` writes what was read, secrets left out."""
+
+    reading: Reading
+    file: Path | None = None
+    save: Path | None = None
+
+
+def snapshot_of(source: Source, resources: Iterable[Resource], namespaces: Collection[str]) -> Snapshot:
+    """Raises UsageError, ClusterError, WriteError."""
+    if source.file is not None:
+        try:
+            text = source.file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{source.file} can't be read: {getattr(error, 'strerror', None) or error}") from None
+        return from_text(text, str(source.file))
+    from poolsmith.live.api_server import read_cluster  # kr8s, for who asks a server
+
+    now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    found = read_cluster(resources, namespaces, OF_NAMESPACES, source.reading, now)
+    if source.save is not None:
+        replace_file(source.save, to_text(found))
+    return found

@@ -1,0 +1,52 @@
+"""The least that a reader of a cluster must be allowed: one role for what has no namespace, one for namespaces.
+
+`list` is the only verb: nothing is watched, nothing is read by its name, and no verb that writes is among them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.live.resource import OF_NAMESPACES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from poolsmith.live.resource import Resource
+
+READER = "poolsmith-reader"
+_GROUP = "rbac.authorization.k8s.io"
+
+
+def reading_roles(
+    resources: Collection[Resource], namespaces: Iterable[str], subject: tuple[str, str]
+) -> tuple[dict[str, Any], ...]:
+    """Roles and their bindings for `subject`, the namespace and name of a service account."""
+    wide = [item for item in resources if item not in OF_NAMESPACES]
+    narrow = [item for item in resources if item in OF_NAMESPACES]
+    subjects = [{"kind": "ServiceAccount", "name": subject[1], "namespace": subject[0]}]
+    inside = f"{READER}-of-namespaces"
+    found = [_role(READER, wide), _role(inside, narrow), _binding("ClusterRoleBinding", READER, "", subjects)]
+    return (*found, *(_binding("RoleBinding", inside, name, subjects) for name in sorted(set(namespaces))))
+
+
+def _role(name: str, resources: Collection[Resource]) -> dict[str, Any]:
+    by_group: dict[str, set[str]] = {}
+    for item in resources:
+        by_group.setdefault(item.group, set()).add(item.plural)
+    rules = [
+        {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
+        for group, plurals in sorted(by_group.items())
+    ]
+    return {"apiVersion": f"{_GROUP}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
+
+
+def _binding(kind: str, role: str, namespace: str, subjects: list[dict[str, str]]) -> dict[str, Any]:
+    place = {"namespace": namespace} if namespace else {}
+    return {
+        "apiVersion": f"{_GROUP}/v1",
+        "kind": kind,
+        "metadata": {"name": role, **place},
+        "roleRef": {"apiGroup": _GROUP, "kind": "ClusterRole", "name": role},
+        "subjects": subjects,
+    }

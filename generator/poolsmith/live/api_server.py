@@ -1,0 +1,248 @@
+"""Read a cluster by kr8s: lists only, in pages, with a limit of time on each call. The only module that knows kr8s.
+
+What kr8s leaves to its caller is done here. It has no limit of time by default; it never tries again after 429 or 5xx;
+and it loads credentials anew after each 403, three times, though a missing right is no question of credentials.
+Source: kr8s 0.20.15, `Api.call_api`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics import UsageError
+from poolsmith.live.reading import ClusterError
+from poolsmith.live.snapshot import Listed, Snapshot, State
+from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from poolsmith.live.reading import Reading
+    from poolsmith.live.resource import Resource
+    from poolsmith.live.snapshot import KubernetesObject
+
+MISSING = "reading a cluster needs kr8s, which is not installed; install poolsmith with its extra: `poolsmith[live]`"
+_PAGE = 500
+_TRIES = 5
+_FIRST_WAIT = 0.2
+_LONGEST_WAIT = 10.0
+_TRY_AGAIN = frozenset((429, 500, 502, 503, 504))
+_MOST_RELISTS = 3
+_MOST_PAGES = 10_000
+_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
+
+
+@record(kw_only=False)
+class _Answer:
+    status: int
+    body: dict[str, Any]
+    wait: float = 0.0
+
+
+def read_cluster(
+    resources: Iterable[Resource],
+    namespaces: Collection[str],
+    of_namespaces: Collection[Resource],
+    how: Reading,
+    now: str,
+) -> Snapshot:
+    """List each kind; those of namespaces only in `namespaces`. `now` is written into the snapshot as its time.
+
+    Raises UsageError where kr8s or the kubeconfig is missing, and ClusterError where nothing can be read.
+    """
+    try:
+        import kr8s.asyncio  # noqa: F401 - an extra, on demand
+    except ImportError:
+        raise UsageError(MISSING) from None
+    logging.getLogger("kr8s").setLevel(logging.CRITICAL)
+    logging.getLogger("httpx").setLevel(logging.CRITICAL)
+
+    async def whole() -> Snapshot:
+        async with asyncio.timeout(how.whole_seconds):
+            return await _read(resources, namespaces, of_namespaces, how, now)
+
+    try:
+        return asyncio.run(whole())
+    except TimeoutError:
+        raise ClusterError(
+            f"the cluster was not read within {how.whole_seconds:.0f} seconds; nothing is told of it"
+        ) from None
+
+
+async def _read(
+    resources: Iterable[Resource],
+    namespaces: Collection[str],
+    of_namespaces: Collection[Resource],
+    how: Reading,
+    now: str,
+) -> Snapshot:
+    server = await _Server.reached(how)
+    lists = []
+    for resource in sorted(set(resources)):
+        inside = tuple(sorted(set(namespaces))) if resource in of_namespaces else ()
+        lists.append(await server.listed(resource, inside))
+    return Snapshot(context=server.context, server=server.version, taken=now, lists=tuple(lists))
+
+
+class _Server:
+    """One API server, and what it serves."""
+
+    def __init__(self, api: Any, how: Reading) -> None:
+        self._api = api
+        self._how = how
+        self._served: dict[str, dict[str, tuple[str, bool]] | None] = {}
+        self.context = how.context or str(getattr(api.auth, "active_context", "") or "")
+        self.version = ""
+
+    @classmethod
+    async def reached(cls, how: Reading) -> _Server:
+        """A server that has told its version. Raises UsageError, ClusterError."""
+        import kr8s.asyncio
+
+        try:
+            async with asyncio.timeout(how.seconds):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of versions that kr8s was not tested with
+                    api = await kr8s.asyncio.api(kubeconfig=how.kubeconfig, context=how.context)
+        except TimeoutError:
+            raise ClusterError(f"the cluster did not answer within {how.seconds:.0f} seconds") from None
+        except (ValueError, KeyError, OSError) as error:
+            raise UsageError(f"the kubeconfig or its context can't be used: {_plain(error)}") from None
+        except Exception as error:  # noqa: BLE001 - kr8s, httpx, ssl and credential plug-ins each raise their own
+            raise ClusterError(f"the cluster can't be asked: {_plain(error)}") from None
+        api.timeout = how.seconds
+        server = cls(api, how)
+        told = await server._get("/version")
+        if told.status != _OK:
+            raise ClusterError(f"the cluster does not tell its version: {_reason(told)}")
+        server.version = str(told.body.get("gitVersion", ""))
+        return server
+
+    async def listed(self, resource: Resource, namespaces: tuple[str, ...]) -> Listed:
+        """All objects of a kind; what is refused or breaks off is said of the whole list."""
+        try:
+            served = await self._kinds(resource.api_version)
+        except ClusterError as error:
+            return Listed(resource, State.FAILED, (), str(error), namespaces)
+        place = None if served is None else served.get(resource.kind)
+        if place is None:
+            return Listed(resource, State.ABSENT, (), "", namespaces)
+        plural, namespaced = place
+        root = _root(resource.api_version)
+        paths = [f"{root}/namespaces/{name}/{plural}" for name in namespaces] if namespaced and namespaces else []
+        items: list[KubernetesObject] = []
+        for path in paths or [f"{root}/{plural}"]:
+            try:
+                found = await self._all_pages(path)
+            except ClusterError as error:
+                return Listed(resource, State.FAILED, tuple(items), str(error), namespaces)
+            if isinstance(found, _Answer):
+                if found.status in (_UNAUTHORIZED, _FORBIDDEN):
+                    reason = f"`list` of `{resource.named}` is not allowed: {_reason(found)}"
+                    return Listed(resource, State.FORBIDDEN, tuple(items), reason, namespaces)
+                if found.status == _NOT_FOUND:
+                    continue
+                return Listed(resource, State.FAILED, tuple(items), _reason(found), namespaces)
+            items += [{**item, "apiVersion": resource.api_version, "kind": resource.kind} for item in found]
+        items.sort(key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"]))
+        return Listed(resource, State.READ, tuple(items), "", namespaces)
+
+    async def _kinds(self, api_version: str) -> Mapping[str, tuple[str, bool]] | None:
+        """By kind: its plural, and whether it stands in namespaces. None for a group that is not served."""
+        if api_version not in self._served:
+            answer = await self._get(_root(api_version))
+            if answer.status == _NOT_FOUND:
+                self._served[api_version] = None
+            elif answer.status != _OK:
+                raise ClusterError(f"what {api_version} has is not told: {_reason(answer)}")
+            else:
+                rows = [item for item in answer.body.get("resources") or () if "/" not in item.get("name", "/")]
+                self._served[api_version] = {item["kind"]: (item["name"], bool(item["namespaced"])) for item in rows}
+        return self._served[api_version]
+
+    async def _all_pages(self, path: str) -> list[KubernetesObject] | _Answer:
+        """Whole, or the answer that ended it. A list that expired on the way (410) is begun anew."""
+        for _ in range(_MOST_RELISTS):
+            items: list[KubernetesObject] = []
+            token = ""
+            for _ in range(_MOST_PAGES):
+                answer = await self._get(path, limit=str(_PAGE), **({"continue": token} if token else {}))
+                if answer.status != _OK:
+                    break
+                items += [item for item in answer.body.get("items") or () if isinstance(item.get("metadata"), dict)]
+                token = str((answer.body.get("metadata") or {}).get("continue") or "")
+                if not token:
+                    return items
+            if answer.status != _GONE:
+                return answer
+        return _Answer(_GONE, {"message": f"the list expired {_MOST_RELISTS} times while it was read"})
+
+    async def _get(self, path: str, **query: str) -> _Answer:
+        """One GET, again after 429 and 5xx, with growing pauses or as long as the server says. Raises ClusterError."""
+        pause = _FIRST_WAIT
+        words = ""
+        for attempt in range(_TRIES):
+            try:
+                answer = await self._once(path, query)
+            except TimeoutError:
+                words = f"no answer within {self._how.seconds:.0f} seconds"
+            except ClusterError as error:
+                words = str(error)
+            else:
+                if answer.status not in _TRY_AGAIN:
+                    return answer
+                words, pause = _reason(answer), max(pause, answer.wait)
+            if attempt < _TRIES - 1:
+                await asyncio.sleep(min(pause, _LONGEST_WAIT))
+                pause *= 2
+        raise ClusterError(f"GET {path} failed {_TRIES} times: {words}")
+
+    async def _once(self, path: str, query: dict[str, str]) -> _Answer:
+        """Credentials are loaded anew after 401 only, and by kr8s itself."""
+        import httpx
+        import kr8s
+
+        base, _, last = path.rpartition("/")
+        place = {"version": "", "base": base or path, "url": last if base else ""}
+        try:
+            async with asyncio.timeout(self._how.seconds):
+                answer = await self._asked(place, query, strict=False)
+                if answer.status == _UNAUTHORIZED:
+                    answer = await self._asked(place, query, strict=True)
+                return answer
+        except kr8s.ServerError as error:
+            status = getattr(error.response, "status_code", _UNAUTHORIZED)
+            return _Answer(status, {"message": _plain(error)})
+        except kr8s.APITimeoutError:
+            raise TimeoutError from None
+        except (httpx.HTTPError, OSError, KeyError) as error:
+            raise ClusterError(_plain(error)) from None
+
+    async def _asked(self, place: dict[str, str], query: dict[str, str], *, strict: bool) -> _Answer:
+        async with self._api.call_api("GET", **place, params=query, raise_for_status=strict) as response:
+            try:
+                body = json.loads(response.text)
+            except ValueError:
+                body = {}
+            wait = response.headers.get("Retry-After", "")
+            seconds = float(wait) if wait.isdigit() else 0.0
+            return _Answer(response.status_code, body if isinstance(body, dict) else {}, seconds)
+
+
+def _root(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+def _reason(answer: _Answer) -> str:
+    message = answer.body.get("message")
+    return f"{answer.status}: {message}" if isinstance(message, str) and message else f"status {answer.status}"
+
+
+def _plain(error: BaseException) -> str:
+    """One line; an error without words by its name."""
+    words = " ".join(str(error).split())
+    return words or type(error).__name__

@@ -1,0 +1,20 @@
+"""How a cluster is to be asked, and that it can't be."""
+
+from __future__ import annotations
+
+from poolsmith.diagnostics import PoolsmithError
+from poolsmith.record import record
+
+
+class ClusterError(PoolsmithError):
+    """The cluster could not be asked at all, or stopped to answer."""
+
+
+@record
+class Reading:
+    """`seconds` limits one call, `whole_seconds` all of them; None stands for the user's own kubeconfig or context."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    seconds: float = 30.0
+    whole_seconds: float = 600.0

@@ -1,0 +1,100 @@
+"""All that should stand on a cluster, and where it comes from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.drift.delivered import delivered_objects
+from poolsmith.live.resource import Resource
+from poolsmith.operands.installation import Maker
+from poolsmith.output.smoke import render_smoke_tests
+from poolsmith.output.toolkit_base import FOLDER as TOOLKIT_BASE
+from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from poolsmith.ledger.prediction import Prediction
+    from poolsmith.operands.manifest import Manifest
+    from poolsmith.plan.plan import ClusterPlan
+
+_PASSING = (Maker.HOOK, Maker.OPERAND)
+"""Who makes what comes and goes by itself."""
+
+
+class Bringer(StrEnum):
+    """Who brings an object."""
+
+    DELIVERY = "delivery"
+    CHART = "chart"
+    OPERATOR = "operator"
+    PERSON = "person"
+
+
+_BRINGERS = {
+    Maker.POOLSMITH: Bringer.DELIVERY,
+    Maker.CHART: Bringer.CHART,
+    Maker.HOOK: Bringer.CHART,
+    Maker.OPERATOR: Bringer.OPERATOR,
+    Maker.OPERAND: Bringer.OPERATOR,
+}
+
+
+@record(kw_only=False)
+class Expected:
+    """One object. `file` is its path below the cluster's output, empty for what nobody commits; `through` the unit,
+    chart or resource that brings it. What is `passing` may be absent: hooks, and pods that end."""
+
+    body: dict[str, Any]
+    bringer: Bringer
+    through: str
+    file: str = ""
+    passing: bool = False
+
+    @property
+    def resource(self) -> Resource:
+        return Resource(str(self.body["apiVersion"]), str(self.body["kind"]))
+
+    @property
+    def pattern(self) -> str:
+        """Its name; `*` stands for what only the server or the operator chooses."""
+        metadata = self.body["metadata"]
+        return str(metadata["name"]) if metadata.get("name") else f"{metadata.get('generateName', '')}*"
+
+    @property
+    def namespace(self) -> str:
+        return str(self.body["metadata"].get("namespace") or "")
+
+    @property
+    def shown(self) -> str:
+        return shown(self.resource.kind, self.pattern, self.namespace)
+
+    def is_called(self, name: str) -> bool:
+        return fnmatchcase(name, self.pattern) if "*" in self.pattern else name == self.pattern
+
+
+def shown(kind: str, name: str, namespace: str) -> str:
+    """An object in a message."""
+    return f"`{kind}/{name}`" + (f" in `{namespace}`" if namespace else "")
+
+
+def expected_objects(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> tuple[Expected, ...]:
+    """Each once; what is delivered counts before what the operator is predicted to make of it."""
+    found: dict[tuple[str, str, str, str], Expected] = {}
+    for item in _all(plan, prediction, admission):
+        found.setdefault((item.resource.group, item.resource.kind, item.namespace, item.pattern), item)
+    return tuple(found.values())
+
+
+def _all(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[Expected]:
+    for item in delivered_objects(plan, prediction, admission):
+        if item.unit != TOOLKIT_BASE:  # pools have their own variants of it, among what is made
+            yield Expected(item.body, Bringer.DELIVERY if item.file else Bringer.CHART, item.unit, item.file)
+    for made in prediction.installation.made:
+        yield Expected(made.body, _BRINGERS[made.maker], made.through, passing=made.maker in _PASSING)
+    for manifest in render_smoke_tests(plan, ()):
+        for body in manifest.documents:
+            if isinstance(body, dict) and "kind" in body:
+                yield Expected(body, Bringer.PERSON, "smoke", passing=True)

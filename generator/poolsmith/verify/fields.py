@@ -1,0 +1,143 @@
+"""Whether a server holds what was given: as server-side apply judges it, our fields only."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.record import record
+from poolsmith.sources.pointer import join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_KEYS = ("name", "mountPath", "containerPort", "port", "key", "ip", "kind", "type")
+"""By which of its fields an item of a list is the same as another one; the first that all items have, each once."""
+_OPEN_LISTS = ("/metadata/", "/imagePullSecrets", "/secrets")
+"""Lists that others add to."""
+_QUANTITIES = re.compile(r"/(limits|requests|capacity|hard|podFixed)/|/(sizeLimit|divisor)$")
+_OF_SERVER = frozenset(("/apiVersion", "/kind", "/status", "/metadata/name", "/metadata/ownerReferences"))
+"""What the server fills in, or what the object was found by; an owner is named by a uid that only it knows."""
+_SUFFIXES = {
+    **{suffix: Decimal(1000) ** power for power, suffix in enumerate(("", "k", "M", "G", "T", "P", "E"))},
+    **{f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", 1)},
+    "m": Decimal("0.001"),
+    "u": Decimal("0.000001"),
+    "n": Decimal("0.000000001"),
+}
+_ABSENT = object()
+
+
+@record(kw_only=False)
+class Difference:
+    """`pointer` is a JSON pointer into the object; None stands for what is absent."""
+
+    pointer: str
+    given: Any
+    held: Any
+
+
+def differences(given: Any, held: Any, pointer: str = "") -> Iterator[Difference]:
+    """Every field that was given and is held otherwise, and what was added to lists that are given whole."""
+    if isinstance(given, dict):
+        if _is_nothing(given) and _is_nothing(held):
+            return
+        if not isinstance(held, dict):
+            yield Difference(pointer, given, None if held is _ABSENT else held)
+            return
+        for key, value in given.items():
+            if join(pointer, key) in _OF_SERVER:
+                continue
+            yield from differences(value, held.get(key, _ABSENT), join(pointer, key))
+    elif isinstance(given, list):
+        yield from _of_lists(given, held, pointer)
+    elif not _is_same(given, held, pointer):
+        yield Difference(pointer, given, None if held is _ABSENT else held)
+
+
+def _of_lists(given: list[Any], held: Any, pointer: str) -> Iterator[Difference]:
+    items = held if isinstance(held, list) else []
+    if held is not _ABSENT and held is not None and not isinstance(held, list):
+        yield Difference(pointer, given, held)
+        return
+    is_open = pointer.startswith(_OPEN_LISTS[0]) or pointer.endswith(_OPEN_LISTS[1:])
+    key = _key_of(given, items)
+    if key is None:
+        if len(given) != len(items) and not (is_open and len(given) < len(items)):
+            yield Difference(pointer, given, None if held is _ABSENT else held)
+            return
+        for index, (one, other) in enumerate(zip(given, items, strict=False)):
+            yield from differences(one, other, f"{pointer}/{index}")
+        return
+    theirs = {item[key]: item for item in items}
+    for index, one in enumerate(given):
+        where = f"{pointer}/{index}"
+        if one[key] not in theirs:
+            yield Difference(where, one, None)
+        else:
+            yield from differences(one, theirs[one[key]], where)
+    ours = {item[key] for item in given}
+    for value, item in theirs.items():
+        if value not in ours and not is_open:
+            yield Difference(pointer, None, item)
+
+
+def _key_of(given: list[Any], held: list[Any]) -> str | None:
+    both = [*given, *held]
+    if not both or not all(isinstance(item, dict) for item in both):
+        return None
+    for key in _KEYS:
+        if all(isinstance(item.get(key), str | int) for item in both) and all(
+            len({item[key] for item in items}) == len(items) for items in (given, held)
+        ):
+            return key
+    return None
+
+
+def _is_nothing(value: Any) -> bool:
+    """What the server does not keep: it stores no empty fields."""
+    return value is _ABSENT or value is None or value is False or value in ("", 0, [], {})
+
+
+def _is_same(given: Any, held: Any, pointer: str) -> bool:
+    if given is held or (type(given) is type(held) and given == held):
+        return True
+    if _is_nothing(given) and _is_nothing(held):
+        return True
+    if isinstance(given, bool) or isinstance(held, bool):
+        return False
+    if isinstance(given, str) and isinstance(held, str) and not _QUANTITIES.search(pointer):
+        return False
+    ours, theirs = _quantity(given), _quantity(held)
+    return ours is not None and ours == theirs
+
+
+def _quantity(value: Any) -> Decimal | None:
+    """A number, or a quantity of Kubernetes such as `500m` or `2Gi`."""
+    if isinstance(value, int | float):
+        return Decimal(str(value))
+    if not isinstance(value, str) or len(value) > 40:  # noqa: PLR2004 - no quantity is longer
+        return None
+    digits = value.rstrip("kMGTPEimun")
+    unit = _SUFFIXES.get(value[len(digits) :])
+    try:
+        return None if unit is None else Decimal(digits) * unit
+    except InvalidOperation:
+        return None
+
+
+def words(pointer: str, body: Any) -> str:
+    """A pointer as people read it: `spec.template.spec.containers[driver].image`."""
+    found = ""
+    at = body
+    for part in pointer.split("/")[1:]:
+        plain = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(at, list) and plain.isdigit() and int(plain) < len(at):
+            at = at[int(plain)]
+            name = at.get("name") or at.get("mountPath") or at.get("key") if isinstance(at, dict) else None
+            found += f"[{name if isinstance(name, str) and name else plain}]"
+        else:
+            at = at.get(plain) if isinstance(at, dict) else None
+            found += f".{plain}"
+    return found.lstrip(".")

@@ -1,0 +1,48 @@
+"""Everything that a verification tells of one cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.diagnostics import sorted_unique
+from poolsmith.diagnostics.listing import plural
+from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.live.resource import NODES, WORKLOADS
+from poolsmith.verify.left_overs import judge_left_overs
+from poolsmith.verify.nodes import judge_nodes
+from poolsmith.verify.objects import judge_objects
+from poolsmith.verify.rollout import judge_rollout
+from poolsmith.verify.workloads import judge_workloads
+
+if TYPE_CHECKING:
+    from poolsmith.verify.view import LiveView
+
+
+def judge_live(view: LiveView) -> Outcome:
+    """All findings, and what was compared. A list that could not be read is one thing that was not evaluated."""
+    found = (
+        *judge_objects(view),
+        *judge_workloads(view),
+        *judge_nodes(view),
+        *judge_rollout(view),
+        *judge_left_overs(view),
+    )
+    snapshot = view.snapshot
+    unread = tuple(snapshot.unread)
+    unknown = view.cluster.prediction.unknown
+    compared = sum(view.knows(item) for item in view.cluster.expected)
+    workloads = sum(len(snapshot.items(resource)) for resource in WORKLOADS)
+    nodes = plural(len(snapshot.items(NODES)), "node")
+    facts = (
+        f"read at {snapshot.taken} from {snapshot.context or 'the cluster'}, Kubernetes {snapshot.server}",
+        f"held against what is committed: {plural(compared, 'object')}, {plural(workloads, 'workload')}, {nodes}",
+    )
+    skipped = [Skipped(f"list of {item.resource.named}", item.reason) for item in unread]
+    skipped += [Skipped(f"operand expansion of cluster {view.cluster.name}", f"not known: {text}") for text in unknown]
+    return Outcome(
+        diagnostics=sorted_unique(found),
+        checked={"cluster": 1, "live object": sum(len(item.items) for item in snapshot.lists)},
+        skipped=tuple(skipped),
+        not_evaluated=len(unread) + len(unknown),
+        facts=facts,
+    )

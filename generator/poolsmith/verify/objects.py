@@ -1,0 +1,76 @@
+"""Objects: missing on the cluster, or held otherwise."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.diagnostics import diagnose
+from poolsmith.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLUSTER, POLICY_NOT_IN_FORCE
+from poolsmith.live.resource import BINDINGS, POLICIES
+from poolsmith.verify.expected import Bringer, shown
+from poolsmith.verify.fields import differences, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.diagnostics import Diagnostic
+    from poolsmith.verify.expected import Expected
+    from poolsmith.verify.fields import Difference
+    from poolsmith.verify.view import LiveView
+
+_ADMISSION = (POLICIES, BINDINGS)
+_FEW = 3
+_LONGEST = 60
+_WHO = {
+    Bringer.DELIVERY: "which unit `{}` delivers",
+    Bringer.CHART: "which `{}` installs",
+    Bringer.OPERATOR: "which the operator makes",
+    Bringer.PERSON: "which people run",
+}
+
+
+def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
+    for item in view.cluster.expected:
+        found = view.find(item)
+        if not found and not item.passing and view.knows(item):
+            yield _missing(view, item)
+        for body in found:
+            if not item.passing and (told := tuple(differences(item.body, body))):
+                yield _differs(view, item, body, told)
+
+
+def _missing(view: LiveView, item: Expected) -> Diagnostic:
+    who = _WHO[item.bringer].format(item.through)
+    policy = item.resource in _ADMISSION
+    message = f"{item.shown}, {who}, is not on cluster `{view.cluster.name}`"
+    rule = POLICY_NOT_IN_FORCE if policy else NOT_ON_CLUSTER
+    return diagnose(rule, message, view.cluster.place(item), subject=view.cluster.name)
+
+
+def _differs(view: LiveView, item: Expected, body: dict[str, Any], told: tuple[Difference, ...]) -> Diagnostic:
+    name = shown(item.resource.kind, str(body["metadata"]["name"]), item.namespace)
+    parts = [_difference(one, item.body) for one in told[:_FEW]]
+    more = f", and {len(told) - _FEW} fields more" if len(told) > _FEW else ""
+    rule = POLICY_NOT_IN_FORCE if item.resource in _ADMISSION else DIFFERS_ON_CLUSTER
+    message = f"{name} of cluster `{view.cluster.name}`: {'; '.join(parts)}{more}"
+    return diagnose(rule, message, view.cluster.place(item), subject=view.cluster.name)
+
+
+def _difference(one: Difference, given: Any) -> str:
+    where = words(one.pointer, given)
+    if one.given is None and one.held is not None:
+        return f"`{where}` has {_value(one.held)} more"
+    if one.held is None:
+        return f"`{where}` lacks {_value(one.given)}"
+    return f"`{where}` is {_value(one.held)}, not {_value(one.given)}"
+
+
+def _value(value: Any) -> str:
+    """As JSON, cut; of a mapping its name, if it has one."""
+    if isinstance(value, dict):
+        for key in ("name", "mountPath", "key"):
+            if isinstance(value.get(key), str):
+                return f"`{value[key]}`"
+    text = json.dumps(value, ensure_ascii=False)
+    return f"`{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}`"
