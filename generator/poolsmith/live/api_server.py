@@ -82,9 +82,12 @@ async def _read(
 ) -> Snapshot:
     server = await _Server.reached(how)
     lists = []
-    for resource in sorted(set(resources)):
-        inside = tuple(sorted(set(namespaces))) if resource in of_namespaces else ()
-        lists.append(await server.listed(resource, inside))
+    try:
+        for resource in sorted(set(resources)):
+            inside = tuple(sorted(set(namespaces))) if resource in of_namespaces else ()
+            lists.append(await server.listed(resource, inside))
+    finally:
+        await server.close()
     return Snapshot(context=server.context, server=server.version, taken=now, lists=tuple(lists))
 
 
@@ -121,6 +124,12 @@ class _Server:
             raise ClusterError(f"the cluster does not tell its version: {_reason(told)}")
         server.version = str(told.body.get("gitVersion", ""))
         return server
+
+    async def close(self) -> None:
+        """kr8s keeps its connections until the process ends, and has no word for closing them."""
+        session = getattr(self._api, "_session", None)
+        if session is not None:
+            await session.aclose()
 
     async def listed(self, resource: Resource, namespaces: tuple[str, ...]) -> Listed:
         """All objects of a kind; what is refused or breaks off is said of the whole list."""

@@ -1,0 +1,62 @@
+"""A real API server with one sample cluster applied, its operands as predicted, and its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from control_plane.delivered import steps
+from poolsmith.verify.view import ClusterView
+from support.api_client import ApiClient
+from support.control_plane import Scenario
+from support.live_cluster import create_nodes, nodes_of, read, told, view
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Live:
+    """A cluster that runs, and what is said of it."""
+
+    scenario: Scenario
+    client: ApiClient
+    cluster: ClusterView
+
+    def told(self):
+        return told(self.cluster, read(self.scenario, self.cluster))
+
+
+def live_cluster(control_plane, name):
+    server = control_plane.scenario()
+    client = server.client()
+    for step in steps(ROOT / "output/clusters" / name):
+        for item in step.objects:
+            if "name" in item["metadata"]:
+                answer = client.apply(item, manager=step.manager)
+                assert answer.taken, answer.message
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "default", "namespace": "gpu-operator"},
+    }
+    assert client.create(account).taken  # which a controller makes
+    cluster = view(ROOT, name)
+    create_nodes(client, nodes_of(cluster))
+    return Live(server, client, cluster)
+
+
+@pytest.fixture(scope="module")
+def prod(control_plane):
+    """prod-eu: eight pools, NVIDIADriver objects, a toolkit of a pool's own."""
+    live = live_cluster(control_plane, "prod-eu")
+    yield live
+    live.scenario.end()
+
+
+@pytest.fixture(scope="module")
+def kata(control_plane):
+    live = live_cluster(control_plane, "kata-l40s")
+    yield live
+    live.scenario.end()
