@@ -22,6 +22,7 @@ from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
+from poolsmith.diagnostics.codes.live import LIVE
 from poolsmith.diagnostics.codes.outside import OUTSIDE
 from poolsmith.diagnostics.codes.packs import PACKS
 from poolsmith.diagnostics.codes.policy import POLICY
@@ -53,7 +54,7 @@ FAMILIES = {
     "PSM5": HYGIENE,
     "PSM6": (*POLICY, *SUPPLY, *CHANGE, *REVIEW),
     "PSM7": OUTSIDE,
-    "PSM8": BESIDE,
+    "PSM8": (*BESIDE, *LIVE),
     "PSM9": ADMISSION,
 }
 PREFIXES = {"PSM1": families.SHAPE, "PSM2": families.COMPATIBILITY}

@@ -78,7 +78,9 @@ def _gone(client: Any, path: str) -> None:
 
 def pod(name: str, **more: Any) -> dict[str, Any]:
     security = more.pop("security", None)
-    container = {"name": "c", "image": "nvcr.io/nvidia/tool:v1.2.3"} | ({"securityContext": security} if security else {})
+    container = {"name": "c", "image": "nvcr.io/nvidia/tool:v1.2.3"} | (
+        {"securityContext": security} if security else {}
+    )
     metadata = {"name": name, "namespace": "gpu-operator"} | more.pop("metadata", {})
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container], **more}}
 
@@ -138,7 +140,7 @@ DRIFTS = (
     ),
     Drift(
         "the host's memory is shared",
-        patched(PLUGIN, added(f"{_TEMPLATE}/hostIPC", True), JSON),  # noqa: FBT003
+        patched(PLUGIN, added(f"{_TEMPLATE}/hostIPC", True), JSON),
         (("PSM853", "nvidia-device-plugin-daemonset", "host-ipc"),),
     ),
     Drift(

@@ -13,7 +13,7 @@ import pytest
 
 from poolsmith.app import check_paths, check_project, rule_book
 from poolsmith.diagnostics import Severity
-from poolsmith.diagnostics.families import COMPATIBILITY
+from poolsmith.diagnostics.families import BESIDE, COMPATIBILITY
 from poolsmith.ledger.registry import PRIVILEGE_RULES
 from poolsmith.policies.apply import JudgingOptions
 from poolsmith.rules.beside.registry import BESIDE_RULES
@@ -31,7 +31,8 @@ NAMES = sorted(
 SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
 NEIGHBOURS = sorted(rule.RULE.name for rule in BESIDE_RULES)
 PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
-OF_PROJECTS = (*COMPATIBILITY, "PSM4", "PSM6", "PSM8", "PSM9")
+OF_PROJECTS = (*COMPATIBILITY, "PSM4", "PSM6", *BESIDE, "PSM9")
+"""Those of a cluster that runs need one: tests/live."""
 ELSEWHERE = {
     "pod-security": "needs a level: tests/rules/pod_security",
     "changed-policies": "needs another revision: tests/hostile/test_shipped_policies.py",

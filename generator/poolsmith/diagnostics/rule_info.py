@@ -10,11 +10,11 @@ from poolsmith.record import record
 class RuleInfo:
     """Code and name are public and never reused; the rest is the documentation of the rule.
 
-    `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest, policy or output. `parameters`
-    are numbers that a repository may set, with their defaults. `releases` says for which releases of the gpu-operator
-    it holds, where not for all; `symptom` what people see who have the mistake in a cluster: a line of a log, an event.
-    Without `to_do` its findings tell something about which nothing has to be done; only who asks for all of them reads
-    those that are notes.
+    `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest, policy, output or live.
+    `parameters` are numbers that a repository may set, with their defaults. `releases` says for which releases of the
+    gpu-operator it holds, where not for all; `symptom` what people see who have the mistake in a cluster: a line of a
+    log, an event. Without `to_do` its findings tell something about which nothing has to be done; only who asks for
+    all of them reads those that are notes.
     """
 
     code: str

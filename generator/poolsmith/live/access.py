@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.live.resource import OF_NAMESPACES
+from poolsmith.live.resources import OF_NAMESPACES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from poolsmith.live.resource import Resource
+    from poolsmith.live.resources import Resource
 
 READER = "poolsmith-reader"
 _GROUP = "rbac.authorization.k8s.io"

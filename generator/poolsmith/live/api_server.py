@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from poolsmith.live.reading import Reading
-    from poolsmith.live.resource import Resource
+    from poolsmith.live.resources import Resource
     from poolsmith.live.snapshot import KubernetesObject
 
 MISSING = "reading a cluster needs kr8s, which is not installed; install poolsmith with its extra: `poolsmith[live]`"
@@ -228,6 +228,8 @@ class _Server:
             return _Answer(status, {"message": _plain(error)})
         except kr8s.APITimeoutError:
             raise TimeoutError from None
+        except TimeoutError:
+            raise
         except (httpx.HTTPError, OSError, KeyError) as error:
             raise ClusterError(_plain(error)) from None
 

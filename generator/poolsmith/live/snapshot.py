@@ -10,7 +10,7 @@ from poolsmith.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.live.resource import Resource
+    from poolsmith.live.resources import Resource
 
 KubernetesObject = dict[str, Any]
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import UsageError
-from poolsmith.live.resource import Resource
+from poolsmith.live.resources import Resource
 from poolsmith.live.snapshot import Listed, Snapshot, State
 from poolsmith.sources.pod_template import mapping, mappings
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.drift.delivered import delivered_objects
-from poolsmith.live.resource import Resource
+from poolsmith.live.resources import Resource
 from poolsmith.operands.installation import Maker
 from poolsmith.output.smoke import render_smoke_tests
 from poolsmith.output.toolkit_base import FOLDER as TOOLKIT_BASE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.diagnostics import sorted_unique
 from poolsmith.diagnostics.listing import plural
 from poolsmith.diagnostics.outcome import Outcome, Skipped
-from poolsmith.live.resource import NODES, WORKLOADS
+from poolsmith.live.resources import NODES, WORKLOADS
 from poolsmith.verify.left_overs import judge_left_overs
 from poolsmith.verify.nodes import judge_nodes
 from poolsmith.verify.objects import judge_objects
@@ -41,7 +41,7 @@ def judge_live(view: LiveView) -> Outcome:
     skipped += [Skipped(f"operand expansion of cluster {view.cluster.name}", f"not known: {text}") for text in unknown]
     return Outcome(
         diagnostics=sorted_unique(found),
-        checked={"cluster": 1, "live object": sum(len(item.items) for item in snapshot.lists)},
+        checked={"clusters": 1, "live objects": sum(len(item.items) for item in snapshot.lists)},
         skipped=tuple(skipped),
         not_evaluated=len(unread) + len(unknown),
         facts=facts,

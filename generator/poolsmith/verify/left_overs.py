@@ -8,7 +8,7 @@ from poolsmith.catalog.node_labels import DEPLOY, WORKLOAD
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.live import LEFT_OVER, OTHER_VERSION
 from poolsmith.diagnostics.listing import counted, listed
-from poolsmith.live.resource import (
+from poolsmith.live.resources import (
     CC_RUNTIMES,
     CLUSTER_POLICIES,
     DEFINITIONS,

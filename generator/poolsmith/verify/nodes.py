@@ -8,7 +8,7 @@ from poolsmith.catalog.node_labels import GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.live import NODE_IN_NO_POOL, NODE_NOT_LABELLED, NODE_OTHER_THAN_PROFILE
 from poolsmith.diagnostics.listing import counted, listed
-from poolsmith.live.resource import NODES
+from poolsmith.live.resources import NODES
 from poolsmith.operands.node_labels import has_gpu
 from poolsmith.plan.plan import PROVISIONER
 from poolsmith.record import record

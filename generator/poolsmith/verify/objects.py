@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLUSTER, POLICY_NOT_IN_FORCE
-from poolsmith.live.resource import BINDINGS, POLICIES
+from poolsmith.live.resources import BINDINGS, POLICIES
 from poolsmith.verify.expected import Bringer, shown
 from poolsmith.verify.fields import differences, words
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.live import NOT_READY
 from poolsmith.diagnostics.listing import listed
-from poolsmith.live.resource import NODES, PODS
+from poolsmith.live.resources import NODES, PODS
 from poolsmith.sources.pod_template import mapping, mappings
 from poolsmith.verify.expected import shown
 

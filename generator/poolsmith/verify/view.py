@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.span import Location, Span
-from poolsmith.live.resource import (
+from poolsmith.live.resources import (
     BINDINGS,
     CC_RUNTIMES,
     CLUSTER_POLICIES,

@@ -8,7 +8,7 @@ from poolsmith.diagnostics import Severity, diagnose
 from poolsmith.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, UNPREDICTED_WORKLOAD
 from poolsmith.diagnostics.listing import listed
 from poolsmith.ledger.pod_privileges import pod_privileges
-from poolsmith.live.resource import PODS, WORKLOADS
+from poolsmith.live.resources import PODS, WORKLOADS
 from poolsmith.sources.pod_template import mapping, mappings, pod_template_of
 from poolsmith.verify.expected import shown
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.live.resource import Resource
+    from poolsmith.live.resources import Resource
     from poolsmith.verify.view import LiveView
 
 _FEW = 4

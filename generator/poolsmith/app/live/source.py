@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.new_files import replace_file
 from poolsmith.diagnostics import UsageError
-from poolsmith.live.resource import OF_NAMESPACES
+from poolsmith.live.resources import OF_NAMESPACES
 from poolsmith.live.stored import from_text, to_text
 from poolsmith.record import record
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.live.reading import Reading
-    from poolsmith.live.resource import Resource
+    from poolsmith.live.resources import Resource
     from poolsmith.live.snapshot import Snapshot
 
 

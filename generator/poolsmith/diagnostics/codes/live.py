@@ -88,6 +88,7 @@ LEFT_OVER = RuleInfo(
 OTHER_VERSION = RuleInfo(
     code="PSM860",
     name="another-version",
+    severity=Severity.WARNING,
     applies_to="live",
     what="The cluster runs another Kubernetes than its profile says.",
     why="Schemas, policies and releases were chosen for that version.",

@@ -1,0 +1,87 @@
+"""A cluster that runs as it is committed: nothing is found, whichever way it is read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from live.conftest import ROOT, live_cluster
+from poolsmith.live.resources import OF_NAMESPACES, PODS, Resource
+from poolsmith.live.stored import from_text, to_text
+from support.live_cluster import read, told
+
+LEAST_OBJECTS = 60
+
+
+def test_nothing_is_found_and_everything_was_read(prod):
+    snapshot = read(prod.scenario, prod.cluster)
+
+    assert told(prod.cluster, snapshot) == []
+    assert sum(len(item.items) for item in snapshot.lists) > LEAST_OBJECTS
+    assert list(snapshot.unread) == []
+
+
+@pytest.mark.parametrize("name", ["kata-l40s", "claims", "manual"])
+def test_other_stacks_are_as_clean(control_plane, name):
+    live = live_cluster(control_plane, name)
+    try:
+        assert live.told() == []
+    finally:
+        live.scenario.end()
+
+
+def test_what_is_saved_says_the_same(prod):
+    snapshot = read(prod.scenario, prod.cluster)
+    text = to_text(snapshot)
+    again = from_text(text, "bundle.json")
+
+    assert told(prod.cluster, again) == []
+    assert to_text(again) == text
+    assert '"managedFields":' not in text
+
+
+def test_another_version_of_kubernetes_is_told(prod):
+    snapshot = replace(read(prod.scenario, prod.cluster), server="v1.99.0")
+    (found,) = told(prod.cluster, snapshot)
+
+    assert found.startswith("PSM860 cluster `prod-eu` runs Kubernetes 1.99.0")
+
+
+def test_plurals_and_places_are_those_of_the_server(prod):
+    for resource in prod.cluster.resources:
+        served = prod.client.resource(resource.api_version, resource.kind)
+        if served is not None:
+            assert (resource.plural, resource in OF_NAMESPACES) == (served.plural, served.namespaced), resource
+
+
+def test_a_saved_snapshot_has_no_secret():
+    pod = {
+        "metadata": {"name": "p", "managedFields": [{}], "annotations": {"a": "b"}},
+        "spec": {"containers": [{"env": [{"name": "API_TOKEN", "value": "hunter2"}, {"name": "PLAIN", "value": "x"}]}]},
+    }
+    secret = {"kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "aHVudGVyMg=="}}
+    listed = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "state": "read",
+        "reason": "",
+        "namespaces": [],
+        "items": [pod, secret],
+    }
+    body = {"version": 1, "kind": "ClusterSnapshot", "context": "", "server": "", "taken": "", "lists": [listed]}
+    text = to_text(from_text(json.dumps(body), "x"))
+
+    assert "hunter2" not in text
+    assert "aHVudGVyMg" not in text
+    assert '"value": "x"' in text
+    assert from_text(text, "x").items(PODS)[0]["metadata"]["annotations"] == {"a": "b"}
+
+
+def test_a_kind_is_told_from_its_namesake():
+    ours, theirs = Resource("nvidia.com/v1", "ClusterPolicy"), Resource("kyverno.io/v1", "ClusterPolicy")
+
+    assert ours != theirs
+    assert (ours.named, theirs.named) == ("clusterpolicies.nvidia.com", "clusterpolicies.kyverno.io")
+    assert ROOT.is_dir()

@@ -1,0 +1,116 @@
+"""A server that refuses, hurries, forgets, sleeps or dies: each is told as it is, and nothing is taken for clean."""
+
+from __future__ import annotations
+
+import pytest
+
+from live.faulty_server import door, slowly
+from poolsmith.app.live.source import Source, snapshot_of
+from poolsmith.diagnostics import UsageError
+from poolsmith.live.reading import ClusterError, Reading
+from poolsmith.live.resources import NODES, PODS
+from poolsmith.live.snapshot import State
+from support.live_cluster import read, told
+
+PODS_PATH = "/api/v1/namespaces/gpu-operator/pods"
+
+
+@pytest.fixture
+def through(prod, tmp_path):
+    """What is read through a door with a fault, and the door."""
+
+    def read_with(fault, *, seconds=5.0):
+        with door(prod.client, fault, tmp_path) as (opened, kubeconfig):
+            source = Source(reading=Reading(kubeconfig=str(kubeconfig), seconds=seconds))
+            return snapshot_of(source, prod.cluster.resources, prod.cluster.namespaces), opened
+
+    return read_with
+
+
+def test_no_verb_that_writes_is_ever_sent(through):
+    snapshot, opened = through(lambda _door, _path: None)
+
+    assert {method for method, _ in opened.asked} == {"GET"}
+    assert not any("watch=" in path for _, path in opened.asked)
+    assert list(snapshot.unread) == []
+
+
+def test_a_right_that_lacks_is_told_and_asked_for_once(through, prod):
+    snapshot, opened = through(lambda _door, path: 403 if path.startswith("/api/v1/nodes") else None)
+
+    (unread,) = snapshot.unread
+    assert (unread.resource, unread.state) == (NODES, State.FORBIDDEN)
+    assert "`list` of `nodes` is not allowed" in unread.reason
+    assert opened.count("/api/v1/nodes") == 1
+    assert [text for text in told(prod.cluster, snapshot) if "PSM860" not in text] == [
+        f"not evaluated: list of nodes: {unread.reason}"
+    ]
+
+
+def test_a_server_that_is_busy_is_asked_again(through):
+    snapshot, opened = through(lambda door, path: 429 if path.startswith(PODS_PATH) and door.count(path) < 3 else None)
+
+    assert list(snapshot.unread) == []
+    assert opened.count(PODS_PATH) == 3
+
+
+def test_one_that_stays_broken_is_given_up(through):
+    snapshot, opened = through(lambda _door, path: 503 if path.startswith(PODS_PATH) else None)
+
+    (unread,) = snapshot.unread
+    assert (unread.resource, unread.state) == (PODS, State.FAILED)
+    assert "503" in unread.reason
+    assert opened.count(PODS_PATH) == 5
+
+
+def test_a_list_that_expired_is_begun_anew(through):
+    snapshot, opened = through(lambda door, path: 410 if path.startswith(PODS_PATH) and door.count(path) < 2 else None)
+
+    assert list(snapshot.unread) == []
+    assert opened.count(PODS_PATH) == 2
+
+
+def test_a_server_that_sleeps_is_not_waited_for(through):
+    snapshot, _ = through(slowly(1.0), seconds=0.2)
+
+    assert {item.resource for item in snapshot.unread} == {PODS}
+    assert "no answer within" in next(snapshot.unread).reason
+
+
+def test_one_that_dies_in_the_middle_leaves_nothing_that_looks_clean(through, prod):
+    snapshot, _ = through(lambda door, _path: 0 if len(door.asked) > 12 else None)
+
+    assert len(list(snapshot.unread)) > 5
+    assert all("not evaluated" in text or "PSM860" in text for text in told(prod.cluster, snapshot))
+
+
+def test_one_that_is_not_there_is_one_error(prod, tmp_path):
+    with door(prod.client, lambda _door, _path: 0, tmp_path) as (_, kubeconfig):
+        source = Source(reading=Reading(kubeconfig=str(kubeconfig), seconds=1.0))
+        with pytest.raises(ClusterError, match=r"can't be asked|did not answer|failed"):
+            snapshot_of(source, prod.cluster.resources, prod.cluster.namespaces)
+
+
+def test_a_token_that_is_not_valid_is_one_error(prod, tmp_path):
+    path = prod.scenario.kubeconfig()
+    broken = tmp_path / "expired.kubeconfig"
+    broken.write_text(path.read_text().replace(prod.scenario.tokens["admin"], "expired"))
+    source = Source(reading=Reading(kubeconfig=str(broken), seconds=5.0))
+
+    with pytest.raises(ClusterError, match=r"nauthorized|401"):
+        snapshot_of(source, prod.cluster.resources, prod.cluster.namespaces)
+
+
+def test_a_context_that_is_not_there_is_a_mistake_of_the_user(prod):
+    source = Source(reading=Reading(kubeconfig=str(prod.scenario.kubeconfig()), context="nobody", seconds=5.0))
+
+    with pytest.raises(UsageError, match="context"):
+        snapshot_of(source, prod.cluster.resources, prod.cluster.namespaces)
+
+
+def test_somebody_without_any_right_finds_nothing_out(prod):
+    snapshot = read(prod.scenario, prod.cluster, user="nobody")
+    states = {item.state for item in snapshot.lists}
+
+    assert states <= {State.FORBIDDEN, State.ABSENT}
+    assert all(text.startswith("not evaluated") for text in told(prod.cluster, snapshot))

@@ -1,0 +1,101 @@
+"""poolsmith verify, from the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from live.conftest import ROOT
+from poolsmith.live.stored import to_text
+from support.live_cluster import read
+
+
+@pytest.fixture
+def bundle(prod, tmp_path):
+    path = tmp_path / "bundle.json"
+    path.write_text(to_text(read(prod.scenario, prod.cluster)))
+    return path
+
+
+def test_a_clean_cluster_says_what_was_held_against_what(run_cli, bundle):
+    result = run_cli(["verify", "prod-eu", "--root", ROOT, "--from", bundle])
+
+    assert result.code == 0, result.out + result.err
+    assert "held against what is committed: " in result.out
+    assert "0 errors, 0 warnings, 0 notes" in result.out
+    assert len(result.out.splitlines()) < 12
+
+
+def test_a_finding_is_told_in_each_format(run_cli, bundle):
+    bundle.write_text(bundle.read_text().replace('"kind": "NVIDIADriver",', '"kind": "NVIDIADriver", "x": 1,', 1))
+    body = json.loads(bundle.read_text())
+    for listed in body["lists"]:
+        if listed["kind"] == "Deployment":
+            listed["items"] = []
+    bundle.write_text(json.dumps(body))
+    for name in ("text", "json", "markdown", "html", "sarif", "junit", "github"):
+        result = run_cli(["verify", "prod-eu", "--root", ROOT, "--from", bundle, "--format", name])
+
+        assert result.code == 1, result.err
+        assert "PSM850" in result.out
+
+
+def test_a_list_that_is_not_there_fails_strictly(run_cli, bundle):
+    body = json.loads(bundle.read_text())
+    nodes = next(item for item in body["lists"] if item["kind"] == "Node")
+    nodes.update(state="forbidden", reason="`list` of `nodes` is not allowed", items=[])
+    bundle.write_text(json.dumps(body))
+    plain = run_cli(["verify", "prod-eu", "--root", ROOT, "--from", bundle])
+    strict = run_cli(["verify", "prod-eu", "--root", ROOT, "--from", bundle, "--strict"])
+
+    assert (plain.code, strict.code) == (0, 1)
+    assert "1 not evaluated" in plain.out
+    assert "`list` of `nodes` is not allowed" in plain.out
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"kind": "ClusterSnapshot", "version": 2}', "\x00", "null"])
+def test_what_is_no_snapshot_is_refused(run_cli, tmp_path, text):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    result = run_cli(["verify", "prod-eu", "--root", ROOT, "--from", path])
+
+    assert result.code == 2
+    assert "snapshot" in result.err
+
+
+def test_in_ci_nothing_is_asked_by_default(run_cli, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    result = run_cli(["verify", "prod-eu", "--root", ROOT])
+
+    assert result.code == 2
+    assert "which cluster is meant" in result.err
+
+
+def test_without_kr8s_one_line_says_how_to_get_it(run_cli, monkeypatch, tmp_path):
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text("{}")
+    monkeypatch.setitem(sys.modules, "kr8s", None)
+    monkeypatch.setitem(sys.modules, "kr8s.asyncio", None)
+    result = run_cli(["verify", "prod-eu", "--root", ROOT, "--kubeconfig", kubeconfig])
+
+    assert result.code == 2
+    assert "poolsmith[live]" in result.err
+
+
+def test_of_several_clusters_one_has_to_be_named(run_cli, bundle):
+    result = run_cli(["verify", "--root", ROOT, "--from", bundle])
+
+    assert result.code == 2
+    assert "which cluster is it" in result.err
+
+
+def test_what_is_read_can_be_saved(run_cli, prod, tmp_path):
+    saved = tmp_path / "saved.json"
+    kubeconfig = prod.scenario.kubeconfig()
+    asked = run_cli(["verify", "prod-eu", "--root", ROOT, "--kubeconfig", kubeconfig, "--save", saved])
+    again = run_cli(["verify", "prod-eu", "--root", ROOT, "--from", saved])
+
+    assert asked.out == again.out
+    assert asked.code == 0
