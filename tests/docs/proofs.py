@@ -71,6 +71,18 @@ PROOFS = (
         "`make tools`",
     ),
     Proof(
+        "that a cluster which runs as it is committed has no finding, and what happens to it is found and named "
+        "([live.md](live.md)); roles, faults and bundles of what reads it",
+        f"kube-apiserver {KUBERNETES}, read by kr8s, also through a door with faults",
+        (
+            "tests/live/test_clean.py",
+            "tests/live/test_seeded_drifts.py",
+            "tests/live/test_faults.py",
+            "tests/live/test_access.py",
+        ),
+        "`make tools`",
+    ),
+    Proof(
         "which of Argo CD's diffs reports that",
         "Argo CD's own code (`tests/oracle/argocd`)",
         ("tests/drift/test_recorded_diffs.py",),
