@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import UsageError
@@ -31,6 +30,8 @@ _TRIES = 5
 _FIRST_WAIT = 0.2
 _LONGEST_WAIT = 10.0
 _TRY_AGAIN = frozenset((429, 500, 502, 503, 504))
+_FAILURES = 3
+"""So many lists in a row: nothing more is asked of a server that fails each time."""
 _MOST_RELISTS = 3
 _MOST_PAGES = 10_000
 _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
@@ -81,11 +82,14 @@ async def _read(
     now: str,
 ) -> Snapshot:
     server = await _Server.reached(how)
-    lists = []
+    lists: list[Listed] = []
     try:
         for resource in sorted(set(resources)):
             inside = tuple(sorted(set(namespaces))) if resource in of_namespaces else ()
-            lists.append(await server.listed(resource, inside))
+            if [item.state for item in lists[-_FAILURES:]] == [State.FAILED] * _FAILURES:
+                lists.append(Listed(resource, State.FAILED, (), "not asked for: the lists before it failed", inside))
+            else:
+                lists.append(await server.listed(resource, inside))
     finally:
         await server.close()
     return Snapshot(context=server.context, server=server.version, taken=now, lists=tuple(lists))
@@ -103,27 +107,36 @@ class _Server:
 
     @classmethod
     async def reached(cls, how: Reading) -> _Server:
-        """A server that has told its version. Raises UsageError, ClusterError."""
-        import kr8s.asyncio
+        """A server that has told its version. Raises UsageError, ClusterError.
+
+        Not by `kr8s.asyncio.api`, which asks without a limit of time, and gives nothing to close where that fails.
+        """
+        from kr8s.asyncio import Api
 
         try:
+            api = Api(kubeconfig=how.kubeconfig, context=how.context, bypass_factory=True)
             async with asyncio.timeout(how.seconds):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of versions that kr8s was not tested with
-                    api = await kr8s.asyncio.api(kubeconfig=how.kubeconfig, context=how.context)
+                await api.auth
         except TimeoutError:
-            raise ClusterError(f"the cluster did not answer within {how.seconds:.0f} seconds") from None
-        except (ValueError, KeyError, OSError) as error:
+            raise ClusterError(f"there were no credentials within {how.seconds:.0f} seconds") from None
+        except (ValueError, KeyError, TypeError, OSError) as error:
             raise UsageError(f"the kubeconfig or its context can't be used: {_plain(error)}") from None
-        except Exception as error:  # noqa: BLE001 - kr8s, httpx, ssl and credential plug-ins each raise their own
-            raise ClusterError(f"the cluster can't be asked: {_plain(error)}") from None
+        except Exception as error:  # noqa: BLE001 - credential plug-ins and ssl each raise their own
+            raise ClusterError(f"there are no credentials for the cluster: {_plain(error)}") from None
         api.timeout = how.seconds
         server = cls(api, how)
-        told = await server._get("/version")
+        try:
+            await server._ask_version()
+        except BaseException:
+            await server.close()
+            raise
+        return server
+
+    async def _ask_version(self) -> None:
+        told = await self._get("/version")
         if told.status != _OK:
             raise ClusterError(f"the cluster does not tell its version: {_reason(told)}")
-        server.version = str(told.body.get("gitVersion", ""))
-        return server
+        self.version = str(told.body.get("gitVersion", ""))
 
     async def close(self) -> None:
         """kr8s keeps its connections until the process ends, and has no word for closing them."""

@@ -64,10 +64,14 @@ def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
 def _counts(body: dict[str, Any]) -> tuple[int, int]:
     status = mapping(body.get("status"))
     if body["kind"] == "DaemonSet":
-        return int(status.get("desiredNumberScheduled") or 0), int(status.get("numberReady") or 0)
+        return _number(status.get("desiredNumberScheduled")), _number(status.get("numberReady"))
     wanted = mapping(body.get("spec")).get("replicas")
     told = "observedGeneration" in status
-    return (int(wanted if isinstance(wanted, int) else 1) if told else 0), int(status.get("readyReplicas") or 0)
+    return (_number(wanted, 1) if told else 0), _number(status.get("readyReplicas"))
+
+
+def _number(value: Any, default: int = 0) -> int:
+    return value if isinstance(value, int) else default
 
 
 def _why(view: LiveView, namespace: str, body: dict[str, Any]) -> str:
