@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import gc
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,20 @@ def live_cluster(control_plane, name):
 
 
 @pytest.fixture(scope="session")
-def prod(control_plane):
-    """prod-eu: eight pools, NVIDIADriver objects, a toolkit of a pool's own."""
+def _prod(control_plane):
     live = live_cluster(control_plane, "prod-eu")
     yield live
     live.scenario.end()
+
+
+@pytest.fixture
+def prod(_prod):
+    """prod-eu: eight pools, NVIDIADriver objects, a toolkit of a pool's own. The server closes connections that idle."""
+    return replace(_prod, client=_prod.scenario.client())
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_open():
+    """What a test leaves open is told of that test, and not of a later one."""
+    yield
+    gc.collect()
