@@ -10,7 +10,7 @@ import pytest
 from poolsmith.rules.rule_book import rule_book
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("kata", "virtual-machines", "dra")
+PAGES = ("kata", "virtual-machines", "dra", "sharing", "hand-installed")
 
 
 def text_of(name):

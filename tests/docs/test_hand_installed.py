@@ -1,4 +1,4 @@
-"""The page on the stack without the operator: its example is taken at its word, and its commands run."""
+"""The page on the stack without the operator: its example comes to what it says. test_examples_of_pages.py runs it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,6 @@ from poolsmith.sources.yaml_reader import read_documents
 
 PAGE = (Path(__file__).parents[2] / "docs/hand-installed.md").read_text("utf-8")
 FILES = {found[1]: found[2] for found in re.finditer(r"```yaml\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)}
-(WALK,) = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-
-
-def test_the_commands_print_what_the_page_shows_one_after_another(write_files, run_cli):
-    root = write_files(FILES)
-    for step in WALK.split("$ poolsmith ")[1:]:
-        command, *shown = step.splitlines()
-        run = run_cli([*command.split(), "--root", root])
-        assert run.code == 0
-        printed = f"{run.out}\n{run.err}".splitlines()
-        assert [line for line in shown if line not in printed] == []
 
 
 def test_the_example_has_what_the_page_says_of_it(write_files, run_cli):

@@ -11,7 +11,8 @@ import pytest
 from live.conftest import ROOT
 from poolsmith.diagnostics import UsageError
 from poolsmith.live.resources import NODES, PODS
-from poolsmith.live.stored import from_text
+from poolsmith.live.stored import LEFT_OUT, from_text
+from poolsmith.verify.fields import differences
 from poolsmith.verify.judge import judge_live
 from poolsmith.verify.view import LiveView
 from support.live_cluster import nodes_of, view
@@ -77,3 +78,25 @@ def test_an_odd_bundle_is_judged(cluster, body, seed):
     outcome = judge_live(LiveView(cluster, snapshot))
 
     assert all(item.message for item in outcome.diagnostics)
+
+
+def test_an_empty_bundle_is_not_taken_for_a_clean_cluster(cluster, body):
+    snapshot = from_text(json.dumps({**body, "lists": []}), "bundle.json")
+    outcome = judge_live(LiveView(cluster, snapshot))
+
+    assert outcome.diagnostics == ()
+    assert outcome.not_evaluated >= len(cluster.resources)
+
+
+def test_a_bundle_of_fewer_namespaces_says_so(cluster, body):
+    rows = [{**row, "namespaces": ["elsewhere"]} if row["kind"] == "DaemonSet" else row for row in body["lists"]]
+    outcome = judge_live(LiveView(cluster, from_text(json.dumps({**body, "lists": rows}), "bundle.json")))
+
+    assert "it was not read in gpu-operator" in {item.reason for item in outcome.skipped}
+
+
+def test_what_a_bundle_leaves_out_is_no_difference():
+    given = {"env": [{"name": "API_TOKEN", "value": "x"}]}
+
+    assert list(differences(given, {"env": [{"name": "API_TOKEN", "value": LEFT_OUT}]})) == []
+    assert len(list(differences(given, {"env": [{"name": "API_TOKEN", "value": "y"}]}))) == 1

@@ -84,6 +84,17 @@ def test_without_kr8s_one_line_says_how_to_get_it(run_cli, monkeypatch, tmp_path
     assert "poolsmith[live]" in result.err
 
 
+@pytest.mark.parametrize("text", ["users: [{token: hunter2", "[]", "null", "\x00", "users: hunter2"])
+def test_a_kubeconfig_that_is_none_is_one_line_without_its_text(run_cli, tmp_path, text):
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text(text)
+    result = run_cli(["verify", "edge", "--root", ROOT, "--kubeconfig", kubeconfig, "--timeout", "2"])
+
+    assert result.code in (1, 2)
+    assert len(result.err.splitlines()) == 1
+    assert "hunter2" not in result.err
+
+
 def test_of_several_clusters_one_has_to_be_named(run_cli, bundle):
     result = run_cli(["verify", "--root", ROOT, "--from", bundle])
 

@@ -13,6 +13,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import UsageError
+from poolsmith.diagnostics.masking import masked
 from poolsmith.live.reading import ClusterError
 from poolsmith.live.snapshot import Listed, Snapshot, State
 from poolsmith.record import record
@@ -267,6 +268,9 @@ def _reason(answer: _Answer) -> str:
 
 
 def _plain(error: BaseException) -> str:
-    """One line; an error without words by its name."""
-    words = " ".join(str(error).split())
-    return words or type(error).__name__
+    """One line; an error without words by its name. A parser of YAML shows the line that it stumbles over, which may be
+    that of a token: its place is enough."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        return f"line {mark.line + 1} is no YAML"
+    return masked(" ".join(str(error).split())) or type(error).__name__

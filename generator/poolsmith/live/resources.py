@@ -41,6 +41,8 @@ NODES = Resource("v1", "Node")
 NAMESPACES = Resource("v1", "Namespace")
 PODS = Resource("v1", "Pod")
 DEFINITIONS = Resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+SECRETS = Resource("v1", "Secret")
+"""Never read: nothing here needs what they hold."""
 WORKLOADS = (
     Resource("apps/v1", "DaemonSet"),
     Resource("apps/v1", "Deployment"),
@@ -60,7 +62,7 @@ OF_NAMESPACES = frozenset(
     (
         *WORKLOADS,
         PODS,
-        *(Resource("v1", kind) for kind in ("ConfigMap", "Secret", "Service", "ServiceAccount")),
+        *(Resource("v1", kind) for kind in ("ConfigMap", "Service", "ServiceAccount")),
         *(Resource("rbac.authorization.k8s.io/v1", kind) for kind in ("Role", "RoleBinding")),
         Resource("resource.k8s.io/v1", "ResourceClaimTemplate"),
         Resource("resource.k8s.io/v1beta2", "ResourceClaimTemplate"),

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.drift.delivered import delivered_objects
-from poolsmith.live.resources import Resource
+from poolsmith.live.resources import SECRETS, Resource
 from poolsmith.operands.installation import Maker
 from poolsmith.output.smoke import render_smoke_tests
 from poolsmith.output.toolkit_base import FOLDER as TOOLKIT_BASE
@@ -81,10 +81,11 @@ def shown(kind: str, name: str, namespace: str) -> str:
 
 
 def expected_objects(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> tuple[Expected, ...]:
-    """Each once; what is delivered counts before what the operator is predicted to make of it."""
+    """Each once, without Secrets; what is delivered counts before what the operator is predicted to make of it."""
     found: dict[tuple[str, str, str, str], Expected] = {}
     for item in _all(plan, prediction, admission):
-        found.setdefault((item.resource.group, item.resource.kind, item.namespace, item.pattern), item)
+        if item.resource != SECRETS:
+            found.setdefault((item.resource.group, item.resource.kind, item.namespace, item.pattern), item)
     return tuple(found.values())
 
 

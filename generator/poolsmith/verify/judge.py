@@ -28,7 +28,6 @@ def judge_live(view: LiveView) -> Outcome:
         *judge_left_overs(view),
     )
     snapshot = view.snapshot
-    unread = tuple(snapshot.unread)
     unknown = view.cluster.prediction.unknown
     compared = sum(view.knows(item) for item in view.cluster.expected)
     workloads = sum(len(snapshot.items(resource)) for resource in WORKLOADS)
@@ -37,12 +36,12 @@ def judge_live(view: LiveView) -> Outcome:
         f"read at {snapshot.taken} from {snapshot.context or 'the cluster'}, Kubernetes {snapshot.server}",
         f"held against what is committed: {plural(compared, 'object')}, {plural(workloads, 'workload')}, {nodes}",
     )
-    skipped = [Skipped(f"list of {item.resource.named}", item.reason) for item in unread]
+    skipped = [Skipped(f"list of {resource.named}", reason) for resource, reason in view.unread]
     skipped += [Skipped(f"operand expansion of cluster {view.cluster.name}", f"not known: {text}") for text in unknown]
     return Outcome(
         diagnostics=sorted_unique(found),
         checked={"clusters": 1, "live objects": sum(len(item.items) for item in snapshot.lists)},
         skipped=tuple(skipped),
-        not_evaluated=len(unread) + len(unknown),
+        not_evaluated=len(view.unread) + len(unknown),
         facts=facts,
     )

@@ -20,6 +20,7 @@ from poolsmith.live.resources import (
     WORKLOADS,
     Resource,
 )
+from poolsmith.live.snapshot import State
 from poolsmith.verify.expected import Bringer, Expected, expected_objects
 
 if TYPE_CHECKING:
@@ -120,6 +121,22 @@ class LiveView:
     @staticmethod
     def _is_asked(item: Expected, namespaces: tuple[str, ...]) -> bool:
         return not item.namespace or not namespaces or item.namespace in namespaces
+
+    @cached_property
+    def unread(self) -> tuple[tuple[Resource, str], ...]:
+        """Kinds that could not be read whole, and why: a snapshot may lack them, or have them of fewer namespaces."""
+        found = []
+        for resource in self.cluster.resources:
+            listed = self.snapshot.listed(resource)
+            if listed is None:
+                found.append((resource, "what was saved has no such list"))
+            elif not listed.is_known:
+                found.append((resource, listed.reason))
+            elif listed.state is State.READ and listed.namespaces:
+                lacks = sorted({item.namespace for item in self.cluster.expected if item.resource == resource})
+                if lacks := [name for name in lacks if name not in listed.namespaces]:
+                    found.append((resource, f"it was not read in {', '.join(lacks)}"))
+        return tuple(found)
 
     def find(self, item: Expected) -> tuple[dict[str, Any], ...]:
         """The live objects of an expected one: several where its name has a part that only the server chooses."""
