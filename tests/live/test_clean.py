@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -30,6 +31,13 @@ def test_other_stacks_are_as_clean(control_plane, name):
         assert live.told() == []
     finally:
         live.scenario.end()
+
+
+def test_who_is_in_an_event_loop_may_ask_too(prod):
+    async def inside():
+        return told(prod.cluster, read(prod.scenario, prod.cluster))
+
+    assert asyncio.run(inside()) == []
 
 
 def test_what_is_saved_says_the_same(prod):

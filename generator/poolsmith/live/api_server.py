@@ -19,7 +19,7 @@ from poolsmith.live.snapshot import Listed, Snapshot, State
 from poolsmith.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 
     from poolsmith.live.reading import Reading
     from poolsmith.live.resources import Resource
@@ -68,11 +68,23 @@ def read_cluster(
             return await _read(resources, namespaces, of_namespaces, how, now)
 
     try:
-        return asyncio.run(whole())
+        return _awaited(whole)
     except TimeoutError:
         raise ClusterError(
             f"the cluster was not read within {how.whole_seconds:.0f} seconds; nothing is told of it"
         ) from None
+
+
+def _awaited(whole: Callable[[], Coroutine[Any, Any, Snapshot]]) -> Snapshot:
+    """In this thread; in one of its own where this one is in an event loop already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(whole())
+    from concurrent.futures import ThreadPoolExecutor  # on demand
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(whole())).result()
 
 
 async def _read(
