@@ -179,7 +179,17 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=10_000, help="pools of the largest fleet")
     parser.add_argument("--budgets", action="store_true", help="only the rows that have a budget")
     parser.add_argument("--write", action="store_true", help="keep the figures as those of the last release")
+    parser.add_argument(
+        "--engines", type=int, metavar="POOLS", help="only: processes and Dask workers on so many pools"
+    )
     options = parser.parse_args()
+    if options.engines:
+        from engines import compare_engines
+
+        with tempfile.TemporaryDirectory(prefix="poolsmith-bench-") as name:
+            folder = Path(name, "fleet")
+            folder.mkdir()
+            sys.exit(0 if compare_engines(folder, options.engines) else 1)
     with tempfile.TemporaryDirectory(prefix="poolsmith-bench-") as name:
         bench = Bench(Path(name), options.runs)
         bench.start_up()

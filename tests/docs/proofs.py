@@ -26,6 +26,13 @@ class Proof:
     needs: str = ""
 
 
+def locked(package: str) -> str:
+    """The version of a Python package that the lock has."""
+    found = re.search(rf"^{re.escape(package)}==(\S+)", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+    assert found, f"requirements.lock has no {package}"
+    return found[1]
+
+
 def pinned(folder: str, module: str) -> str:
     """The version of a Go module that a folder pins."""
     text = (ROOT / folder / "go.mod").read_text("utf-8")
@@ -81,6 +88,13 @@ PROOFS = (
             "tests/live/test_access.py",
         ),
         "`make tools`",
+    ),
+    Proof(
+        "that processes and Dask workers make the bytes and findings of one process, also when one of them is killed "
+        "([fleet.md](fleet.md))",
+        f"Dask {locked('distributed')}: a scheduler and workers as processes",
+        ("tests/app/test_engines.py", "tests/output/test_batches.py"),
+        "the extra `dask`",
     ),
     Proof(
         "which of Argo CD's diffs reports that",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from poolsmith.app.generate_result import GenerateResult
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.output.crew import Workers
     from poolsmith.output.result_store import ResultStore
 
 
@@ -24,7 +25,7 @@ def check_project(
     root: Path,
     *,
     clusters: Sequence[str] = (),
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     kubeconform: str | None = None,
     progress: Progress = silent,
     judging: JudgingOptions | None = None,
@@ -53,7 +54,7 @@ def check_project(
 def _judged(
     root: Path,
     clusters: Sequence[str],
-    jobs: int,
+    jobs: int | Workers,
     progress: Progress,
     judging: JudgingOptions,
     store: ResultStore | None,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.app.generate_result import GenerateResult
+    from poolsmith.output.crew import Workers
     from poolsmith.output.result_store import ResultStore
 
 
@@ -21,7 +22,7 @@ def compare(
     root: Path,
     *,
     clusters: Sequence[str] = (),
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     progress: Progress = silent,
     store: ResultStore | None = None,
     rehash: bool = False,

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_result import ClusterResult
     from poolsmith.app.folder import FolderResult, GeneratedFolder
     from poolsmith.app.memory import Memory
+    from poolsmith.app.project import Project
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.output.crew import Workers
     from poolsmith.output.result_store import ResultStore
 
 _FEW = 8
@@ -45,7 +47,7 @@ def generate(
     root: Path,
     *,
     clusters: Sequence[str] = (),
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     progress: Progress = silent,
     store: ResultStore | None = None,
     rehash: bool = False,
@@ -72,7 +74,7 @@ def compare_anew(
     root: Path,
     *,
     clusters: Sequence[str],
-    jobs: int,
+    jobs: int | Workers,
     progress: Progress,
     memory: Memory | None,
     output_at: Path | None = None,
@@ -102,14 +104,16 @@ def write(run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambd
         totals = compare_all(run)
         return unwritten(run, totals, totals.outcome((_BLOCKED,)))
     with only_writer(project):
-        recover(project.clusters_folder)
-        recover(project.output_root / OUTPUT)
+        _recover(project)
         try:
             return _write(run, unchanged())
-        except BaseException:
-            recover(project.clusters_folder)
-            recover(project.output_root / OUTPUT)
-            raise
+        finally:  # what a lost worker left behind, too
+            _recover(project)
+
+
+def _recover(project: Project) -> None:
+    recover(project.clusters_folder)
+    recover(project.output_root / OUTPUT)
 
 
 def _write(run: Run, unchanged: Mapping[str, ClusterResult]) -> GenerateResult:

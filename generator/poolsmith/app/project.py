@@ -142,6 +142,12 @@ class Project:
         return self
 
     @property
+    def folders(self) -> tuple[Path, ...]:
+        """All that work on its clusters reads and writes."""
+        others = (self.judged_by, self.output_at)
+        return (self.root, self.root / PROFILES, *(folder for folder in others if folder is not None))
+
+    @property
     def clusters_folder(self) -> Path:
         return self.output_root / CLUSTERS
 

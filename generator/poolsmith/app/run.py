@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_judgement import Judgement
     from poolsmith.app.cluster_result import ClusterResult
     from poolsmith.app.folder import FolderFindings, FolderResult
+    from poolsmith.output.crew import Workers
     from poolsmith.output.fleet import FleetEntry
     from poolsmith.profiles.fleet import ClusterFiles
     from poolsmith.sources.output_tree import Staged
@@ -101,7 +102,7 @@ class Totals:
 
 @record
 class Run:
-    """A project, the clusters that are looked at, and how many processes share the work.
+    """A project, the clusters that are looked at, and how many processes, or whose, share the work.
 
     `is_whole`: all clusters are, so that something can be said of what spans them. What clusters share is loaded
     once, by the project.
@@ -110,7 +111,7 @@ class Run:
     project: Project
     selected: tuple[ClusterFiles, ...]
     is_whole: bool
-    jobs: int = 1
+    jobs: int | Workers = 1
     progress: Progress = silent
 
     def collect(self, work: Work, *, few: int, known: Mapping[str, ClusterResult] = EMPTY) -> Totals:
@@ -124,7 +125,8 @@ class Run:
                 totals.add(known[files.name])
         todo = [files for files in self.selected if files.name not in known]
         self.progress(totals.clusters, len(self.selected))
-        for result in in_batches(partial(work, self.project), todo, self.jobs, few=few):
+        folders = self.project.folders
+        for result in in_batches(partial(work, self.project), todo, self.jobs, few=few, folders=folders):
             totals.add(result)
             totals.fresh.append(result)
             self.progress(totals.clusters, len(self.selected))
@@ -161,7 +163,7 @@ def open_run(
     root: Path,
     clusters: Sequence[str] = (),
     *,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     progress: Progress = silent,
     judged_by: Path | None = None,
     first_supply: bool = False,

@@ -100,6 +100,7 @@ def command(
     root: Path,
     clusters: tuple[str, ...],
     jobs: int | None,
+    scheduler: str | None,
     color: bool | None,
     output_format: str | None,
     outputs: tuple[str, ...],
@@ -137,6 +138,8 @@ def command(
 
         if against is not None or output_root is not None:
             raise UsageError("--against and --output-root are for the project; PATHS are judged where they stand")
+        if scheduler is not None:
+            raise UsageError("--scheduler is for the clusters of the project; PATHS are judged in this process")
         if policies_from is not None:
             raise UsageError("--policies-from is for the project; for PATHS there is --baseline-from")
         if len(clusters) > 1:
@@ -186,9 +189,10 @@ def command(
         if pod_security is not None:
             raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
         from poolsmith.app.check_project import check_project
-        from poolsmith.output.batches import default_jobs
         from poolsmith.policies.apply import JudgingOptions
 
+        workers = options.workers(jobs, scheduler)
+        root = root if scheduler is None else root.resolve()
         with (
             _base(root, policies_from) as base,
             options.place_of_output(root, output_root, against) as place,
@@ -198,7 +202,7 @@ def command(
             outcome = check_project(
                 root,
                 clusters=clusters,
-                jobs=jobs or default_jobs(),
+                jobs=workers,
                 kubeconform=kubeconform,
                 progress=progress,
                 judging=judging if today is None else replace(judging, today=today.date()),

@@ -32,6 +32,7 @@ def command(
     root: Path,
     clusters: tuple[str, ...],
     jobs: int | None,
+    scheduler: str | None,
     color: bool | None,
     output_format: str | None,
     verbose: bool,
@@ -49,7 +50,6 @@ def command(
     Every cluster's folder is replaced as a whole, and only when all profiles are sound.
     """
     from poolsmith.app.compare import compare
-    from poolsmith.output.batches import default_jobs
 
     if check and hook:
         raise UsageError("--check writes nothing, and --hook is about what was written: take one of them")
@@ -57,20 +57,21 @@ def command(
         raise UsageError("--against compares with a revision, and writes nothing: it goes with --check")
     if hook and output_root is not None:
         raise UsageError("--hook is about the repository of the profiles, and --output-root names another folder")
-    store, jobs = options.result_store(cache), jobs or default_jobs()
+    store, workers = options.result_store(cache), options.workers(jobs, scheduler)
+    root = root if scheduler is None else root.resolve()
     with (
         options.place_of_output(root, output_root, against) as place,
         progress_bar("comparing" if check else "generating") as progress,
     ):
         if check:
             result = compare(
-                root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash, output_at=place
+                root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
             )
         else:
             from poolsmith.app.generate import generate  # the whole generator
 
             result = generate(
-                root, clusters=clusters, jobs=jobs, progress=progress, store=store, rehash=rehash, output_at=place
+                root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
             )
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)

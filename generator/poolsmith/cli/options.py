@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.severity import Severity
 from poolsmith.report.formats import CHECK, names_for
 from poolsmith.report.layout import GROUPS, RULE, Layout
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from poolsmith.app.report_files import ReportFile
+    from poolsmith.output.crew import Workers
     from poolsmith.output.result_store import ResultStore
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -70,6 +72,11 @@ today = click.option(
     help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
 )
 jobs = click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Processes for many clusters.")
+scheduler = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="A Dask scheduler, such as tcp://10.0.0.5:8786: its workers take the clusters. They must share this folder.",
+)
 color = click.option("--no-color", "color", flag_value=False, default=None, type=bool, help="Never use colour.")
 output_format = click.option(
     "--format",
@@ -210,9 +217,22 @@ def _cache_folder() -> str:
 
 def report_flags(command: Command) -> Command:
     """Everything that a verb with a report takes."""
-    for option in (fail_on, output_format, verbose, group_by, color, jobs, clusters, root):
+    for option in (fail_on, output_format, verbose, group_by, color, scheduler, jobs, clusters, root):
         command = option(command)
     return command
+
+
+def workers(jobs: int | None, scheduler: str | None) -> int | Workers:
+    """Who works on many clusters. Raises UsageError."""
+    if scheduler is None:
+        from poolsmith.output.batches import default_jobs
+
+        return jobs or default_jobs()
+    if jobs is not None:
+        raise UsageError("--jobs is for processes of this machine, and --scheduler has workers of its own: take one")
+    from poolsmith.app.dask_workers import DaskWorkers
+
+    return DaskWorkers(address=scheduler)
 
 
 def report_files(wanted: tuple[str, ...], root: Path, kind: str) -> tuple[ReportFile, ...]:

@@ -27,3 +27,7 @@ class NoInputError(PoolsmithError):
 
 class WriteError(PoolsmithError):
     """The output could not be written; what stood there before still stands."""
+
+
+class WorkersLostError(PoolsmithError):
+    """Who worked on a part of the clusters is gone, and trying again did not help; nothing is told of the rest."""

@@ -25,6 +25,8 @@ MAX_OTHER_BYTES = 1 << 20
 MAX_FILES = 20_000
 MAX_FOLDERS = 32
 _SHOWN = 60
+_OF_ATTEMPT = "~"
+"""Ends the name of a folder in the name of its successor; what follows is chosen anew for each attempt."""
 STAGE, OLD, JOURNAL = ".poolsmith-stage-", ".poolsmith-old-", ".poolsmith-swap-"
 
 
@@ -78,14 +80,14 @@ def files_below(folder: Path) -> list[str]:
 def stage(target: Path, files: Mapping[str, bytes], owned: Collection[str]) -> Staged:
     """Write the successor of `target` beside it: `files`, plus what stands there and is not `owned`.
 
-    Raises WriteError, and leaves nothing behind.
+    Two attempts at the same folder never meet: one may have been given up for lost, and still write. Raises WriteError,
+    and leaves nothing behind.
     """
-    staging = target.parent / f"{STAGE}{target.name}"
+    staging = target.parent / f"{STAGE}{target.name}{_OF_ATTEMPT}{os.urandom(6).hex()}"
     try:
         keep = _foreign(target, {*files, *owned})
         if not files and not keep:
             return Staged(target, None)
-        _remove(staging)
         staging.mkdir(parents=True)
         _fill(staging, target, files, keep)
     except OSError as error:
@@ -112,7 +114,7 @@ def recover(parent: Path) -> tuple[str, ...]:
         for name in names:
             for prefix in (STAGE, OLD):
                 if name.startswith(prefix):
-                    touched.append(name.removeprefix(prefix))
+                    touched.append(name.removeprefix(prefix).partition(_OF_ATTEMPT)[0])
                     _remove(parent / name)
     except OSError as error:
         raise WriteError(_sentence("recover", parent, error)) from error
@@ -217,11 +219,13 @@ def _swap_in_two_steps(target: Path, staging: Path, old: Path) -> None:
     _remove(old)
     journal.write_bytes(b"")
     try:
+        staging = staging.rename(target.parent / f"{STAGE}{target.name}")  # by which the journal finds it
         target.rename(old)
         staging.rename(target)
     except OSError:
         if not os.path.lexists(target):
             old.rename(target)
+        _remove(staging)
         raise
     finally:
         _finish_swap(target.parent, target.name)
