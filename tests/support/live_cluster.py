@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.live.source import Source, snapshot_of
 from poolsmith.app.live.verify import view_of
@@ -16,6 +15,16 @@ from poolsmith.verify.view import ClusterView, LiveView
 from support.api_client import ApiClient
 from support.control_plane import Scenario
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from poolsmith.plan.plan import PoolPlan
+
+
+_BUILDS = {"rke2": "+rke2r1", "k3s": "+k3s1", "eks": "-eks-113cf36", "gke": "-gke.1234000"}
+"""What distributions append to the version of the kubelet."""
+
 
 def view(root: Path, cluster: str) -> ClusterView:
     found, problems = view_of(root, cluster)
@@ -26,6 +35,7 @@ def view(root: Path, cluster: str) -> ClusterView:
 def nodes_of(cluster: ClusterView) -> list[dict[str, Any]]:
     """One for each pool and system, with what the predicted operands look at."""
     found = []
+    distribution = cluster.plan.cluster.spec.kubernetes.distribution
     pools = {pool.name: pool for pool in cluster.plan.pools}
     for node in cluster.prediction.installation.nodes:
         pool = pools[node.pool]
@@ -33,19 +43,38 @@ def nodes_of(cluster: ClusterView) -> list[dict[str, Any]]:
         info = {
             "containerRuntimeVersion": node.runtime,
             "kernelVersion": node.labels.get(KERNEL, "6.8.0-1-any"),
-            "architecture": pool.architecture or "amd64",
-            **dict.fromkeys(("osImage", "kubeletVersion", "kubeProxyVersion", "operatingSystem"), "any"),
-            **dict.fromkeys(("machineID", "systemUUID", "bootID"), "any"),
+            "architecture": node.labels["kubernetes.io/arch"],
+            "operatingSystem": "linux",
+            "kubeletVersion": f"v{cluster.plan.cluster.spec.kubernetes.version}.0{_BUILDS.get(distribution, '')}",
+            **dict.fromkeys(("osImage", "kubeProxyVersion", "machineID", "systemUUID", "bootID"), "any"),
         }
+        labels = dict(node.labels) | gfd_labels(node.labels, pool)
         found.append(
             {
                 "apiVersion": "v1",
                 "kind": "Node",
-                "metadata": {"name": node.name, "labels": dict(node.labels), "annotations": dict(node.annotations)},
+                "metadata": {"name": node.name, "labels": labels, "annotations": dict(node.annotations)},
                 "spec": {"taints": taints},
                 "status": {"nodeInfo": info},
             }
         )
+    return found
+
+
+def gfd_labels(labels: Mapping[str, str], pool: PoolPlan) -> dict[str, str]:
+    """What GPU feature discovery adds where it runs.
+
+    Source: NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery/README.md.
+    """
+    if labels.get("nvidia.com/gpu.deploy.gpu-feature-discovery") != "true":
+        return {}
+    gpu, driver = pool.profile.spec.gpu, pool.driver
+    found = {"nvidia.com/gpu.count": str(gpu.count)}
+    version = driver.version if driver is not None else None
+    if version and version.count(".") > 0:
+        found["nvidia.com/cuda.driver-version.full"] = version
+    elif version:
+        found["nvidia.com/cuda.driver-version.full"] = f"{version}.65.06"
     return found
 
 

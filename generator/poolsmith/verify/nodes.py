@@ -93,8 +93,8 @@ def facts_of(node: dict[str, Any], pool: PoolPlan, gpus: Gpus) -> Iterator[Fact]
     elif runtime_version and spec.runtime.version and not _is_version(runtime_version, spec.runtime.version):
         yield Fact("the container runtime's version", "/spec/runtime/version", runtime_version, (spec.runtime.version,))
     architecture = str(info.get("architecture") or "")
-    if architecture and pool.architecture and architecture != pool.architecture:
-        yield Fact("the architecture", "/spec/gpu/product", architecture, (pool.architecture,))
+    if architecture and architecture != spec.arch:
+        yield Fact("the architecture of the processor", "/spec/arch", architecture, (spec.arch.value,))
     yield from _of_gpus(labels, pool, gpus)
 
 
