@@ -84,6 +84,7 @@ PROOFS = (
         (
             "tests/live/test_clean.py",
             "tests/live/test_seeded_drifts.py",
+            "tests/live/test_left_overs.py",
             "tests/live/test_faults.py",
             "tests/live/test_access.py",
         ),

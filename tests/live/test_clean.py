@@ -52,9 +52,10 @@ def test_what_is_saved_says_the_same(prod):
 
 def test_another_version_of_kubernetes_is_told(prod):
     snapshot = replace(read(prod.scenario, prod.cluster), server="v1.99.0")
-    (found,) = told(prod.cluster, snapshot)
+    server, kubelets = told(prod.cluster, snapshot)
 
-    assert found.startswith("PSM860 cluster `prod-eu` runs Kubernetes 1.99.0")
+    assert server.startswith("PSM860 cluster `prod-eu` runs Kubernetes 1.99.0")
+    assert "older than 1.96: the API server is 1.99.0" in kubelets
 
 
 def test_plurals_and_places_are_those_of_the_server(prod):

@@ -41,6 +41,15 @@ NODES = Resource("v1", "Node")
 NAMESPACES = Resource("v1", "Namespace")
 PODS = Resource("v1", "Pod")
 DEFINITIONS = Resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+SERVICES = Resource("v1", "Service")
+ENDPOINT_SLICES = Resource("discovery.k8s.io/v1", "EndpointSlice")
+ACCOUNTS = Resource("v1", "ServiceAccount")
+CLUSTER_ROLES = Resource("rbac.authorization.k8s.io/v1", "ClusterRole")
+CLUSTER_ROLE_BINDINGS = Resource("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
+WEBHOOKS = (
+    Resource("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+    Resource("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+)
 SECRETS = Resource("v1", "Secret")
 """Never read: nothing here needs what they hold."""
 WORKLOADS = (
@@ -62,7 +71,8 @@ OF_NAMESPACES = frozenset(
     (
         *WORKLOADS,
         PODS,
-        *(Resource("v1", kind) for kind in ("ConfigMap", "Service", "ServiceAccount")),
+        *(SERVICES, ENDPOINT_SLICES, ACCOUNTS),
+        Resource("v1", "ConfigMap"),
         *(Resource("rbac.authorization.k8s.io/v1", kind) for kind in ("Role", "RoleBinding")),
         Resource("resource.k8s.io/v1", "ResourceClaimTemplate"),
         Resource("resource.k8s.io/v1beta2", "ResourceClaimTemplate"),

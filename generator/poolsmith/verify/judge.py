@@ -12,6 +12,8 @@ from poolsmith.verify.left_overs import judge_left_overs
 from poolsmith.verify.nodes import judge_nodes
 from poolsmith.verify.objects import judge_objects
 from poolsmith.verify.rollout import judge_rollout
+from poolsmith.verify.skew import judge_skew
+from poolsmith.verify.webhooks import judge_webhooks
 from poolsmith.verify.workloads import judge_workloads
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ def judge_live(view: LiveView) -> Outcome:
         *judge_nodes(view),
         *judge_rollout(view),
         *judge_left_overs(view),
+        *judge_webhooks(view),
+        *judge_skew(view),
     )
     snapshot = view.snapshot
     unknown = view.cluster.prediction.unknown

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.catalog.left_overs import read_left_overs
 from poolsmith.catalog.node_labels import DEPLOY, WORKLOAD
 from poolsmith.diagnostics import diagnose
-from poolsmith.diagnostics.codes.live import LEFT_OVER, OTHER_VERSION
+from poolsmith.diagnostics.codes.live import LEFT_OVER
 from poolsmith.diagnostics.listing import counted, listed
 from poolsmith.live.resources import (
+    ACCOUNTS,
     CC_RUNTIMES,
     CLUSTER_POLICIES,
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
     DEFINITIONS,
     DRIVERS,
     GPU_CLUSTERS,
@@ -19,6 +23,7 @@ from poolsmith.live.resources import (
 )
 from poolsmith.sources.pod_template import mapping
 from poolsmith.verify.expected import shown
+from poolsmith.verify.release import other_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +39,6 @@ _DEFINITIONS = {
     "confidentialcontainers.org": "the Confidential Containers operator",
 }
 _KATA = "katacontainers.io/kata-runtime"
-_UPGRADE = "nvidia.com/gpu-driver-upgrade"
 _FEW = 4
 
 
@@ -50,7 +54,7 @@ def judge_left_overs(view: LiveView) -> Iterator[Diagnostic]:
             yield _left(view, shown("RuntimeClass", name, ""), f"no pool has the handler `{handler}` by it")
     yield from _definitions(view)
     yield from _labels(view)
-    yield from _version(view)
+    yield from _rights(view)
 
 
 def _definitions(view: LiveView) -> Iterator[Diagnostic]:
@@ -69,37 +73,61 @@ def _definitions(view: LiveView) -> Iterator[Diagnostic]:
             yield _left(view, what, "the cluster has no such operator")
 
 
+def _rights(view: LiveView) -> Iterator[Diagnostic]:
+    """Roles, bindings and accounts that only the operator makes, of another stack or mode than the committed one."""
+    if other_release(view):
+        return
+    facts = read_left_overs()
+    for resource in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ACCOUNTS):
+        names = []
+        for body in view.snapshot.items(resource):
+            namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+            ours = not namespace or namespace in view.cluster.stack_namespaces
+            if ours and facts.is_of_operator(name) and (resource, namespace, name) not in view.known:
+                names.append(name)
+        if names:
+            what = f"{counted(len(names), resource.kind)} of the operator ({listed(sorted(names), _FEW)})"
+            yield _left(view, what, "nothing that is committed brings it")
+
+
 def _labels(view: LiveView) -> Iterator[Diagnostic]:
+    """What nodes still say of a former stack, mode or era; labels that say nothing count for none."""
     plan = view.cluster.plan
     kata = any(pool.runtime_class for pool in plan.pools)
-    wanted = {label.key for pool in plan.pools for label in pool.labels}
-    stale: dict[str, list[str]] = {}
+    wanted = _wanted(view)
+    by_value = {pool.label_value: pool.name for pool in plan.pools}
+    stale: dict[str, set[str]] = {}
     for node in view.snapshot.items(NODES):
-        labels = mapping(node["metadata"].get("labels"))
-        for key in labels:
-            if plan.chart is None and key.startswith((DEPLOY, _UPGRADE)):
-                stale.setdefault(f"labels `{DEPLOY}*` of the operator", []).append(str(node["metadata"]["name"]))
-            elif key == _KATA and not kata:
-                stale.setdefault(f"label `{_KATA}`", []).append(str(node["metadata"]["name"]))
-            elif key == WORKLOAD and WORKLOAD not in wanted and labels[key] != "container":
-                stale.setdefault(f"label `{WORKLOAD}`", []).append(str(node["metadata"]["name"]))
-    for what, names in stale.items():
-        nodes = sorted(set(names))
+        name, labels = str(node["metadata"]["name"]), mapping(node["metadata"].get("labels"))
+        value = labels.get(plan.cluster.spec.pool_label)
+        pool = by_value.get(value) if isinstance(value, str) else None
+        keys = {*labels}
+        if plan.chart is None:
+            keys |= {*mapping(node["metadata"].get("annotations"))}
+            if any(key.startswith((DEPLOY, *read_left_overs().annotations)) for key in keys):
+                stale.setdefault(f"labels `{DEPLOY}*` of the operator", set()).add(name)
+        if pool is None:
+            continue
+        if _KATA in labels and not kata:
+            stale.setdefault(f"label `{_KATA}`", set()).add(name)
+        if WORKLOAD in labels and WORKLOAD not in wanted[pool] and labels[WORKLOAD] != "container":
+            stale.setdefault(f"label `{WORKLOAD}`", set()).add(name)
+        for fact in read_left_overs().labels:
+            if fact.key not in labels or fact.key in wanted[pool] or labels[fact.key] in ("", *fact.harmless):
+                continue
+            if plan.chart is not None or not fact.key.startswith(DEPLOY):
+                stale.setdefault(f"label `{fact.key}` of {fact.of}", set()).add(name)
+    for what, found in stale.items():
+        nodes = sorted(found)
         yield _left(view, f"{what} on {counted(len(nodes), 'node')} ({listed(nodes, _FEW)})", "no pool asks for it")
 
 
-def _version(view: LiveView) -> Iterator[Diagnostic]:
-    wanted = view.cluster.plan.cluster.spec.kubernetes.version
-    live = view.snapshot.server.removeprefix("v")
-    if live and _minor(live) != _minor(wanted):
-        message = f"cluster `{view.cluster.name}` runs Kubernetes {live}, and its profile says {wanted}"
-        yield diagnose(
-            OTHER_VERSION, message, view.cluster.of_cluster("/spec/kubernetes/version"), subject=view.cluster.name
-        )
-
-
-def _minor(version: str) -> tuple[str, ...]:
-    return tuple(version.split(".")[:2])
+def _wanted(view: LiveView) -> dict[str, set[str]]:
+    """Keys of labels that nodes of a pool are given, or are predicted to have."""
+    found = {pool.name: {label.key for label in pool.labels} for pool in view.cluster.plan.pools}
+    for node in view.cluster.prediction.installation.nodes:
+        found.setdefault(node.pool, set()).update(node.labels)
+    return found
 
 
 def _left(view: LiveView, what: str, why: str) -> Diagnostic:

@@ -10,6 +10,7 @@ from poolsmith.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLUSTER,
 from poolsmith.live.resources import BINDINGS, POLICIES
 from poolsmith.verify.expected import Bringer, shown
 from poolsmith.verify.fields import differences, words
+from poolsmith.verify.release import follows_release, other_release, runs_another
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +32,22 @@ _WHO = {
 
 
 def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
+    """Where another release of the operator runs, one finding stands for all objects that follow from it."""
+    release = other_release(view)
+    by_release = 0
     for item in view.cluster.expected:
+        if item.passing:
+            continue
         found = view.find(item)
-        if not found and not item.passing and view.knows(item):
-            yield _missing(view, item)
-        for body in found:
-            if not item.passing and (told := tuple(differences(item.body, body))):
-                yield _differs(view, item, body, told)
+        problems = [_missing(view, item)] if not found and view.knows(item) else []
+        differing = ((body, tuple(differences(item.body, body))) for body in found)
+        problems += [_differs(view, item, body, told) for body, told in differing if told]
+        if problems and release and follows_release(item):
+            by_release += 1
+        else:
+            yield from problems
+    if release:
+        yield runs_another(view, release, by_release)
 
 
 def _missing(view: LiveView, item: Expected) -> Diagnostic:

@@ -7,16 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics.span import Location, Span
 from poolsmith.live.resources import (
+    ACCOUNTS,
     BINDINGS,
     CC_RUNTIMES,
     CLUSTER_POLICIES,
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
     DEFINITIONS,
     DRIVERS,
+    ENDPOINT_SLICES,
     GPU_CLUSTERS,
+    NAMESPACES,
     NODES,
     PODS,
     POLICIES,
     RUNTIME_CLASSES,
+    SERVICES,
+    WEBHOOKS,
     WORKLOADS,
     Resource,
 )
@@ -45,8 +52,17 @@ ALWAYS = (
     DRIVERS,
     GPU_CLUSTERS,
     CC_RUNTIMES,
+    NAMESPACES,
+    SERVICES,
+    ENDPOINT_SLICES,
+    ACCOUNTS,
+    CLUSTER_ROLES,
+    CLUSTER_ROLE_BINDINGS,
+    *WEBHOOKS,
 )
 """What is read of any cluster, whatever is expected there."""
+_SHARED = frozenset(("default", "kube-system", "kube-public", "kube-node-lease"))
+"""Namespaces that each cluster has: workloads of anybody run there."""
 _CLUSTER_SCOPED_PLACE = "/spec/stack"
 
 
@@ -83,8 +99,12 @@ class ClusterView:
 
     @cached_property
     def stack_namespaces(self) -> frozenset[str]:
-        """Those that pods of the stack run in."""
-        return frozenset(item.namespace for item in self.expected if item.resource in WORKLOADS and item.namespace)
+        """Those that pods of the stack run in and that are no one else's."""
+        return frozenset(
+            item.namespace
+            for item in self.expected
+            if item.resource in WORKLOADS and item.namespace and item.namespace not in _SHARED
+        )
 
     def place(self, item: Expected) -> Location:
         """The committed file that brings an object; the profile's stack for what no file has."""

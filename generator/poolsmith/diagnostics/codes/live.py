@@ -90,9 +90,9 @@ OTHER_VERSION = RuleInfo(
     name="another-version",
     severity=Severity.WARNING,
     applies_to="live",
-    what="The cluster runs another Kubernetes than its profile says.",
-    why="Schemas, policies and releases were chosen for that version.",
-    fix="write the cluster's version into `spec.kubernetes.version`",
+    what="Kubernetes, the operator or a node's part of the stack has another version than is committed, or than fits.",
+    why="Schemas, policies and privileges were chosen for the committed versions, and parts too far apart do not work.",
+    fix="sync the unit, upgrade what is behind, or write the cluster's version into its profile",
 )
 
 LIVE = (

@@ -1,0 +1,55 @@
+"""By which names what stays behind on a cluster is known, and how far versions on it may be apart."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from poolsmith.catalog import store
+from poolsmith.record import record
+
+
+@record
+class FormerLabel:
+    """A label of a node and what it stems from. Values in `harmless` change nothing."""
+
+    key: str
+    of: str
+    harmless: tuple[str, ...]
+
+
+@record
+class LeftOvers:
+    """`names` and `prefixes` are of roles, bindings and accounts of the operator; `annotations` begin so;
+    in `namespaces` stand services of admission webhooks."""
+
+    names: frozenset[str]
+    prefixes: tuple[str, ...]
+    labels: tuple[FormerLabel, ...]
+    annotations: tuple[str, ...]
+    namespaces: frozenset[str]
+    _kubelet: dict[str, Any]
+
+    def is_of_operator(self, name: str) -> bool:
+        return name in self.names or name.startswith(self.prefixes)
+
+    def oldest_kubelet(self, server_minor: int) -> int:
+        """The minor of the oldest kubelet that a server of this minor takes (all of major 1)."""
+        since = int(self._kubelet["since"].partition(".")[2])
+        return server_minor - int(self._kubelet["older" if server_minor >= since else "olderBefore"])
+
+
+@cache
+def read_left_overs() -> LeftOvers:
+    data = store.read_yaml("verify/left_overs.yaml")
+    return LeftOvers(
+        names=frozenset(data["operator"]["names"]),
+        prefixes=tuple(data["operator"]["prefixes"]),
+        labels=tuple(
+            FormerLabel(key=item["key"], of=item["of"], harmless=tuple(item.get("harmless", ())))
+            for item in data["labels"]
+        ),
+        annotations=tuple(data["annotations"]),
+        namespaces=frozenset(data["webhooks"]["namespaces"]),
+        _kubelet=data["kubelet"],
+    )
