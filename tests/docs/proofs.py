@@ -91,6 +91,11 @@ PROOFS = (
         "`make tools`",
     ),
     Proof(
+        "that what the operator itself makes of sample clusters has no finding ([live.md](live.md))",
+        "the operator's own program of v26.3.3 and v26.7.0 on a real API server, recorded",
+        ("tests/live/test_recorded_clusters.py",),
+    ),
+    Proof(
         "that processes and Dask workers make the bytes and findings of one process, also when one of them is killed "
         "([fleet.md](fleet.md))",
         f"Dask {locked('distributed')}: a scheduler and workers as processes",

@@ -46,8 +46,21 @@ def live_cluster(control_plane, name):
     answer = client.create(account)  # which a controller makes
     assert answer.taken or answer.status == NO_NAMESPACE, answer.message
     cluster = view(ROOT, name)
+    named_by_uid(client, server, cluster)
     create_nodes(client, nodes_of(cluster))
     return Live(server, client, cluster)
+
+
+def named_by_uid(client, server, cluster):
+    """Operands whose names follow from the uid of a resource, which the server has only now given."""
+    seen = cluster.as_seen(read(server, cluster))
+    before = {(item.resource, item.namespace, item.pattern): item for item in cluster.expected}
+    now = {(item.resource, item.namespace, item.pattern): item for item in seen.expected}
+    for key in before.keys() - now.keys():
+        assert client.delete(key[0].api_version, key[0].kind, key[2], key[1] or None).taken, key
+    for key in now.keys() - before.keys():
+        answer = client.apply(now[key].body, manager="operator", force=True)
+        assert answer.taken, answer.message
 
 
 @pytest.fixture(scope="session")

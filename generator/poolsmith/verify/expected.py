@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.operands.manifest import Manifest
     from poolsmith.plan.plan import ClusterPlan
 
+_WRITTEN_BY_ALL = ("ConfigMap", "nvidia-driver-startup-probe")
 _PASSING = (Maker.HOOK, Maker.OPERAND)
 """Who makes what comes and goes by itself."""
 
@@ -89,12 +90,21 @@ def expected_objects(plan: ClusterPlan, prediction: Prediction, admission: Seque
     return tuple(found.values())
 
 
+def _lasting(body: dict[str, Any]) -> dict[str, Any]:
+    """Without the label of the one object that each NVIDIADriver writes anew, under its own name: the last one wins."""
+    metadata = body["metadata"]
+    if (body["kind"], metadata.get("name")) != _WRITTEN_BY_ALL:
+        return body
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != "app"}
+    return {**body, "metadata": {**metadata, "labels": labels}}
+
+
 def _all(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[Expected]:
     for item in delivered_objects(plan, prediction, admission):
         if item.unit != TOOLKIT_BASE:  # pools have their own variants of it, among what is made
             yield Expected(item.body, Bringer.DELIVERY if item.file else Bringer.CHART, item.unit, item.file)
     for made in prediction.installation.made:
-        yield Expected(made.body, _BRINGERS[made.maker], made.through, passing=made.maker in _PASSING)
+        yield Expected(_lasting(made.body), _BRINGERS[made.maker], made.through, passing=made.maker in _PASSING)
     for manifest in render_smoke_tests(plan, ()):
         for body in manifest.documents:
             if isinstance(body, dict) and "kind" in body:

@@ -29,6 +29,7 @@ from poolsmith.live.resources import (
 )
 from poolsmith.live.snapshot import State
 from poolsmith.verify.expected import Bringer, Expected, expected_objects
+from poolsmith.verify.uids import with_uids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,15 @@ class ClusterView:
         self.gpus = gpus
         self.prediction = prediction
         self.loaded = loaded
+        self.admission = admission
         self.expected = expected_objects(plan, prediction, admission)
+
+    def as_seen(self, snapshot: Snapshot) -> ClusterView:
+        """The same with the uids of the cluster's own resources: names of what the operator makes follow from them."""
+        prediction = with_uids(self.prediction, snapshot)
+        if prediction is self.prediction:
+            return self
+        return ClusterView(self.plan, prediction, self.loaded, self.admission, self.gpus)
 
     @property
     def name(self) -> str:
@@ -124,7 +133,7 @@ class LiveView:
     """A cluster's view, and what was read of it."""
 
     def __init__(self, cluster: ClusterView, snapshot: Snapshot) -> None:
-        self.cluster = cluster
+        self.cluster = cluster.as_seen(snapshot)
         self.snapshot = snapshot
         self._of: dict[tuple[Resource, str], dict[str, dict[str, Any]]] = {}
         for listed in snapshot.lists:
