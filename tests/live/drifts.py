@@ -191,11 +191,6 @@ DRIFTS = (
         (("PSM851", "NVIDIADriver/l40s-crio-gpu-compiled", "spec.version", "1.2.3"),),
     ),
     Drift(
-        "a driver object is gone",
-        removed("/apis/nvidia.com/v1alpha1/nvidiadrivers/l40s-crio-gpu-compiled"),
-        (("PSM850", "NVIDIADriver/l40s-crio-gpu-compiled"),),
-    ),
-    Drift(
         "a second driver object",
         created(
             "/apis/nvidia.com/v1alpha1/nvidiadrivers",

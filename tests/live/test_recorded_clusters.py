@@ -75,3 +75,12 @@ def test_a_uid_that_is_none_changes_nothing(recorded):
 
     assert cluster.as_seen(from_text(json.dumps(odd), "odd")) is cluster
     assert snapshot.items(NODES)
+
+
+def test_without_its_resources_only_these_are_missing(recorded):
+    cluster, snapshot = recorded
+    lists = tuple(replace(item, items=()) if item.resource == DRIVERS else item for item in snapshot.lists)
+    found = told(cluster, replace(snapshot, lists=lists))
+
+    assert len(found) == len(snapshot.items(DRIVERS))
+    assert all(text.startswith("PSM850 `NVIDIADriver/") for text in found)

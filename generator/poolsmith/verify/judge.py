@@ -11,6 +11,7 @@ from poolsmith.live.resources import NODES, WORKLOADS
 from poolsmith.verify.left_overs import judge_left_overs
 from poolsmith.verify.nodes import judge_nodes
 from poolsmith.verify.objects import judge_objects
+from poolsmith.verify.quoting import harmless
 from poolsmith.verify.rollout import judge_rollout
 from poolsmith.verify.skew import judge_skew
 from poolsmith.verify.webhooks import judge_webhooks
@@ -42,10 +43,11 @@ def judge_live(view: LiveView) -> Outcome:
     )
     skipped = [Skipped(f"list of {resource.named}", reason) for resource, reason in view.unread]
     skipped += [Skipped(f"operand expansion of cluster {view.cluster.name}", f"not known: {text}") for text in unknown]
-    return Outcome(
+    told = Outcome(
         diagnostics=sorted_unique(found),
         checked={"clusters": 1, "live objects": sum(len(item.items) for item in snapshot.lists)},
         skipped=tuple(skipped),
         not_evaluated=len(view.unread) + len(unknown),
         facts=facts,
     )
+    return harmless(told)

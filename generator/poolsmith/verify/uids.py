@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from poolsmith.live.resources import DRIVERS
+from poolsmith.live.resources import DRIVERS, WORKLOADS
 from poolsmith.operands.install import install
+from poolsmith.sources.pod_template import mappings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.ledger.prediction import Prediction
     from poolsmith.live.snapshot import Snapshot
 
 _LONGEST = 64
+_DAEMON_SETS = next(item for item in WORKLOADS if item.kind == "DaemonSet")
 
 
 def with_uids(prediction: Prediction, snapshot: Snapshot) -> Prediction:
-    """The same prediction where the cluster has no NVIDIADriver that is expected."""
-    live = {str(item["metadata"]["name"]): item["metadata"].get("uid") for item in snapshot.items(DRIVERS)}
+    """The same prediction where nothing on the cluster tells of an NVIDIADriver that is expected."""
+    live = dict(_of_owners(snapshot))
+    live |= {str(item["metadata"]["name"]): item["metadata"].get("uid") for item in snapshot.items(DRIVERS)}
     given = prediction.shared.given
     resources = []
     for item in given.resources:
@@ -29,3 +34,11 @@ def with_uids(prediction: Prediction, snapshot: Snapshot) -> Prediction:
     seen = replace(given, resources=tuple(resources))
     shared = replace(prediction.shared, given=seen, installation=install(seen))
     return replace(prediction, shared=shared)
+
+
+def _of_owners(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
+    """Where the resources themselves may not be listed, or are gone: what their DaemonSets say of them."""
+    for item in snapshot.items(_DAEMON_SETS):
+        for owner in mappings(item["metadata"].get("ownerReferences")):
+            if owner.get("kind") == DRIVERS.kind:
+                yield str(owner.get("name")), owner.get("uid")
