@@ -103,6 +103,13 @@ PROOFS = (
         "the extra `dask`",
     ),
     Proof(
+        "that the profiles which are proposed for a cluster generate what is committed for it, but for a list of fields "
+        "that no cluster shows ([discover.md](discover.md))",
+        f"kube-apiserver {KUBERNETES}, read by kr8s; bundles of all sample clusters",
+        ("tests/live/test_discover.py",),
+        "`make tools`",
+    ),
+    Proof(
         "which of Argo CD's diffs reports that",
         "Argo CD's own code (`tests/oracle/argocd`)",
         ("tests/drift/test_recorded_diffs.py",),

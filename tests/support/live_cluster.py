@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.live.source import Source, snapshot_of
 from poolsmith.app.live.verify import view_of
-from poolsmith.catalog.node_labels import KERNEL
+from poolsmith.catalog.node_labels import KERNEL, OS_VERSION
+from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE
 from poolsmith.live.reading import Reading
-from poolsmith.live.snapshot import Snapshot
+from poolsmith.live.resources import NODES, Resource
+from poolsmith.live.snapshot import Listed, Snapshot, State
+from poolsmith.profiles.node_pool import KATA_WORKLOADS
 from poolsmith.verify.judge import judge_live
-from poolsmith.verify.view import ClusterView, LiveView
+from poolsmith.verify.view import ALWAYS, ClusterView, LiveView
 from support.api_client import ApiClient
 from support.control_plane import Scenario
 
@@ -24,6 +27,15 @@ if TYPE_CHECKING:
 
 _BUILDS = {"rke2": "+rke2r1", "k3s": "+k3s1", "eks": "-eks-113cf36", "gke": "-gke.1234000"}
 """What distributions append to the version of the kubelet."""
+
+
+_IMAGES = {"ubuntu": "Ubuntu {} LTS", "rhel": "Red Hat Enterprise Linux {} (Ootpa)", "talos": "Talos ({})"}
+
+
+_TEES = {
+    "snp": {"amd.feature.node.kubernetes.io/snp": "true"},
+    "tdx": {"intel.feature.node.kubernetes.io/tdx": "true"},
+}
 
 
 def view(root: Path, cluster: str) -> ClusterView:
@@ -46,36 +58,62 @@ def nodes_of(cluster: ClusterView) -> list[dict[str, Any]]:
             "architecture": node.labels["kubernetes.io/arch"],
             "operatingSystem": "linux",
             "kubeletVersion": f"v{cluster.plan.cluster.spec.kubernetes.version}.0{_BUILDS.get(distribution, '')}",
-            **dict.fromkeys(("osImage", "kubeProxyVersion", "machineID", "systemUUID", "bootID"), "any"),
+            "osImage": _IMAGES[pool.profile.spec.os.id].format(node.labels[OS_VERSION]),
+            **dict.fromkeys(("kubeProxyVersion", "machineID", "systemUUID", "bootID"), "any"),
         }
-        labels = dict(node.labels) | gfd_labels(node.labels, pool)
+        labels = dict(node.labels) | gfd_labels(
+            node.labels, pool, by_hand=cluster.plan.cluster.spec.stack.gpu_feature_discovery
+        )
         found.append(
             {
                 "apiVersion": "v1",
                 "kind": "Node",
                 "metadata": {"name": node.name, "labels": labels, "annotations": dict(node.annotations)},
                 "spec": {"taints": taints},
-                "status": {"nodeInfo": info},
+                "status": {"nodeInfo": info, "capacity": capacity(cluster, pool)},
             }
         )
     return found
 
 
-def gfd_labels(labels: Mapping[str, str], pool: PoolPlan) -> dict[str, str]:
-    """What GPU feature discovery adds where it runs.
+def gfd_labels(labels: Mapping[str, str], pool: PoolPlan, *, by_hand: bool) -> dict[str, str]:
+    """What GPU feature discovery adds where it runs, and Kata's installers.
 
     Source: NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery/README.md.
     """
-    if labels.get("nvidia.com/gpu.deploy.gpu-feature-discovery") != "true":
-        return {}
     gpu, driver = pool.profile.spec.gpu, pool.driver
+    if pool.profile.spec.workload in KATA_WORKLOADS:
+        tee = _TEES.get(pool.profile.spec.sandbox.tee, {})
+        return {"katacontainers.io/kata-runtime": "true"} | tee  # of kata-deploy and CoCo's, and of a NodeFeatureRule
+    deployed = labels.get("nvidia.com/gpu.deploy.gpu-feature-discovery") == "true"
+    if not deployed and not by_hand:
+        return {}
     found = {"nvidia.com/gpu.count": str(gpu.count)}
+    if by_hand:
+        found["nvidia.com/gpu.product"] = gpu.product
+        if gpu.mig is not None:
+            found["nvidia.com/gpu.product"] += f"-MIG-{gpu.mig.layout.removeprefix('all-')}"
+            found["nvidia.com/gpu.count"] = str(7 * gpu.count)
     version = driver.version if driver is not None else None
     if version and version.count(".") > 0:
         found["nvidia.com/cuda.driver-version.full"] = version
     elif version:
         found["nvidia.com/cuda.driver-version.full"] = f"{version}.65.06"
     return found
+
+
+def capacity(cluster: ClusterView, pool: PoolPlan) -> dict[str, str]:
+    """What the plugins for machines advertise: models as the PCI database names them, and types of vGPUs."""
+    spec = pool.profile.spec
+    entry = cluster.gpus.find(spec.gpu.product)
+    if spec.workload in KATA_WORKLOADS and pool.smoke is not None:
+        return {pool.smoke.resource: str(spec.gpu.count)}
+    if spec.workload == "vm-passthrough" and entry is not None:
+        return {entry.devices[0].resource: str(spec.gpu.count)}
+    if spec.workload == "vm-vgpu" and spec.gpu.vgpu is not None:
+        types = {name: count for row in spec.gpu.vgpu.devices for name, count in row.vgpu_devices.items()}
+        return {f"nvidia.com/NVIDIA_{name}": str(count) for name, count in types.items()}
+    return {}
 
 
 def create_nodes(client: ApiClient, nodes: list[dict[str, Any]]) -> None:
@@ -99,3 +137,16 @@ def told(cluster: ClusterView, snapshot: Snapshot) -> list[str]:
     outcome = judge_live(LiveView(cluster, snapshot))
     findings = [f"{item.code} {item.message}" for item in outcome.diagnostics]
     return findings + [f"not evaluated: {item.what}: {item.reason}" for item in outcome.skipped]
+
+
+def bundle_of(cluster: ClusterView) -> Snapshot:
+    """What a reader finds where all that is expected stands, with the nodes; nothing else is known to be there."""
+    by_kind: dict[Resource, list[dict[str, Any]]] = {NODES: nodes_of(cluster)}
+    for item in cluster.expected:
+        metadata = {"name": item.pattern.replace("*", "x7f2b"), **item.body["metadata"]}
+        by_kind.setdefault(item.resource, []).append({**item.body, "metadata": metadata})
+    lists = [Listed(resource, State.READ, tuple(items)) for resource, items in sorted(by_kind.items())]
+    absent = {*ALWAYS, *EVERYWHERE, CONFIG_MAPS} - by_kind.keys()
+    lists += [Listed(resource, State.ABSENT) for resource in sorted(absent)]
+    version = cluster.plan.cluster.spec.kubernetes.version
+    return Snapshot(context="admin@test", server=f"v{version}", taken="2026-11-24T00:00:00Z", lists=tuple(lists))

@@ -56,7 +56,7 @@ FACT_KINDS = (
 KINDS = {kind.name: kind for kind in (*PROFILE_KINDS, *POLICY_KINDS, *FACT_KINDS)}
 
 
-REPORTS = ("report", "diff", "inventory")
+REPORTS = ("report", "diff", "inventory", "discovery")
 """What JSON there is of: the findings of a run, a change, and what the pools have."""
 
 
@@ -72,9 +72,14 @@ def schema_text(kind: str) -> str:
 
 
 def _report_text(name: str) -> str:
-    from poolsmith.report.report_schemas import diff_schema, inventory_schema, report_schema  # on demand
+    from poolsmith.report import report_schemas  # on demand
 
-    body = {"diff": diff_schema, "inventory": inventory_schema, "report": report_schema}[name]()
+    body = {
+        "diff": report_schemas.diff_schema,
+        "discovery": report_schemas.discovery_schema,
+        "inventory": report_schemas.inventory_schema,
+        "report": report_schemas.report_schema,
+    }[name]()
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -9,6 +9,7 @@ import click
 from poolsmith.cli import options
 from poolsmith.cli.exit_codes import Exit
 from poolsmith.cli.terminal import write
+from poolsmith.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +28,18 @@ def command() -> None:
     metavar="IMAGE",
     help="Also a CronJob that runs `poolsmith verify`; the image has the fleet at /fleet.",
 )
+@click.option(
+    "--discover", "discovers", is_flag=True, help="For `discover`, which knows no cluster yet: all namespaces."
+)
 @click.option("--schedule", default="17 * * * *", show_default=True, metavar="CRON", help="When the CronJob runs.")
-def rbac(cluster: str | None, root: Path, cron_job: str | None, schedule: str) -> int:
+def rbac(cluster: str | None, root: Path, cron_job: str | None, schedule: str, *, discovers: bool) -> int:
     """Print the roles that `verify` needs in CLUSTER: lists only, and in namespaces only those of its units."""
-    from poolsmith.app.live.access import reading_manifests
+    from poolsmith.app.live.access import discovering_manifests, reading_manifests
 
+    if discovers:
+        if cluster is not None or cron_job is not None:
+            raise UsageError("--discover is for a cluster that no profile describes yet: no CLUSTER, no --cron-job")
+        write(discovering_manifests())
+        return Exit.CLEAN
     write(reading_manifests(root, cluster, image=cron_job, schedule=schedule))
     return Exit.CLEAN

@@ -23,7 +23,7 @@ def command(kind: str, release: str | None) -> int:
 
     Cluster, NodePool, NodePoolBase, DriverImageList, RingOrder; of policies: PrivilegeGrant, PrivilegeEnforcement,
     SupplyPolicy, WaiverList, RuleSettings, PolicyTest. Of the reports in JSON: report (of check and generate), diff,
-    inventory. Of the Helm values of a release of the chart, for editors: values.
+    inventory, discovery. Of the Helm values of a release of the chart, for editors: values.
     """
     if kind.lower() == "values":
         from poolsmith.app.values_schemas import values_schema_text

@@ -28,6 +28,7 @@ VERBS = {
     "grants": ("grants", "Print the smallest grants for all privileges that nobody has granted yet."),
     "diff": ("diff", "Print what a change does to the fleet, held against the revision that it is to be merged into."),
     "upgrade": ("upgrade", "Tell what another release or driver does to clusters, and write it into their profiles."),
+    "discover": ("discover", "Propose profiles for a cluster that runs, and say where each field was seen."),
     "verify": ("verify", "Hold a cluster that runs against what is committed and predicted for it."),
     "live": ("live", "What verbs need that read a cluster."),
     "supply": ("supply", "Print the supply policy for what the clusters take today."),

@@ -19,14 +19,21 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def reading_roles(
-    resources: Collection[Resource], namespaces: Iterable[str], subject: tuple[str, str]
+    resources: Collection[Resource],
+    namespaces: Iterable[str],
+    subject: tuple[str, str],
+    *,
+    everywhere: bool = False,
 ) -> tuple[dict[str, Any], ...]:
-    """Roles and their bindings for `subject`, the namespace and name of a service account."""
-    wide = [item for item in resources if item not in OF_NAMESPACES]
-    narrow = [item for item in resources if item in OF_NAMESPACES]
+    """Roles and their bindings for `subject`, the namespace and name of a service account. `everywhere`: of all
+    namespaces, for who does not know yet which ones matter."""
+    wide = [item for item in resources if everywhere or item not in OF_NAMESPACES]
+    narrow = [item for item in resources if item not in wide]
     subjects = [{"kind": "ServiceAccount", "name": subject[1], "namespace": subject[0]}]
     inside = f"{READER}-of-namespaces"
-    found = [_role(READER, wide), _role(inside, narrow), _binding("ClusterRoleBinding", READER, "", subjects)]
+    found = [_role(READER, wide), _binding("ClusterRoleBinding", READER, "", subjects)]
+    if narrow:
+        found.insert(1, _role(inside, narrow))
     return (*found, *(_binding("RoleBinding", inside, name, subjects) for name in sorted(set(namespaces))))
 
 

@@ -62,3 +62,9 @@ class Snapshot:
     def unread(self) -> Iterator[Listed]:
         """What was asked for and could not be read whole."""
         return (item for item in self.lists if not item.is_known)
+
+    def with_lists(self, other: Snapshot) -> Snapshot:
+        """This one, where the other's lists take the place of those of the same kinds."""
+        newer = {item.resource for item in other.lists}
+        kept = tuple(item for item in self.lists if item.resource not in newer)
+        return Snapshot(context=self.context, server=self.server, taken=self.taken, lists=(*kept, *other.lists))

@@ -16,6 +16,7 @@ from poolsmith.diagnostics import Diagnostic, Location, Severity
 from poolsmith.ledger.ledger_delta import Change
 from poolsmith.ledger.privilege import Privilege
 from poolsmith.report.diff_json import camel_case
+from poolsmith.report.discovery import Discovery
 from poolsmith.report.inventory import Inventory
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -105,6 +106,12 @@ def inventory_schema() -> dict[str, Any]:
     definitions: dict[str, Any] = {}
     properties = {**_ENVELOPE, **_properties(Inventory, definitions)}
     return _document("inventory", "What the pools of a fleet have", properties, definitions)
+
+
+def discovery_schema() -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    properties = {**_ENVELOPE, **_properties(Discovery, definitions)}
+    return _document("discovery", "Profiles that were proposed for a cluster", properties, definitions)
 
 
 def _document(name: str, title: str, properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

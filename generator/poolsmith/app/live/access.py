@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.app.facts import with_facts
 from poolsmith.app.live.verify import view_of
 from poolsmith.diagnostics import UsageError
+from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE
 from poolsmith.live.access import READER, reading_roles
 from poolsmith.sources.yaml_writer import emit_all
 
@@ -30,16 +31,27 @@ def reading_manifests(
         raise UsageError(f"the profiles have errors, such as: {problems[0].message}; `poolsmith check` shows them")
     subject = (_HOME, READER)
     documents: list[dict[str, Any]] = list(reading_roles(view.resources, view.namespaces, subject))
+    account, namespace = _account()
+    documents = [namespace, account, *documents]
+    if image is not None:
+        documents.append(_cron_job(view.name, image, schedule))
+    return emit_all(documents)
+
+
+def discovering_manifests() -> str:
+    """The role for what `discover` reads of a cluster of which nothing is known yet: of all namespaces, as YAML."""
+    account, namespace = _account()
+    wide = reading_roles((*EVERYWHERE, CONFIG_MAPS), (), (_HOME, READER), everywhere=True)
+    return emit_all([namespace, account, *wide])
+
+
+def _account() -> tuple[dict[str, Any], dict[str, Any]]:
     account = {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
         "metadata": {"name": READER, "namespace": _HOME},
     }
-    documents.insert(0, account)
-    documents.insert(0, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _HOME}})
-    if image is not None:
-        documents.append(_cron_job(view.name, image, schedule))
-    return emit_all(documents)
+    return account, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _HOME}}
 
 
 def _cron_job(cluster: str, image: str, schedule: str) -> dict[str, Any]:

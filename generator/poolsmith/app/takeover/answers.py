@@ -74,19 +74,9 @@ def _draft(
     present: Present, tag: str, answers: Answers, around: Surroundings, nodes: tuple[str, str, str]
 ) -> ClusterDraft:
     distribution, runtime, system = nodes
-    cluster = ProfileDraft(present.name)
-    put = cluster.fields
-    _given(cluster, ("kubernetes", "version"), answers.kubernetes, "1.34")
-    _given(cluster, ("kubernetes", "distribution"), answers.distribution, distribution)
-    by_claims = value_at(present.installation.values, ("gpuCluster", "deployCR")) is True
-    put["stack", "kind"], put["stack", "release"] = "gpu-cluster" if by_claims else "operator", tag
-    namespace = present.installation.namespace
-    if namespace and namespace != _DEFAULT_NAMESPACE:
-        put["stack", "namespace"] = namespace
     selectors = [_selector(item.data) for item in present.drivers]
     label = selectors[0][0] if selectors and len({key for key, _ in selectors}) == 1 and selectors[0][0] else None
-    _given(cluster, ("poolLabel",), label, _LABEL)
-    _delivery(cluster, present, answers, around)
+    cluster = cluster_profile(present, tag, answers, around, distribution, label)
     pools = []
     for name, value in _pools(present, selectors if label else []):
         pool = ProfileDraft(name)
@@ -102,6 +92,24 @@ def _draft(
         _given(pool, ("gpu", "count"), None, 8)
         pools.append(pool)
     return ClusterDraft(cluster, pools)
+
+
+def cluster_profile(
+    present: Present, tag: str, answers: Answers, around: Surroundings, distribution: str, label: str | None
+) -> ProfileDraft:
+    """What is the same for all nodes; `label` tells pools apart."""
+    cluster = ProfileDraft(present.name)
+    put = cluster.fields
+    _given(cluster, ("kubernetes", "version"), answers.kubernetes, "1.34")
+    _given(cluster, ("kubernetes", "distribution"), answers.distribution, distribution)
+    by_claims = value_at(present.installation.values, ("gpuCluster", "deployCR")) is True
+    put["stack", "kind"], put["stack", "release"] = "gpu-cluster" if by_claims else "operator", tag
+    namespace = present.installation.namespace
+    if namespace and namespace != _DEFAULT_NAMESPACE:
+        put["stack", "namespace"] = namespace
+    _given(cluster, ("poolLabel",), label, _LABEL)
+    _delivery(cluster, present, answers, around)
+    return cluster
 
 
 def _given(profile: ProfileDraft, path: Path, answer: Any, otherwise: Any) -> None:
@@ -153,7 +161,10 @@ def _delivery(cluster: ProfileDraft, present: Present, answers: Answers, around:
         cluster.fields["delivery", "path"] = f"{around.prefix}output"
     if present.engine == "argocd" and engine == "argocd":
         _argo_cd(cluster, present)
-    elif engine == "flux" and (source := source_of_flux(present)) is not None:
+    elif engine == "flux" and (source := source_of_flux(present)) not in (
+        None,
+        ("GitRepository", f"{present.name}-poolsmith"),
+    ):
         kind, name = source
         if kind != "GitRepository":
             cluster.fields["delivery", "sourceRef", "kind"] = kind

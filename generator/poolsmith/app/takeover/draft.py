@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.app.takeover.effective import Path
     from poolsmith.diagnostics import Diagnostic
 
-ASSUMED = "TODO assumed: the repository does not say it"
+ASSUMED = "TODO assumed: nothing says it"
 """Above each field of a profile that nobody has confirmed yet."""
 _CLUSTER_SCHEMA = "yaml-language-server: $schema=../_schemas/cluster.schema.json"
 _POOL_SCHEMA = "yaml-language-server: $schema=../_schemas/node-pool.schema.json"
@@ -29,15 +29,20 @@ _POOL_ORDER = ("nodes", "os", "kernel", "runtime", "gpu", "driver", "toolkit")
 
 @record(frozen=False, kw_only=False)
 class ProfileDraft:
-    """One file. `fields` are values by their paths below `spec`; `assumed` are those that were guessed."""
+    """One file. `fields` are values by their paths below `spec`; `assumed` are those that were guessed. What stands
+    below `fixed` is known, and nothing is proposed in its place."""
 
     name: str
     fields: dict[Path, Any] = field(default_factory=dict)
     assumed: set[Path] = field(default_factory=set)
+    fixed: set[Path] = field(default_factory=set)
+
+    def is_fixed(self, path: Path) -> bool:
+        return any(path[: len(known)] == known for known in self.fixed)
 
     def copied(self) -> ProfileDraft:
         """To be tried out."""
-        return ProfileDraft(self.name, dict(self.fields), set(self.assumed))
+        return ProfileDraft(self.name, dict(self.fields), set(self.assumed), set(self.fixed))
 
     def text(self, kind: str, schema: str, order: tuple[str, ...]) -> str:
         spec = tree_of(self.fields)

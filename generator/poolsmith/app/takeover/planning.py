@@ -55,7 +55,7 @@ class Planner:
     def plan(self, draft: ClusterDraft) -> Planned:
         """What follows from the profiles, without a prediction of what runs."""
         tree = DraftTree(self._root, draft.texts())
-        loaded = load_cluster(tree, _files(draft), Bases())
+        loaded = load_cluster(tree, files_of(draft), Bases())
         errors = _errors(loaded.problems)
         if errors:
             return Planned(plan=None, errors=errors)
@@ -67,10 +67,11 @@ class Planner:
         from poolsmith.app.cluster_run import run_cluster  # on demand
 
         project = DraftProject(root=self._root, texts_of_profiles=draft.texts())
-        return run_cluster(project, _files(draft))
+        return run_cluster(project, files_of(draft))
 
 
-def _files(draft: ClusterDraft) -> ClusterFiles:
+def files_of(draft: ClusterDraft) -> ClusterFiles:
+    """Where the profiles of a draft stand."""
     folder = f"{PROFILES}/{draft.name}"
     pools = tuple(f"{folder}/{pool.name}.yaml" for pool in draft.pools)
     return ClusterFiles(name=draft.name, cluster=f"{folder}/cluster.yaml", pools=pools)

@@ -112,6 +112,8 @@ def _proposals(draft: ClusterDraft, wanted: dict[str, Any], chart: Chart, driver
 
 def _put(item: Proposed, profiles: list[ProfileDraft]) -> None:
     for profile in profiles:
+        if profile.is_fixed(item.field):
+            continue
         profile.fields[item.field] = item.content
         for path, content in item.also:
             profile.fields.setdefault(path, content)

@@ -1,0 +1,116 @@
+"""The installation of a cluster that runs, as if it stood in files, so that a takeover can read it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.app.surroundings import Detected, Surroundings, plain_address
+from poolsmith.app.takeover.found import Present
+from poolsmith.discover.chart_values import values_of
+from poolsmith.discover.stack import KUSTOMIZATIONS, OPERATOR, SOURCES, sources_of
+from poolsmith.repository.installations import Installation, ValuesLayer
+from poolsmith.repository.manifest_files import CheckedDocument
+from poolsmith.sources.pod_template import mapping, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.catalog import Catalog
+    from poolsmith.discover.stack import Stack
+    from poolsmith.live.snapshot import KubernetesObject, Snapshot
+
+
+def present_of(name: str, tag: str | None, stack: Stack, snapshot: Snapshot, catalog: Catalog) -> Present:
+    """Its values are those that the custom resource shows."""
+    anchor = document_of(stack.delivered or stack.object or {"metadata": {"name": "none"}})
+    values: dict[str, Any] = {}
+    chart = catalog.chart(catalog.releases.chart_name, tag) if tag and stack.object else None
+    if chart is not None and stack.object is not None and tag is not None:
+        spec = mapping(stack.object.get("spec"))
+        values = values_of(tag, str(stack.object["kind"]), spec, chart.defaults)
+        if not stack.has_discovery:
+            values["nfd"] = {"enabled": False}
+        if stack.kind == "gpu-cluster":
+            values["gpuCluster"] = {**mapping(values.get("gpuCluster")), "deployCR": True}
+        if stack.drivers:
+            crd = {"enabled": True, "deployDefaultCR": False}
+            values["driver"] = {**mapping(values.get("driver")), "nvidiaDriverCRD": crd}
+    kind = anchor.kind
+    engine = {"HelmRelease": "flux", "Application": "argocd"}.get(kind)
+    beside = [body for resource in (KUSTOMIZATIONS, *SOURCES) for body in snapshot.items(resource)]
+    installation = Installation(
+        chart=OPERATOR,
+        document=anchor,
+        version=tag,
+        repository=_repository(stack),
+        namespace=stack.namespace,
+        layers=(ValuesLayer(values, anchor.source),),
+    )
+    return Present(
+        name=name,
+        installation=installation,
+        engine=engine,
+        drivers=tuple(map(document_of, stack.drivers)),
+        beside=tuple(map(document_of, beside)),
+    )
+
+
+def _repository(stack: Stack) -> str | None:
+    """Of charts."""
+    body = stack.delivered
+    if body is None:
+        return None
+    if body["kind"] == "Application":
+        return next((word(source.get("repoURL")) for source in sources_of(body) if source.get("chart")), None)
+    return None
+
+
+def around(present: Present, stack: Stack) -> Surroundings:
+    """What a repository would say of itself, as the objects of the delivery engine say it."""
+    address = branch = None
+    prefix = ""
+    for source in _git_sources(present, stack):
+        address = address or (plain_address(word(source.get("address")) or ""))
+        revision = word(source.get("revision")) or ""
+        branch = branch or revision.removeprefix("refs/heads/") or None
+        path = (word(source.get("path")) or "").removeprefix("./")
+        before, found, _ = path.partition("output/clusters/")
+        prefix = prefix or (before if found else "")
+    return Surroundings(
+        is_repository=True,
+        prefix=prefix,
+        address=Detected(value=address, source="the delivery engine") if address else None,
+        branch=Detected(value=branch, source="the delivery engine") if branch else None,
+    )
+
+
+def _git_sources(present: Present, stack: Stack) -> Iterator[dict[str, Any]]:
+    body = stack.delivered
+    if body is not None and body["kind"] == "Application":
+        for source in sources_of(body):
+            if not source.get("chart"):
+                yield {
+                    "address": source.get("repoURL"),
+                    "revision": source.get("targetRevision"),
+                    "path": source.get("path"),
+                }
+    for item in present.beside:
+        if item.kind == "GitRepository":
+            spec = mapping(item.data.get("spec"))
+            reference = mapping(spec.get("ref"))
+            yield {"address": spec.get("url"), "revision": reference.get("name") or reference.get("branch")}
+        elif item.kind == "Kustomization":
+            yield {"path": mapping(item.data.get("spec")).get("path")}
+
+
+def document_of(body: KubernetesObject) -> CheckedDocument:
+    return CheckedDocument(shown(body), 0, body, json.dumps(body))
+
+
+def shown(body: KubernetesObject | None) -> str:
+    if body is None:
+        return ""
+    metadata = mapping(body.get("metadata"))
+    namespace = metadata.get("namespace")
+    return f"{body.get('kind', 'object')}/{metadata.get('name')}" + (f" in {namespace}" if namespace else "")

@@ -1,0 +1,70 @@
+"""Back from a custom resource to the values of the chart that rendered it.
+
+The catalog says which value each field comes from. A field that is not there although the chart's default would write
+it had a value that is false, zero or empty; what no field shows stays at the default.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.projections import read_projection
+from poolsmith.sources.nested import MISSING, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.catalog.projections import FieldRule, ObjectRule
+
+_RELEASE = "{appVersion}"
+_READ = frozenset(("plain", "quoted", "data"))
+
+
+def values_of(release: str, kind: str, spec: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a release's chart that its custom resource of this kind shows, where they are no defaults."""
+    projection = read_projection(release)
+    rules = [] if projection is None else [rule for rule in projection.objects if rule.kind == kind]
+    values: dict[str, Any] = {}
+    for field in rules[0].fields if rules else ():
+        if field.form not in _READ or not field.source:
+            continue
+        default = value_at(defaults, field.source, MISSING)
+        live = value_at(spec, field.path, MISSING)
+        if live is MISSING and value_at(spec, field.path[:-1], MISSING) is MISSING:
+            continue  # a block that is not there at all shows nothing of its fields
+        found = _value(field, live, default, release)
+        if found is not MISSING and found != default:
+            _put(values, field.source, found)
+    return values
+
+
+def is_known(release: str, kind: str) -> bool:
+    projection = read_projection(release)
+    rules: tuple[ObjectRule, ...] = () if projection is None else projection.objects
+    return any(rule.kind == kind for rule in rules)
+
+
+def _value(field: FieldRule, live: Any, default: Any, release: str) -> Any:
+    """What the chart was given; MISSING where the field does not tell it."""
+    is_only_guard = field.conditions == (((field.source, True),),)
+    if is_only_guard and default in (MISSING, None) and not live:
+        return MISSING  # the chart writes no such value: the server has put its default there
+    if live is MISSING:
+        return type(default)() if is_only_guard and default not in (MISSING, None) and default else MISSING
+    by_itself = release if field.default == _RELEASE else field.default
+    if (by_itself is not None and live == by_itself) or (field.has_otherwise and live == field.otherwise):
+        return default
+    if default is MISSING or type(live) is type(default):
+        return live
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(str(live).lower(), live)
+    return default if str(live) == str(default) else live
+
+
+def _put(values: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for step in path[:-1]:
+        below = values.setdefault(step, {})
+        if not isinstance(below, dict):
+            return
+        values = below
+    values[path[-1]] = value

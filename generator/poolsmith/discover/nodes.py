@@ -1,0 +1,209 @@
+"""Nodes with GPUs: what each says of itself, and the fewest pools that say the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.catalog.node_labels import (
+    CC_MODE,
+    DEPLOY_DRIVER,
+    DEVICE_PLUGIN_CONFIG,
+    FEATURE,
+    GPU_PRESENT,
+    KERNEL,
+    MIG_CONFIG,
+    OS_ID,
+    OS_VERSION,
+    PCI_MELLANOX,
+    VGPU_CONFIG,
+    WORKLOAD,
+)
+from poolsmith.live.resources import NODES
+from poolsmith.operands.node_labels import has_gpu
+from poolsmith.record import record
+from poolsmith.sources.pod_template import mapping, mappings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from poolsmith.catalog.node_marks import NodeMarks
+    from poolsmith.live.snapshot import Snapshot
+
+PRODUCT, COUNT = "nvidia.com/gpu.product", "nvidia.com/gpu.count"
+DRIVER = "nvidia.com/cuda.driver-version.full"
+OLD_DRIVER = tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev"))
+KATA = "katacontainers.io/kata-runtime"
+TEES = (
+    ("snp", "amd.feature.node.kubernetes.io/snp"),
+    ("tdx", "intel.feature.node.kubernetes.io/tdx"),
+    ("snp", f"{FEATURE}cpu-security.sev.snp.enabled"),
+    ("tdx", f"{FEATURE}cpu-security.tdx.enabled"),
+)
+"""Source: kata-containers/kata-containers, kata-deploy; node-feature-discovery, feature `cpu.security`."""
+_OF_GPU = "nvidia.com/"
+_LONGEST = 253
+"""No label, taint or version of Kubernetes is longer."""
+_SHARED, _OF_A_SLICE = "-SHARED", "-MIG-"
+
+
+@record(kw_only=False)
+class Said:
+    """A value, and where nodes say it."""
+
+    value: str
+    where: str
+
+
+@record(frozen=False, kw_only=False)
+class GpuNode:
+    """One node. `said` are its facts by what they are; `labels` as far as they are texts."""
+
+    name: str
+    labels: dict[str, str]
+    taints: tuple[tuple[str, str, str], ...]
+    capacity: dict[str, str]
+    said: dict[str, Said] = field(default_factory=dict)
+
+    def get(self, what: str) -> str | None:
+        found = self.said.get(what)
+        return None if found is None else found.value
+
+
+@record
+class NodeGroup:
+    """Nodes with one value of the pool label; None for nodes without one."""
+
+    value: str | None
+    nodes: tuple[GpuNode, ...]
+
+    def values(self, what: str) -> dict[str, int]:
+        """What the nodes say, with how many say it; the commonest first, of equals the first by name."""
+        found = Counter(value for node in self.nodes if (value := node.get(what)) is not None)
+        return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def where(self, what: str) -> str:
+        return next((node.said[what].where for node in self.nodes if what in node.said), "")
+
+    def in_all(self, label: str) -> bool:
+        return all(node.labels.get(label) == "true" for node in self.nodes)
+
+
+def gpu_nodes(snapshot: Snapshot, marks: NodeMarks) -> tuple[GpuNode, ...]:
+    """Those that have a GPU, by name."""
+    found = []
+    for body in snapshot.items(NODES):
+        labels = _texts(mapping(body["metadata"].get("labels")))
+        status = mapping(body.get("status"))
+        capacity = _texts(mapping(status.get("capacity")))
+        has_resource = any(key.startswith(_OF_GPU) and value != "0" for key, value in capacity.items())
+        if not (has_resource or has_gpu(labels) or labels.get(GPU_PRESENT) == "true" or PRODUCT in labels):
+            continue
+        node = GpuNode(str(body["metadata"]["name"]), labels, tuple(_taints(body, marks)), capacity)
+        _say(node, _texts(mapping(status.get("nodeInfo"))), marks)
+        found.append(node)
+    return tuple(sorted(found, key=lambda node: node.name))
+
+
+def _texts(found: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        key: str(value)
+        for key, value in found.items()
+        if isinstance(key, str) and isinstance(value, str | int) and len(key) + len(str(value)) <= 2 * _LONGEST
+    }
+
+
+def _taints(body: dict[str, Any], marks: NodeMarks) -> Iterable[tuple[str, str, str]]:
+    for item in mappings(mapping(body.get("spec")).get("taints")):
+        key, value, effect = (str(item.get(name) or "") for name in ("key", "value", "effect"))
+        if key and not key.startswith(marks.passing):
+            yield key, value, effect
+
+
+def _say(node: GpuNode, info: Mapping[str, str], marks: NodeMarks) -> None:
+    labels, said = node.labels, node.said
+
+    def put(what: str, value: str | None, where: str) -> None:
+        if value:
+            said.setdefault(what, Said(value, where))
+
+    put("os.id", labels.get(OS_ID), f"label {OS_ID}")
+    put("os.version", labels.get(OS_VERSION), f"label {OS_VERSION}")
+    if (system := marks.system(info.get("osImage", ""))) is not None:
+        put("os.id", system[0], "nodeInfo.osImage")
+        if said["os.id"].value == system[0]:
+            put("os.version", system[1], "nodeInfo.osImage")
+    put("kernel", info.get("kernelVersion"), "nodeInfo.kernelVersion")
+    put("kernel", labels.get(KERNEL), f"label {KERNEL}")
+    put("arch", info.get("architecture"), "nodeInfo.architecture")
+    runtime, _, version = info.get("containerRuntimeVersion", "").partition("://")
+    put("runtime", runtime, "nodeInfo.containerRuntimeVersion")
+    put("runtime.version", version.partition("-")[0].partition("+")[0], "nodeInfo.containerRuntimeVersion")
+    put("kubelet", info.get("kubeletVersion"), "nodeInfo.kubeletVersion")
+    distribution = marks.distribution(labels, info.get("kubeletVersion", ""), info.get("osImage", ""))
+    put("distribution", distribution, "nodeInfo.kubeletVersion, nodeInfo.osImage and labels")
+    whole, _, part = labels.get(PRODUCT, "").removesuffix(_SHARED).partition(_OF_A_SLICE)
+    put("product", whole, f"label {PRODUCT}")
+    if not part:
+        put("count", labels.get(COUNT), f"label {COUNT}")
+    put("driver", labels.get(DRIVER) or ".".join(labels[key] for key in OLD_DRIVER if key in labels), f"label {DRIVER}")
+    for tee, key in TEES:
+        if labels.get(key) == "true":
+            put("tee", tee, f"label {key}")
+    for what, key in (
+        ("mig", MIG_CONFIG),
+        ("sharing", DEVICE_PLUGIN_CONFIG),
+        ("workload", WORKLOAD),
+        ("vgpu", VGPU_CONFIG),
+        ("cc", CC_MODE),
+        ("kata", KATA),
+        ("driver.deploy", DEPLOY_DRIVER),
+        ("mellanox", PCI_MELLANOX),
+    ):
+        put(what, labels.get(key), f"label {key}")
+    if part:  # one size of slices, which take the place of whole GPUs
+        put("mig", f"all-{part}", f"label {PRODUCT}")
+
+
+def pool_label(
+    nodes: Sequence[GpuNode], given: str | None, selected_by: Iterable[str], marks: NodeMarks
+) -> tuple[str | None, str]:
+    """The label that tells pools apart, and why it is that one: given, what driver objects select by, a provider's,
+    else the one label of somebody's own that all nodes have, whose nodes are alike, and that makes the fewest pools."""
+    if given is not None:
+        return given, "--pool-label"
+    for key in selected_by:
+        if all(key in node.labels for node in nodes) and not key.startswith(marks.of_machines):
+            return key, "NVIDIADriver objects select nodes by it"
+    for key in marks.pools:
+        if any(key in node.labels for node in nodes):
+            return key, "it names the pools of who makes the nodes"
+    everywhere = set.intersection(*(set(node.labels) for node in nodes)) if nodes else set()
+    own = sorted(key for key in everywhere if not key.startswith((*marks.of_machines, FEATURE, _OF_GPU)))
+    fitting = [key for key in own if all(_alike(group) for group in groups_of(nodes, key))]
+    if not fitting:
+        return None, ""
+    least = min(len(groups_of(nodes, key)) for key in fitting)
+    best = [key for key in fitting if len(groups_of(nodes, key)) == least]
+    named = [key for key in best if "pool" in key.lower()] or best
+    if len(named) > 1:
+        return None, ""
+    return named[0], "all nodes with GPUs have it, and nodes of one value are alike"
+
+
+def _alike(group: NodeGroup) -> bool:
+    return all(len(group.values(what)) <= 1 for what in ("os.id", "arch", "runtime", "product", "count", "workload"))
+
+
+def groups_of(nodes: Iterable[GpuNode], key: str | None) -> tuple[NodeGroup, ...]:
+    """By the value of the label. Without one, and for nodes that lack it: by what they are."""
+    found: dict[tuple[bool, str], list[GpuNode]] = {}
+    for node in nodes:
+        value = node.labels.get(key) if key is not None else None
+        kind = "/".join(node.get(what) or "" for what in ("product", "count", "os.id", "arch", "runtime", "workload"))
+        found.setdefault((value is None, kind if value is None else value), []).append(node)
+    return tuple(
+        NodeGroup(value=None if is_loose else value, nodes=tuple(members))
+        for (is_loose, value), members in sorted(found.items())
+    )
