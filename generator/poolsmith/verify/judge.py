@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import sorted_unique
-from poolsmith.diagnostics.listing import plural
+from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.live.resources import NODES, WORKLOADS
 from poolsmith.verify.left_overs import judge_left_overs
@@ -36,10 +36,10 @@ def judge_live(view: LiveView) -> Outcome:
     unknown = view.cluster.prediction.unknown
     compared = sum(view.knows(item) for item in view.cluster.expected)
     workloads = sum(len(snapshot.items(resource)) for resource in WORKLOADS)
-    nodes = plural(len(snapshot.items(NODES)), "node")
+    nodes = counted(len(snapshot.items(NODES)), "node")
     facts = (
         f"read at {snapshot.taken} from {snapshot.context or 'the cluster'}, Kubernetes {snapshot.server}",
-        f"held against what is committed: {plural(compared, 'object')}, {plural(workloads, 'workload')}, {nodes}",
+        f"held against what is committed: {counted(compared, 'object')}, {counted(workloads, 'workload')}, {nodes}",
     )
     skipped = [Skipped(f"list of {resource.named}", reason) for resource, reason in view.unread]
     skipped += [Skipped(f"operand expansion of cluster {view.cluster.name}", f"not known: {text}") for text in unknown]
