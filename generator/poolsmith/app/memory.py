@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith import __version__
+from poolsmith.app.project_parts import CLUSTERS, PROFILES, SHARED, parts_of, together
 from poolsmith.record import record
 from poolsmith.sources.file_states import FolderState, content_digest, file_state, folder_state
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 COMPARING, JUDGING = "compare", "check"
 """What a project is asked; answers are remembered by it."""
-_PROFILES, _POLICIES, _OUTPUT, _CLUSTERS = "profiles", "policies", "output", "output/clusters"
-_SHARED = (_PROFILES, _POLICIES, _OUTPUT, _CLUSTERS)
-"""Parts of a project that every cluster depends on: what stands in these folders beside those of the clusters."""
 _UNREAD = "unread"
 _LIBRARIES = ("yaml", "jinja2", "cel_expr_python", "re2")
 """Whose other versions might give other results."""
@@ -53,7 +51,7 @@ class Memory:
         self._question = question
         self._rehash = rehash
         self._now = time.time_ns()
-        self._states = _states(self._root)
+        self._states = parts_of(self._root)
         self._tool = _tool()
 
     @property
@@ -74,25 +72,25 @@ class Memory:
         return {
             name: result
             for name, (key, result) in shelf.results.items()
-            if f"{_PROFILES}/{name}" in self._parts and key == self._cluster_key(name)
+            if f"{PROFILES}/{name}" in self._parts and key == self._cluster_key(name)
         }
 
     def keep(self, result: GenerateResult, clusters: Iterable[ClusterResult]) -> None:
         """Remember what a run said, unless something changed meanwhile."""
         try:
-            after = _states(self._root)
+            after = parts_of(self._root)
         except OSError:
             return
         if after is None or self._states is None or self._has_unread(result):
             return
         same = {part for part, state in self._states.items() if after.get(part) == state}
-        if not same.issuperset(_SHARED):
+        if not same.issuperset(SHARED):
             return
         results = dict(self._shelf.results)
         for item in clusters:
-            if same.issuperset((f"{_PROFILES}/{item.name}", f"{_CLUSTERS}/{item.name}")):
+            if same.issuperset((f"{PROFILES}/{item.name}", f"{CLUSTERS}/{item.name}")):
                 results[item.name] = self._cluster_key(item.name), item
-        known = {name: entry for name, entry in results.items() if f"{_PROFILES}/{name}" in self._states}
+        known = {name: entry for name, entry in results.items() if f"{PROFILES}/{name}" in self._states}
         settled = {
             part: (state.stamp, self._digests[part])
             for part, state in self._states.items()
@@ -120,12 +118,12 @@ class Memory:
         """Of the states alone: by the rule for young files they stand for the bytes."""
         digests = self._digests if self._rehash else {part: state.stamp for part, state in self._parts.items()}
         parts = (f"{part} {digests[part]}" for part in sorted(digests))
-        return _together(self._tool, self._question.about, repr(self._question.clusters), str(self._rehash), *parts)
+        return together(self._tool, self._question.about, repr(self._question.clusters), str(self._rehash), *parts)
 
     def _cluster_key(self, name: str) -> str:
-        shared = (self._digests[part] for part in _SHARED)
-        own = (self._digests.get(part, "") for part in (f"{_PROFILES}/{name}", f"{_CLUSTERS}/{name}"))
-        return _together(self._tool, *shared, *own)
+        shared = (self._digests[part] for part in SHARED)
+        own = (self._digests.get(part, "") for part in (f"{PROFILES}/{name}", f"{CLUSTERS}/{name}"))
+        return together(self._tool, *shared, *own)
 
     @cached_property
     def _digests(self) -> dict[str, str]:
@@ -150,7 +148,7 @@ class Memory:
         return found if isinstance(found, _Shelf) and found.tool == self._tool else _Shelf(self._tool)
 
     def _name(self, what: str) -> str:
-        return f"{_together(self._root, self._question.work)[:24]}.{what}"
+        return f"{together(self._root, self._question.work)[:24]}.{what}"
 
 
 @record(frozen=False, kw_only=False)
@@ -181,29 +179,6 @@ def recall(
     return memory if memory.is_usable else None
 
 
-def _states(root: str) -> dict[str, FolderState] | None:
-    """By part. None where links or special files make it depend on what is not looked at. Raises OSError."""
-    if any(os.path.islink(f"{root}/{part}") for part in _SHARED):  # noqa: PTH114 - strings, for speed
-        return None
-    parts: dict[str, FolderState] = {}
-    for folder in (_PROFILES, _CLUSTERS):
-        names = [name for name in _folders(f"{root}/{folder}") if not name.startswith(("_", "."))]
-        parts |= {f"{folder}/{name}": folder_state(f"{root}/{folder}/{name}") for name in names}
-        parts[folder] = folder_state(f"{root}/{folder}", leave_out=frozenset(names))
-    parts[_POLICIES] = folder_state(f"{root}/{_POLICIES}")
-    parts[_OUTPUT] = folder_state(f"{root}/{_OUTPUT}", leave_out=frozenset(("clusters",)))
-    given = (state for part, state in parts.items() if not part.startswith(_OUTPUT))
-    return parts if all(state.is_plain for state in given) else None
-
-
-def _folders(folder: str) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
 def _tool() -> str:
     """What the code is: version, interpreter, each file of the package, and the libraries that results hang on."""
     from importlib.machinery import PathFinder  # on demand
@@ -212,10 +187,4 @@ def _tool() -> str:
     code = folder_state(package, ignored=frozenset(("__pycache__",))).entries
     specs = (PathFinder.find_spec(name) for name in _LIBRARIES)
     libraries = (f"{spec.origin} {file_state(spec.origin)}" for spec in specs if spec is not None and spec.origin)
-    return _together(__version__, sys.version, sys.platform, package, *code, *libraries)
-
-
-def _together(*parts: str) -> str:
-    from _blake2 import blake2b  # on demand
-
-    return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
+    return together(__version__, sys.version, sys.platform, package, *code, *libraries)
