@@ -41,14 +41,20 @@ def check_project(
     """
     judging = judging or JudgingOptions()
     result = _judged(root, clusters, jobs, progress, judging, store, rehash=rehash, output_at=output_at)
-    current = result.is_current and not result.outcome.skipped_for_errors
-    facts = ("the output is what the profiles generate",) if current else ()
-    outcome = replace(result.outcome, facts=(*facts, *result.outcome.facts))
+    outcome = outcome_of(result)
     if kubeconform is not None:
         from poolsmith.app.check import committed, with_opinion  # schemas, for who asked for it
 
         outcome = with_opinion(outcome, kubeconform, root, lambda: committed(output_at or root, clusters))
     return strictly(outcome) if judging.strict else outcome
+
+
+def outcome_of(result: GenerateResult) -> Outcome:
+    """Of all rules; it says whether the output is current."""
+    if not result.is_current or result.outcome.skipped_for_errors:
+        return result.outcome
+    current = "the output is what the profiles generate"
+    return replace(result.outcome, facts=(current, *result.outcome.facts))
 
 
 def _judged(
@@ -68,7 +74,7 @@ def _judged(
     if memory is not None and (known := memory.result()) is not None:
         return known
     from poolsmith.app.judge import judge  # all rules
-    from poolsmith.app.run import open_run
+    from poolsmith.app.run import NOTHING_KNOWN, Known, open_run
 
     run = open_run(
         root,
@@ -79,4 +85,7 @@ def _judged(
         first_supply=POLICY_WIDENING in judging.accepted,
         output_at=output_at,
     )
-    return judge(run, judging, memory)
+    judged = judge(run, judging, Known(memory.clusters()) if memory is not None else NOTHING_KNOWN)
+    if memory is not None and judged.is_lasting:
+        memory.keep(judged.result, judged.fresh)
+    return judged.result

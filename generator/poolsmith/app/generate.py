@@ -22,6 +22,7 @@ from poolsmith.diagnostics import diagnose, whole_file
 from poolsmith.diagnostics.codes import hygiene
 from poolsmith.diagnostics.listing import joined
 from poolsmith.policies.apply import with_policies
+from poolsmith.record import record
 from poolsmith.sources.output_tree import is_interrupted, recover
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def generate(
         found = memory.clusters() if memory is not None else EMPTY
         return {name: item for name, item in found.items() if item.folder is not None and not item.folder.changed}
 
-    return _told(run, write(run, unchanged))
+    return told(run, write(run, unchanged).result)
 
 
 def compare_anew(
@@ -82,19 +83,27 @@ def compare_anew(
     """What `generate` would change. Raises UsageError, NoInputError."""
     run = open_run(root, clusters, jobs=jobs, progress=progress, output_at=output_at)
     totals = compare_all(run, memory.clusters() if memory is not None else EMPTY)
-    result = _told(run, unwritten(run, totals, totals.outcome()))
+    result = told(run, unwritten(run, totals, totals.outcome()))
     if memory is not None:
         memory.keep(result, totals.fresh)
     return result
 
 
-def _told(run: Run, result: GenerateResult) -> GenerateResult:
+def told(run: Run, result: GenerateResult) -> GenerateResult:
     """With the project's rule settings and waivers; that one is unused, only a run of all rules can tell."""
     outcome = with_policies(result.outcome, run.project.judging_policies, today=None, complete=False)
     return replace(result, outcome=outcome)
 
 
-def write(run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambda: EMPTY) -> GenerateResult:
+@record(kw_only=False)
+class Written:
+    """What a run has written, and the results of the clusters that it worked on."""
+
+    result: GenerateResult
+    fresh: tuple[ClusterResult, ...]
+
+
+def write(run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambda: EMPTY) -> Written:
     """Put what differs in place, or nothing at all. Raises WriteError.
 
     `unchanged` are results of clusters whose folders are as generated; it is asked when nobody else may write.
@@ -102,7 +111,7 @@ def write(run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambd
     project = run.project
     if link_in_the_way(project.output_root, CLUSTERS) is not None:
         totals = compare_all(run)
-        return unwritten(run, totals, totals.outcome((_BLOCKED,)))
+        return Written(unwritten(run, totals, totals.outcome((_BLOCKED,))), tuple(totals.fresh))
     with only_writer(project):
         _recover(project)
         try:
@@ -116,7 +125,7 @@ def _recover(project: Project) -> None:
     recover(project.output_root / OUTPUT)
 
 
-def _write(run: Run, unchanged: Mapping[str, ClusterResult]) -> GenerateResult:
+def _write(run: Run, unchanged: Mapping[str, ClusterResult]) -> Written:
     totals = run.collect(write_clusters, few=_FEW_CLUSTERS, known=unchanged)
     add_fleet(run, totals, write_folder)
     _add_strays(run, totals)
@@ -126,12 +135,13 @@ def _write(run: Run, unchanged: Mapping[str, ClusterResult]) -> GenerateResult:
     if totals.failed:
         for staged in totals.staged:
             staged.discard()
-        return GenerateResult(outcome=totals.outcome((_BLOCKED,)))
+        return Written(GenerateResult(outcome=totals.outcome((_BLOCKED,))), tuple(totals.fresh))
     for staged in totals.staged:
         staged.commit()
     changed = tuple(sorted(totals.changed))
     outcome = totals.outcome((_sentence(changed, removed, totals),))
-    return GenerateResult(outcome=outcome, changed=changed, removed=tuple(removed), written=True)
+    result = GenerateResult(outcome=outcome, changed=changed, removed=tuple(removed), written=True)
+    return Written(result, tuple(totals.fresh))
 
 
 def compare_all(run: Run, known: Mapping[str, ClusterResult] = EMPTY) -> Totals:

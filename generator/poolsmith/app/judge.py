@@ -10,23 +10,27 @@ from poolsmith.app.cluster_result import judge_clusters
 from poolsmith.app.fleet_judgement import judge_fleet
 from poolsmith.app.folder_judgement import judge_folder
 from poolsmith.app.generate import add_fleet, add_leftovers, unwritten
-from poolsmith.app.run import EMPTY
+from poolsmith.app.run import NOTHING_KNOWN
 from poolsmith.app.unevaluated import sorted_out
 from poolsmith.diagnostics.outcome import Skipped
 from poolsmith.ledger.privilege_check import not_expanded
 from poolsmith.ledger.registry import PRIVILEGE_RULES
 from poolsmith.policies.apply import with_policies
+from poolsmith.record import record
 from poolsmith.rules.registry import RULES
 from poolsmith.rules.schema.object_schemas import Against, with_schema_results
 from poolsmith.rules.setup.registry import SETUP_RULES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.app.cluster_result import ClusterResult
     from poolsmith.app.fleet_judgement import FleetJudgement
     from poolsmith.app.generate_result import GenerateResult
-    from poolsmith.app.memory import Memory
     from poolsmith.app.project import Project
-    from poolsmith.app.run import Run, Totals
+    from poolsmith.app.run import Known, Run, Totals
     from poolsmith.app.unevaluated import Sorted
+    from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Outcome
     from poolsmith.policies.apply import JudgingOptions
 
@@ -35,34 +39,52 @@ _FEW_CLUSTERS = 2
 """Judging a cluster takes long enough to be shared by processes from here on."""
 
 
-def judge(run: Run, judging: JudgingOptions, memory: Memory | None = None) -> GenerateResult:
-    """Compare every generated folder, run every rule, and take the findings as the policies want them.
+@record
+class Judged:
+    """`fresh` are results of clusters that were not known, and `reviews` what their changes would gain.
 
-    What depended on the clock, because evaluation was stopped, or on files beside the stack, is not remembered.
+    `is_lasting`: another run over the same files says the same. What depended on the clock, because evaluation was
+    stopped, or on files beside the stack, is not.
     """
+
+    result: GenerateResult
+    fresh: tuple[ClusterResult, ...]
+    reviews: Mapping[str, tuple[Diagnostic, ...]]
+    is_lasting: bool
+
+
+def judge(run: Run, judging: JudgingOptions, known: Known = NOTHING_KNOWN) -> Judged:
+    """Compare every generated folder, run every rule, and take the findings as the policies want them."""
     project = run.project
-    totals = run.collect(judge_clusters, few=_FEW_CLUSTERS, known=memory.clusters() if memory is not None else EMPTY)
+    totals = run.collect(judge_clusters, few=_FEW_CLUSTERS, known=known.results)
     add_fleet(run, totals, lambda folder: judge_folder(folder, Against()))
     add_leftovers(run, totals)
     complete = run.is_whole and not totals.unplanned
     fleet = judge_fleet(project, totals.judgements, judging, complete=complete) if totals.judgements else None
     if fleet is not None:
         totals.diagnostics.extend(fleet.diagnostics)
+    reviews: dict[str, tuple[Diagnostic, ...]] = {}
     if judging.base is not None:
-        from poolsmith.app.review import review  # on demand
+        from poolsmith.app.review import Review  # on demand
 
-        totals.diagnostics.extend(review(run, judging, judging.base))
+        review = Review(run, judging, judging.base)
+        reviews = dict(review.of_clusters(known.reviews.keys()))
+        totals.diagnostics.extend(review.of_repository())
+        for told in (*known.reviews.values(), *reviews.values()):
+            totals.diagnostics.extend(told)
     unevaluated = _sorted_out(totals, fleet, project, judging, complete=complete)
     totals.diagnostics.extend(unevaluated.diagnostics)
     outcome = _with_judgements(totals.outcome(), totals, fleet, unevaluated)
     complete = run.is_whole and not outcome.skipped_for_errors
     outcome = with_policies(outcome, project.judging_policies, today=judging.today, complete=complete)
-    result = unwritten(run, totals, outcome)
     judgements = (*totals.judgements.values(), *((fleet,) if fleet is not None else ()))
     elsewhere = any(item.reads_elsewhere for item in totals.judgements.values())
-    if memory is not None and not elsewhere and not any(item.was_stopped for item in judgements):
-        memory.keep(result, totals.fresh)
-    return result
+    return Judged(
+        result=unwritten(run, totals, outcome),
+        fresh=tuple(totals.fresh),
+        reviews=reviews,
+        is_lasting=not elsewhere and not any(item.was_stopped for item in judgements),
+    )
 
 
 def _sorted_out(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from poolsmith.sources.file_states import FolderState, folder_state
+from poolsmith.sources.file_states import FolderState, content_digest, folder_state
 
 PROFILES, _POLICIES, _OUTPUT, CLUSTERS = "profiles", "policies", "output", "output/clusters"
 SHARED = (PROFILES, _POLICIES, _OUTPUT, CLUSTERS)
@@ -25,6 +25,16 @@ def parts_of(root: str) -> dict[str, FolderState] | None:
     parts[_OUTPUT] = folder_state(f"{root}/{_OUTPUT}", leave_out=frozenset(("clusters",)))
     given = (state for part, state in parts.items() if not part.startswith(_OUTPUT))
     return parts if all(state.is_plain for state in given) else None
+
+
+def shared_input(root: str) -> str:
+    """A digest of what stands in profiles/ and policies/ beside the clusters, and of the clusters' names. Raises
+    OSError."""
+    names = sorted(name for name in _folders(f"{root}/{PROFILES}") if not name.startswith(("_", ".")))
+    profiles = folder_state(f"{root}/{PROFILES}", leave_out=frozenset(names))
+    policies = folder_state(f"{root}/{_POLICIES}")
+    digests = [content_digest(f"{root}/{part}", state) for part, state in ((PROFILES, profiles), (_POLICIES, policies))]
+    return together(*digests, *names)
 
 
 def _folders(folder: str) -> list[str]:

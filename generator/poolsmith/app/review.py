@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.admission import Admission, admission_of
@@ -24,7 +25,7 @@ from poolsmith.review.stack_kinds import changed_kind
 from poolsmith.review.switched_off import Shipped, switched_off
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from poolsmith.app.run import Run
     from poolsmith.diagnostics import Diagnostic
@@ -34,18 +35,37 @@ if TYPE_CHECKING:
     from poolsmith.profiles.fleet import ClusterFiles
 
 
-def review(run: Run, judging: JudgingOptions, base: BaseRevision) -> Iterator[Diagnostic]:
-    """All that the change would gain, and what nobody has accepted of it."""
-    before = base_project(base)
-    if not run.project.judging_supply.is_kept:
-        yield diagnose(NO_SUPPLY_POLICY, "the base has no sound policies/supply.yaml", whole_file(SUPPLY))
-    yield from review_repository(run.project, judging, base, _reviewed(run, before))
-    if before is not None:
-        yield from reordered_rings(before.rings, run.project.rings)
-    for change in cluster_changes(run, before):
-        yield from review_cluster(run.project, before, change, judging)
+class Review:
+    """All that a change would gain, and what nobody has accepted of it."""
+
+    def __init__(self, run: Run, judging: JudgingOptions, base: BaseRevision) -> None:
+        self._run = run
+        self._judging = judging
+        self._base = base
+
+    @cached_property
+    def _before(self) -> Project | None:
+        return base_project(self._base)
+
+    def of_repository(self) -> Iterator[Diagnostic]:
+        """What is nothing of one cluster's."""
+        run, before = self._run, self._before
+        if not run.project.judging_supply.is_kept:
+            yield diagnose(NO_SUPPLY_POLICY, "the base has no sound policies/supply.yaml", whole_file(SUPPLY))
+        yield from review_repository(run.project, self._judging, self._base, _reviewed(run, before))
+        if before is not None:
+            yield from reordered_rings(before.rings, run.project.rings)
+
+    def of_clusters(self, known: Collection[str] = ()) -> Iterator[tuple[str, tuple[Diagnostic, ...]]]:
+        """By name, of each cluster of the run that the change touches or removes, but for those that are `known`."""
+        for change in cluster_changes(self._run, self._before, known):
+            yield change.name, tuple(self._of_cluster(change))
+
+    def _of_cluster(self, change: ClusterChange) -> Iterator[Diagnostic]:
+        project = self._run.project
+        yield from review_cluster(project, self._before, change, self._judging)
         if change.after is not None:
-            yield from at_a_distance(change.after, changes_of_others(run.project, change))
+            yield from at_a_distance(change.after, changes_of_others(project, change))
 
 
 def _reviewed(run: Run, before: Project | None) -> Reviewed:
@@ -120,12 +140,13 @@ def _with_values(project: Project, loaded: LoadedCluster, values: dict[str, Any]
     return None if prediction.installation.errors else prediction
 
 
-def cluster_changes(run: Run, before: Project | None) -> Iterator[ClusterChange]:
-    """Of the clusters of a run, and of those that are gone; what is the same in all its files is no change."""
+def cluster_changes(run: Run, before: Project | None, known: Collection[str] = ()) -> Iterator[ClusterChange]:
+    """Of the clusters of a run, and of those that are gone; what is the same in all its files is no change. Nothing is
+    made of those that are `known`."""
     then = {files.name: files for files in before.fleet.clusters} if before is not None else {}
     now = {files.name: files for files in run.selected}
     gone = then.keys() - {files.name for files in run.project.fleet.clusters} if run.is_whole else set()
-    for name in sorted(now.keys() | gone):
+    for name in sorted((now.keys() | gone) - set(known)):
         older = (before, then[name]) if before is not None and name in then else None
         newer = (run.project, now[name]) if name in now else None
         if older is None or newer is None or _inputs(*older) != _inputs(*newer):

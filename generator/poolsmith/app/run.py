@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.app.cluster_judgement import Judgement
     from poolsmith.app.cluster_result import ClusterResult
     from poolsmith.app.folder import FolderFindings, FolderResult
+    from poolsmith.app.shard import Shard
     from poolsmith.output.crew import Workers
     from poolsmith.output.fleet import FleetEntry
     from poolsmith.profiles.fleet import ClusterFiles
@@ -32,6 +33,17 @@ if TYPE_CHECKING:
 Work = Callable[[Project, "tuple[ClusterFiles, ...]"], "Iterator[ClusterResult]"]
 """One of the functions of `cluster_result`: what is made of each cluster."""
 EMPTY: Mapping[str, ClusterResult] = MappingProxyType({})
+
+
+@record(kw_only=False)
+class Known:
+    """What others have found out: results of clusters by name, and what a review says of the changes of some."""
+
+    results: Mapping[str, ClusterResult] = field(default_factory=dict)
+    reviews: Mapping[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
+
+
+NOTHING_KNOWN = Known()
 
 
 @record(frozen=False, kw_only=False)
@@ -168,7 +180,12 @@ def open_run(
     judged_by: Path | None = None,
     first_supply: bool = False,
     output_at: Path | None = None,
+    shard: Shard | None = None,
 ) -> Run:
-    """A run over the clusters named, or all. Raises UsageError, NoInputError."""
+    """A run over the clusters named, or a shard of all, or all. Raises UsageError, NoInputError."""
     project = open_project(root, judged_by, first_supply=first_supply, output_at=output_at)
-    return Run(project=project, selected=project.select(clusters), is_whole=not clusters, jobs=jobs, progress=progress)
+    selected = project.select(clusters)
+    if shard is not None:
+        selected = shard.part(selected)
+    is_whole = not clusters and shard is None
+    return Run(project=project, selected=selected, is_whole=is_whole, jobs=jobs, progress=progress)

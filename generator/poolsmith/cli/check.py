@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from poolsmith.cli import options
 from poolsmith.cli.main import TOOL
-from poolsmith.cli.reports import print_outcome, write_report_files
+from poolsmith.cli.reports import fleet_of, print_outcome, write_report_files
 from poolsmith.cli.terminal import exit_code, progress_bar
 from poolsmith.diagnostics import UsageError
 from poolsmith.report.formats import CHECK, format_check
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+    from poolsmith.app.shard import Shard
     from poolsmith.diagnostics.outcome import Outcome
+    from poolsmith.output.crew import Workers
+    from poolsmith.policies.apply import JudgingOptions
     from poolsmith.policies.base_revision import BaseRevision
-    from poolsmith.report.fleet_facts import FleetFacts
     from poolsmith.rules.pod_security.check import PodSecurityStandard
 
 
@@ -101,6 +103,7 @@ def command(
     clusters: tuple[str, ...],
     jobs: int | None,
     scheduler: str | None,
+    shard: Shard | None,
     color: bool | None,
     output_format: str | None,
     outputs: tuple[str, ...],
@@ -131,15 +134,16 @@ def command(
     if accepted and policies_from is None:
         raise UsageError("--accept is about a change: it needs --policies-from")
     files = options.report_files(outputs, root, CHECK)
-    fleet = partial(_fleet, root, () if paths else clusters, is_there=not paths)
+    fleet = partial(fleet_of, root, () if paths else clusters, is_there=not paths and shard is None)
     if paths:
         from poolsmith.app.baseline import AcceptingOptions, with_accepted
         from poolsmith.app.check import check_paths
 
         if against is not None or output_root is not None:
             raise UsageError("--against and --output-root are for the project; PATHS are judged where they stand")
-        if scheduler is not None:
-            raise UsageError("--scheduler is for the clusters of the project; PATHS are judged in this process")
+        if scheduler is not None or shard is not None:
+            flag = "--scheduler" if shard is None else "--shard"
+            raise UsageError(f"{flag} is for the clusters of the project; PATHS are judged in this process")
         if policies_from is not None:
             raise UsageError("--policies-from is for the project; for PATHS there is --baseline-from")
         if len(clusters) > 1:
@@ -188,28 +192,20 @@ def command(
             raise UsageError("--all is for PATHS; of a project all is checked")
         if pod_security is not None:
             raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
-        from poolsmith.app.check_project import check_project
-        from poolsmith.policies.apply import JudgingOptions
-
-        workers = options.workers(jobs, scheduler)
-        root = root if scheduler is None else root.resolve()
-        with (
-            _base(root, policies_from) as base,
-            options.place_of_output(root, output_root, against) as place,
-            progress_bar("checking") as progress,
-        ):
-            judging = JudgingOptions(base=base, strict=strict, accepted=frozenset(accepted))
-            outcome = check_project(
-                root,
-                clusters=clusters,
-                jobs=workers,
-                kubeconform=kubeconform,
-                progress=progress,
-                judging=judging if today is None else replace(judging, today=today.date()),
-                store=options.result_store(cache),
-                rehash=rehash,
-                output_at=place,
-            )
+        elsewhere = {"--cluster": clusters, "--against": against, "--output-root": output_root}
+        options.no_shard(shard, elsewhere | {"--kubeconform": kubeconform is not None})
+        judge_project = partial(_of_shard, shard=shard) if shard is not None else _of_project
+        outcome = judge_project(
+            root if scheduler is None else root.resolve(),
+            options.workers(jobs, scheduler),
+            _Judging(policies_from, accepted, strict, today),
+            clusters=clusters,
+            kubeconform=kubeconform,
+            cache=cache,
+            rehash=rehash,
+            output_root=output_root,
+            against=against,
+        )
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     try:
         write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout, fleet=fleet)
@@ -218,6 +214,62 @@ def command(
             outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root, fleet=fleet
         )
     return exit_code(outcome, fail_on)
+
+
+class _Judging(NamedTuple):
+    """Flags that say how findings are judged."""
+
+    base: str | None
+    accepted: tuple[str, ...]
+    strict: bool
+    today: dt.datetime | None
+
+    @contextmanager
+    def options(self, root: Path) -> Iterator[JudgingOptions]:
+        from poolsmith.policies.apply import JudgingOptions
+
+        with _base(root, self.base) as base:
+            found = JudgingOptions(base=base, strict=self.strict, accepted=frozenset(self.accepted))
+            yield found if self.today is None else replace(found, today=self.today.date())
+
+
+def _of_project(
+    root: Path,
+    workers: int | Workers,
+    judging: _Judging,
+    *,
+    clusters: tuple[str, ...],
+    kubeconform: str | None,
+    cache: bool | None,
+    rehash: bool,
+    output_root: Path | None,
+    against: str | None,
+) -> Outcome:
+    from poolsmith.app.check_project import check_project
+
+    with (
+        judging.options(root) as how,
+        options.place_of_output(root, output_root, against) as place,
+        progress_bar("checking") as progress,
+    ):
+        return check_project(
+            root,
+            clusters=clusters,
+            jobs=workers,
+            kubeconform=kubeconform,
+            progress=progress,
+            judging=how,
+            store=options.result_store(cache),
+            rehash=rehash,
+            output_at=place,
+        )
+
+
+def _of_shard(root: Path, workers: int | Workers, judging: _Judging, *, shard: Shard, **_more: object) -> Outcome:
+    from poolsmith.app.sharded import check_shard
+
+    with judging.options(root) as how, progress_bar("checking") as progress:
+        return check_shard(root, shard, jobs=workers, progress=progress, judging=how)
 
 
 def _of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
@@ -238,15 +290,6 @@ def _standard(text: str | None) -> PodSecurityStandard | None:
     from poolsmith.rules.pod_security.check import parse_pod_security
 
     return parse_pod_security(text)
-
-
-def _fleet(root: Path, clusters: tuple[str, ...], *, is_there: bool) -> FleetFacts | None:
-    """Of the project; the files of somebody else have none."""
-    if not is_there:
-        return None
-    from poolsmith.app.fleet_facts import fleet_facts
-
-    return fleet_facts(root, clusters)
 
 
 def _base(root: Path, revision: str | None) -> AbstractContextManager[BaseRevision | None]:

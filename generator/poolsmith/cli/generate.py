@@ -16,6 +16,8 @@ from poolsmith.diagnostics import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from poolsmith.app.shard import Shard
+
 
 @click.command("generate")
 @click.option("--check", is_flag=True, help="Write nothing; fail if the output is out of date.")
@@ -33,6 +35,7 @@ def command(
     clusters: tuple[str, ...],
     jobs: int | None,
     scheduler: str | None,
+    shard: Shard | None,
     color: bool | None,
     output_format: str | None,
     verbose: bool,
@@ -51,6 +54,8 @@ def command(
     """
     from poolsmith.app.compare import compare
 
+    elsewhere = {"--cluster": clusters, "--against": against, "--output-root": output_root, "--hook": hook}
+    options.no_shard(shard, elsewhere)
     if check and hook:
         raise UsageError("--check writes nothing, and --hook is about what was written: take one of them")
     if against is not None and not check:
@@ -63,7 +68,12 @@ def command(
         options.place_of_output(root, output_root, against) as place,
         progress_bar("comparing" if check else "generating") as progress,
     ):
-        if check:
+        if shard is not None:
+            from poolsmith.app.sharded import compare_shard, generate_shard
+
+            work = compare_shard if check else generate_shard
+            result = work(root, shard, jobs=workers, progress=progress)
+        elif check:
             result = compare(
                 root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from poolsmith.app.report_files import ReportFile
+    from poolsmith.app.shard import Shard
     from poolsmith.output.crew import Workers
     from poolsmith.output.result_store import ResultStore
 
@@ -76,6 +77,12 @@ scheduler = click.option(
     "--scheduler",
     metavar="ADDRESS",
     help="A Dask scheduler, such as tcp://10.0.0.5:8786: its workers take the clusters. They must share this folder.",
+)
+shard = click.option(
+    "--shard",
+    metavar="N/M",
+    callback=lambda _context, _option, text: _shard(text),
+    help="Only the Nth of M parts of the clusters, such as 3/8. `poolsmith report merge` takes their JSON reports.",
 )
 color = click.option("--no-color", "color", flag_value=False, default=None, type=bool, help="Never use colour.")
 output_format = click.option(
@@ -135,6 +142,13 @@ object_format = click.option(
     show_default=True,
     help="Output format.",
 )
+
+
+def no_shard(shard: Shard | None, flags: Mapping[str, object]) -> None:
+    """Raises UsageError where one of these flags is given beside --shard."""
+    given = [name for name, value in flags.items() if value] if shard is not None else []
+    if given:
+        raise UsageError(f"--shard takes its part of all clusters, as they are committed: leave out {given[0]}")
 
 
 def baseline(function: Command) -> Command:
@@ -217,9 +231,17 @@ def _cache_folder() -> str:
 
 def report_flags(command: Command) -> Command:
     """Everything that a verb with a report takes."""
-    for option in (fail_on, output_format, verbose, group_by, color, scheduler, jobs, clusters, root):
+    for option in (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root):
         command = option(command)
     return command
+
+
+def _shard(text: str | None) -> Shard | None:
+    if text is None:
+        return None
+    from poolsmith.app.shard import shard_of
+
+    return shard_of(text)
 
 
 def workers(jobs: int | None, scheduler: str | None) -> int | Workers:

@@ -46,6 +46,15 @@ def _no_fleet() -> None:
     return None
 
 
+def fleet_of(root: Path, clusters: tuple[str, ...], *, is_there: bool) -> FleetFacts | None:
+    """What formats show of a project; the files of somebody else, and a shard, have none."""
+    if not is_there:
+        return None
+    from poolsmith.app.fleet_facts import fleet_facts
+
+    return fleet_facts(root, clusters)
+
+
 class TextOf(Protocol):
     """Makes the text of the format of a name."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 
@@ -43,7 +43,7 @@ class Outcome:
     """Diagnostics, sorted, and counts. A green run over nothing shows as zero checked.
 
     `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done, `details` further
-    ones for who asks for all.
+    ones for who asks for all. `shard` is what a part of a run hands on in its JSON report.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -53,6 +53,7 @@ class Outcome:
     accepted_unknown: int = 0
     facts: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    shard: dict[str, Any] | None = None
 
     @property
     def open(self) -> tuple[Diagnostic, ...]:

@@ -26,10 +26,11 @@ class GitFile:
 class BaseRevision:
     """`folder` holds `profiles/` and `policies/` as the base has them.
 
-    `files` are all files of the base, by path from the top of the repository. `prefix` leads from that top to the
-    project's root: empty, or with a slash at its end.
+    `commit` is its id. `files` are all files of the base, by path from the top of the repository. `prefix` leads from
+    that top to the project's root: empty, or with a slash at its end.
     """
 
     folder: Path
     prefix: str
     files: Mapping[str, GitFile]
+    commit: str = ""

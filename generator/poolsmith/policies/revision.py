@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from poolsmith.policies.policies import Policies
 
 _REGULAR = frozenset(("100644", "100755"))
-_MAX_FILES = 100_000
-_MAX_BYTES = 256 << 20
+_MAX_FILES = 1_000_000
+_MAX_BYTES = 1 << 30
 
 
 @record(kw_only=False)
@@ -53,7 +53,7 @@ def base_at(root: Path, revision: str, flag: str = "--policies-from") -> Iterato
     git = Git(root, flag)
     tree = tree_at(git, git.commit(revision))
     with folder_with(git, tree.below(PROFILES, POLICIES)) as folder:
-        yield BaseRevision(folder=folder, prefix=tree.prefix, files=tree.files)
+        yield BaseRevision(folder=folder, prefix=tree.prefix, files=tree.files, commit=tree.commit)
 
 
 @contextmanager

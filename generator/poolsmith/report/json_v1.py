@@ -27,7 +27,7 @@ def format_json(outcome: Outcome, *, tool: str) -> str:
 
 
 def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
-    return {
+    body = {
         "version": 1,
         "tool": tool,
         "summary": {
@@ -44,6 +44,7 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
         },
         "diagnostics": [diagnostic_body(item) for item in outcome.diagnostics],
     }
+    return body if outcome.shard is None else body | {"shard": outcome.shard}
 
 
 def diagnostic_body(item: Diagnostic) -> dict[str, Any]:

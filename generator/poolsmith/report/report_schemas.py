@@ -70,6 +70,17 @@ _CHECK_SUMMARY = {
     },
 }
 _SKIPPED = {"description": "What was not looked at.", "properties": {"what": _TEXT, "reason": _TEXT}}
+_SHARD = {
+    "description": "Of a run with --shard: what `poolsmith report merge` puts together. Only that reads the last two.",
+    "properties": {
+        "number": {"type": "integer", "minimum": 1},
+        "of": {"type": "integer", "minimum": 1},
+        "work": {"enum": ["check", "generate --check", "generate"]},
+        "clusters": {"type": "array", "items": _TEXT},
+        "question": _TEXT,
+        "results": _TEXT,
+    },
+}
 _DIFF_SUMMARY = {
     "description": "What matters, in one line.",
     "properties": {"verdict": _TEXT, "weight": {"enum": [item.value for item in Weight]}},
@@ -82,14 +93,16 @@ def report_schema() -> dict[str, Any]:
         **_ENVELOPE,
         "summary": {"$ref": "#/$defs/Summary"},
         "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/Diagnostic"}},
+        "shard": {"$ref": "#/$defs/Shard"},
     }
     definitions = {
         "Summary": _object(_CHECK_SUMMARY),
+        "Shard": _object(_SHARD),
         "Skipped": _object(_SKIPPED),
         "Diagnostic": _object(_DIAGNOSTIC),
         "Location": _object(_LOCATION),
     }
-    return _document("report", "The findings of a run", properties, definitions)
+    return _document("report", "The findings of a run", properties, definitions, optional=("shard",))
 
 
 def diff_schema() -> dict[str, Any]:
@@ -114,8 +127,10 @@ def discovery_schema() -> dict[str, Any]:
     return _document("discovery", "Profiles that were proposed for a cluster", properties, definitions)
 
 
-def _document(name: str, title: str, properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    body = _object({"properties": properties})
+def _document(
+    name: str, title: str, properties: dict[str, Any], definitions: dict[str, Any], optional: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    body = _object({"properties": properties, "optional": optional})
     return {
         "$schema": _DRAFT,
         "$id": f"poolsmith/v1/{name}.schema.json",

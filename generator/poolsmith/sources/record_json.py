@@ -1,9 +1,9 @@
 """Records as JSON, and back again: for results that another machine has made.
 
 A record is the list of its fields in the order in which they are declared; those that equality leaves out are left out
-here, too, and come back as their default. Tuples and sets are lists, sets in order; a mapping is an object, or a list of
-pairs where its keys are no texts. Nothing is taken on trust when it is read: each value is held against the annotation
-of its field, and no other classes are made than the caller names.
+here, too, and come back as their default. Tuples and sets are lists, sets in order. A mapping is an object, or a list
+of pairs where its keys are no texts. Nothing is taken on trust when it is read: each value is held against the
+annotation of its field, and no other classes are made than the caller names.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ class RecordError(ValueError):
     """JSON that is no such record; the message says which field."""
 
 
-def as_json(value: Any, text: Callable[[str], str] = str) -> Any:
-    """What `json.dumps` takes. Every text goes through `text` first. Raises TypeError for what has no such form."""
+def as_json(value: Any, text: Callable[[str], str] = str, exact: tuple[type, ...] = ()) -> Any:
+    """What `json.dumps` takes. Every text goes through `text` first, but those of records of the classes `exact`.
+
+    Raises TypeError for what has no such form.
+    """
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, str):
@@ -36,15 +39,16 @@ def as_json(value: Any, text: Callable[[str], str] = str) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if dataclasses.is_dataclass(value):
-        return [as_json(getattr(value, field.name), text) for field in _told(type(value))]
+        said = str if isinstance(value, exact) else text
+        return [as_json(getattr(value, field.name), said, exact) for field in _told(type(value))]
     if isinstance(value, tuple):
-        return [as_json(item, text) for item in value]
+        return [as_json(item, text, exact) for item in value]
     if isinstance(value, frozenset):
-        return [as_json(item, text) for item in sorted(value)]
+        return [as_json(item, text, exact) for item in sorted(value)]
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
-            return {key: as_json(item, text) for key, item in value.items()}
-        return [[as_json(key, text), as_json(item, text)] for key, item in sorted(value.items())]
+            return {key: as_json(item, text, exact) for key, item in value.items()}
+        return [[as_json(key, text, exact), as_json(item, text, exact)] for key, item in sorted(value.items())]
     raise TypeError(f"{type(value).__qualname__} has no form in JSON")
 
 
@@ -86,23 +90,25 @@ class RecordReader:
         return self._record(kind)
 
     def _record(self, kind: Any) -> _Reader:
-        if self._names.get(kind.__name__) is not kind:
-            raise TypeError(f"{kind.__name__} is none of the classes that are read")
+        name = kind.__name__
+        known: Any = self._names.get(name)
+        if known is not kind:
+            raise TypeError(f"{name} is none of the classes that are read")
         fields = [field.name for field in _told(kind)]
         hints = typing.get_type_hints(kind, localns=self._names)
         readers: list[_Reader] = []
 
         def read(value: Any) -> Any:
             if not isinstance(value, list) or len(value) != len(fields):
-                raise RecordError(f"no {kind.__name__}")
+                raise RecordError(f"no {name}")
             if not readers:  # at first use: a record may hold others of its own class
-                readers.extend(self._reader(hints[name]) for name in fields)
+                readers.extend(self._reader(hints[key]) for key in fields)
             given = {}
-            for name, reader, item in zip(fields, readers, value, strict=True):
+            for key, reader, item in zip(fields, readers, value, strict=True):
                 try:
-                    given[name] = reader(item)
+                    given[key] = reader(item)
                 except RecordError as error:
-                    raise RecordError(f"{name}: {error}") from None
+                    raise RecordError(f"{key}: {error}") from None
             try:
                 return kind(**given)
             except ValueError as error:

@@ -1,0 +1,39 @@
+"""A part of a fleet that a machine of its own works on, as a matrix of a CI system has them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeVar
+
+from poolsmith.diagnostics import UsageError
+from poolsmith.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Item = TypeVar("Item")
+MOST = 999
+_FORM = re.compile(r"([1-9]\d{0,2})/([1-9]\d{0,2})")
+
+
+@record(kw_only=False)
+class Shard:
+    """The part with this number, from 1 on, of so many."""
+
+    number: int
+    of: int
+
+    def part(self, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Every so-many-th of them: neighbours, which are often alike, go to different shards."""
+        return tuple(items[self.number - 1 :: self.of])
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+def shard_of(text: str) -> Shard:
+    """Raises UsageError."""
+    found = _FORM.fullmatch(text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise UsageError(f"--shard takes a number and how many there are, such as 3/8, up to {MOST}/{MOST}")
+    return Shard(int(found[1]), int(found[2]))
