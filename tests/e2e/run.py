@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,13 +20,13 @@ from oracle.operator.cluster import Cluster
 from oracle.operator.samples import OUTPUT, sample_plan
 from oracle.operator.scenario import (
     definitions,
-    driver_manager,
+    images,
     monitor_definitions,
     packaged,
     rendered,
     start_operator,
 )
-from poolsmith.operands.installation import Maker
+from poolsmith.operands.installation import Made, Maker
 from poolsmith.sources.yaml_reader import read_documents
 from support.control_plane import Scenario
 
@@ -38,6 +40,8 @@ _KINDS = (
 )
 """What is compared; pods that operands start themselves, and hooks, are not made here."""
 _RESOURCES = ("NVIDIADriver", "GPUCluster")
+_PASSING = (Maker.HOOK, Maker.OPERAND)
+_OF_OPERATOR = ("gpu-operator ", "ClusterPolicy/", "NVIDIADriver/", "GPUCluster/")
 _BY_KUBERNETES = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
 Key = tuple[str, str]
 
@@ -91,7 +95,7 @@ def run_cluster(server: Scenario, name: str, chart: Path, helm: str) -> Outcome:
     apply(client, delivered.get("pools", ()), "delivery")
 
     systems = {node.labels["feature.node.kubernetes.io/system-os_release.ID"] for node in nodes_of(name)}
-    process, log = start_operator(server, root, driver_manager(objects), f"ID={min(systems)}\n")
+    process, log = start_operator(server, root, images(objects), f"ID={min(systems)}\n")
     try:
         cluster.settle(log.works)
     finally:
@@ -151,8 +155,18 @@ def expected_objects(name: str, uids: dict[Key, str]) -> dict[Key, dict[str, Any
     hashed = {key for key in found if key not in now}
     found = {key: item for key, item in found.items() if key not in hashed}
     found |= {key: json.loads(json.dumps(made.body)) for key, made in now.items() if key not in found}
-    hooks = {key for key, made in now.items() if made.maker in (Maker.HOOK, Maker.OPERAND)}
-    return {key: item for key, item in found.items() if key not in hooks and item["kind"] in _KINDS}
+    passing = {key for key, made in now.items() if made.maker in _PASSING or not _is_of_operator(made)}
+    return {key: item for key, item in found.items() if key not in passing and item["kind"] in _KINDS}
+
+
+def of_others(name: str) -> list[dict[str, Any]]:
+    """What charts and operators beside the GPU operator are predicted to make: their programs do not run here."""
+    made = predicted(name, defaultdict(str)).made
+    return [copy.deepcopy(item.body) for item in made if item.maker not in _PASSING and not _is_of_operator(item)]
+
+
+def _is_of_operator(made: Made) -> bool:
+    return made.through.startswith(_OF_OPERATOR)
 
 
 def _key(item: dict[str, Any]) -> Key:

@@ -7,7 +7,6 @@ differ, and never may a path that a template reads be unknown here.
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import re
@@ -18,7 +17,7 @@ import pytest
 from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
 from poolsmith.operands.chart.workloads.chart_objects import ReleasePlace
 from poolsmith.operands.chart.workloads.render import over_defaults, render
-from support.chart_objects import comparable, delta, tidied
+from support.chart_objects import applied, comparable, delta, tidied
 from support.chart_probes import CHARTS, KINDS, NAMESPACE, given, helm_release, probes, settings
 from support.recordings import recording
 
@@ -143,20 +142,6 @@ def is_of_its_type(values, path, name):
     return name in KINDS and node is not None and type(node) is type(KINDS[name]) and bool(KINDS[name])
 
 
-def applied(base, changes):
-    """Objects with recorded changes."""
-    new = copy.deepcopy(base)
-    for path, *value in changes:
-        node = new
-        for key in path[:-1]:
-            node = node[key]
-        if value:
-            node[path[-1]] = value[0]
-        else:
-            del node[path[-1]]
-    return new
-
-
 POWER = ('"hostPID": true', '"privileged": true')
 """What the probes with keys bring, as fields."""
 
@@ -164,9 +149,13 @@ POWER = ('"hostPID": true', '"privileged": true')
 @pytest.mark.parametrize(("chart", "version", "setting"), CASES)
 def test_what_a_value_gives_to_a_pod_is_seen_or_refused(chart, version, setting):
     told = recorded()
+    raw = told[f"{chart}/{version}/{setting}"]
     for path, name, values in probes(chart, version, setting, told[f"{chart}/{version}"]):
-        change = json.dumps(told[f"{chart}/{version}/{setting}/{path}"].get(name) or "")
-        if name not in ("keys", "objects with keys") or not any(word in change for word in POWER):
+        if name not in ("keys", "objects with keys"):
+            continue
+        outcome = told[f"{chart}/{version}/{setting}/{path}"].get(name)
+        change = json.dumps(delta(raw, applied(raw, outcome)) if outcome else "")
+        if not any(word in change for word in POWER):
             continue
         rendered = ours(chart, version, values)
         shown = json.dumps([*rendered.objects, *rendered.hooks])

@@ -8,6 +8,7 @@ to the API server, and ours are texts.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Iterable
@@ -76,6 +77,49 @@ def delta(before: Any, after: Any, path: tuple[str, ...] = ()) -> list[list[Any]
                 changes += delta(before[key], after[key], (*path, key))
         return changes
     return [] if before == after and type(before) is type(after) else [[list(path), after]]
+
+
+def shortened(before: Any, changes: list[list[Any]]) -> list[list[Any]]:
+    """The same changes as a recording holds them: of a list that is as long as before, only what differs in it."""
+    found: list[list[Any]] = []
+    for path, *new in changes:
+        found += _inside(_at(before, path), new[0], path) if new else [[path]]
+    return found
+
+
+def _at(node: Any, path: list[Any]) -> Any:
+    for key in path:
+        node = node.get(key) if isinstance(node, dict) else None
+    return node
+
+
+def _inside(before: Any, after: Any, path: list[Any]) -> list[list[Any]]:
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        pairs = enumerate(zip(before, after, strict=True))
+        return [change for place, (one, other) in pairs for change in _inside(one, other, [*path, place])]
+    if isinstance(before, dict) and isinstance(after, dict):
+        changes = delta(before, after, tuple(path))
+        return [each for change in changes for each in _deeper(before, change, len(path))]
+    return [] if before == after and type(before) is type(after) else [[path, after]]
+
+
+def _deeper(before: Any, change: list[Any], depth: int) -> list[list[Any]]:
+    path, *new = change
+    return _inside(_at(before, path[depth:]), new[0], path) if new else [change]
+
+
+def applied(base: Any, changes: list[list[Any]]) -> Any:
+    """A copy of objects with recorded changes."""
+    new = copy.deepcopy(base)
+    for path, *value in changes:
+        node = new
+        for key in path[:-1]:
+            node = node[key]
+        if value:
+            node[path[-1]] = value[0]
+        else:
+            del node[path[-1]]
+    return new
 
 
 def tidied(value: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 
 from poolsmith.catalog.chart_workloads import chart_versions
 from poolsmith.catalog.template_references import References, references_in
-from support.chart_objects import comparable, delta
+from support.chart_objects import comparable, delta, shortened
 from support.chart_probes import CHARTS, NAMESPACE, given, helm_release, probes, settings
 from support.recordings import DATA, ENDING, packed, recording
 
@@ -73,7 +73,7 @@ def record(folder: Path, oracle: str, chart: str, version: str) -> dict[str, Any
             recorded[key] = base = found
             continue
         outcomes = recorded.setdefault(f"{key}/{path}", {})
-        outcomes[name] = None if found is None else delta(base, found)
+        outcomes[name] = None if found is None else shortened(base, delta(base, found))
     return recorded
 
 

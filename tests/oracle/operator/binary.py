@@ -82,13 +82,13 @@ def kubeconfig(url: str, token: str) -> dict:
     }
 
 
-def environment(driver_manager: str) -> dict[str, str]:
-    """The variables that the chart gives to the operator."""
+def environment(images: dict[str, str]) -> dict[str, str]:
+    """The variables that the chart gives to the operator, with those that name images."""
     return {
         "KUBECONFIG": "/kubeconfig",
         "OPERATOR_NAMESPACE": NAMESPACE,
         "WATCH_NAMESPACE": "",
-        "DRIVER_MANAGER_IMAGE": driver_manager,
+        **images,
     }
 
 

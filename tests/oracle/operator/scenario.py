@@ -139,7 +139,7 @@ class Stage:
         """What is there when nothing changes any more. Where something is not ready, a second start tells whether it
         stays so, and which errors the last pass has.
         """
-        process, log = start_operator(self._server, self.root, driver_manager(objects), os_release)
+        process, log = start_operator(self._server, self.root, images(objects), os_release)
         try:
             self.cluster.settle(log.works)
             return observed(self.tag, self.cluster, before, log)
@@ -147,14 +147,14 @@ class Stage:
             process.end()
 
 
-def start_operator(server: Scenario, root: Path, driver_manager: str, os_release: str) -> tuple[Process, binary.Log]:
+def start_operator(server: Scenario, root: Path, given: dict[str, str], os_release: str) -> tuple[Process, binary.Log]:
     """The operator with the token of its chart's service account, and what it says."""
     client = server.client()
     account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/gpu-operator/token"
     answer = client.request("POST", account, {"spec": {"expirationSeconds": 7200}})
     config = binary.kubeconfig(client.url, answer.body["status"]["token"])
     binary.write_inputs(root, config, server.authority, os_release)
-    process = server.run(binary.command(root), "operator", binary.environment(driver_manager))
+    process = server.run(binary.command(root), "operator", binary.environment(given))
     return process, binary.Log(process.log)
 
 
@@ -169,8 +169,8 @@ def _priority_classes(value: Any) -> set[str]:
     return found | ({name} if isinstance(name, str) and name and not name.startswith("system-") else set())
 
 
-def driver_manager(objects: list[dict[str, Any]]) -> str:
-    """The image that the chart gives to the operator in a variable."""
+def images(objects: list[dict[str, Any]]) -> dict[str, str]:
+    """The images that the chart gives to the operator in variables: of the driver manager, and from v26.7.0 of more."""
     (deployment,) = (item for item in objects if item["kind"] == "Deployment" and item["metadata"]["name"] == NAMESPACE)
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    return next((item["value"] for item in container["env"] if item["name"] == "DRIVER_MANAGER_IMAGE"), "")
+    return {item["name"]: item["value"] for item in container["env"] if item["name"].endswith("_IMAGE")}
