@@ -21,6 +21,7 @@ from typing import Any
 
 from control_plane.delivered import coco_of, definitions, steps
 from e2e.run import of_others, run_cluster
+from oracle.operator.cluster import Cluster
 from oracle.operator.samples import OUTPUT, REPOSITORY, sample_clusters
 from poolsmith.app.live.source import Source, snapshot_of
 from poolsmith.live.reading import Reading
@@ -55,6 +56,7 @@ def snapshot_text(server: control_plane.Scenario, name: str) -> str:
             item["metadata"].pop("ownerReferences", None)  # a uid that nobody has given
             answer = client.apply(item, manager="others", force=True)
             assert answer.taken, (item["kind"], item["metadata"], answer.message)
+    Cluster(client).settle(lambda: True)
     cluster = view(REPOSITORY, name)
     reading = Reading(kubeconfig=str(server.kubeconfig("admin")), seconds=30.0)
     return to_text(snapshot_of(Source(reading=reading), cluster.resources, cluster.namespaces))
@@ -88,7 +90,9 @@ def _slim(kind: str, item: dict[str, Any], owned: set[str]) -> dict[str, Any]:
         return {**kept, "spec": {key: item["spec"][key] for key in ("group", "names", "scope")}, "status": {}}
     if kind == "ConfigMap":
         data = item.get("data") or {}
-        return {**kept, "data": {key: "x" * len(text) if "#!/" in text else text for key, text in data.items()}}
+        ours = metadata["name"].startswith("poolsmith-")
+        texts = {key: text if ours or "#!/" not in text else "x" * len(text) for key, text in data.items()}
+        return {**kept, "data": texts}
     if kind == "Pod":
         return {**kept, "status": {"phase": item["status"].get("phase")}}
     return kept
@@ -105,10 +109,10 @@ def main(names: list[str]) -> None:
                 server = plane.scenario()
                 values[name] = slim(json.loads(snapshot_text(server, name)))
                 server.end()
+                path.write_bytes(packed(values))
                 print(f"{name}: {monotonic() - begun:.0f} seconds")
         finally:
             plane.end()
-    path.write_bytes(packed(values))
     print(f"{path.name}: {path.stat().st_size:,} bytes")
 
 

@@ -16,7 +16,7 @@ from poolsmith.live.stored import from_text
 from support.live_cluster import told, view
 from support.recordings import recording
 
-CLUSTERS = ("edge", "prod-rke2")
+CLUSTERS = sorted(recording("live_clusters"))
 LEAST = 5
 DAEMON_SETS = next(item for item in WORKLOADS if item.kind == "DaemonSet")
 
