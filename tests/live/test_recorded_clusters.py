@@ -5,15 +5,17 @@ Nothing here is predicted but what it is held against; `tests/e2e/record_live.py
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 
 import pytest
 
 from live.conftest import ROOT
-from poolsmith.live.resources import DRIVERS, NODES, WORKLOADS
+from poolsmith.live.resources import DRIVERS, NODES, PODS, WORKLOADS
+from poolsmith.live.snapshot import Listed, State
 from poolsmith.live.stored import from_text
-from support.live_cluster import told, view
+from support.live_cluster import recorded_snapshot, told, view
 from support.recordings import recording
 
 CLUSTERS = sorted(recording("live_clusters"))
@@ -23,10 +25,15 @@ DAEMON_SETS = next(item for item in WORKLOADS if item.kind == "DaemonSet")
 
 @pytest.fixture(params=CLUSTERS)
 def recorded(request):
-    """The view of a cluster, and its snapshot with the profile's version of Kubernetes, which no test server has."""
+    """The view of a cluster, and its snapshot."""
     cluster = view(ROOT, request.param)
-    snapshot = from_text(json.dumps(recording("live_clusters")[request.param]), "recorded")
-    return cluster, replace(snapshot, server=f"v{cluster.plan.cluster.spec.kubernetes.version}")
+    return cluster, recorded_snapshot(cluster)
+
+
+def test_each_sample_cluster_with_an_operator_is_recorded():
+    assert set(CLUSTERS) == {
+        path.parents[2].name for path in ROOT.glob("output/clusters/*/platform/values/gpu-operator.yaml")
+    }
 
 
 def test_what_the_operator_itself_has_made_is_clean(recorded):
@@ -38,7 +45,8 @@ def test_what_the_operator_itself_has_made_is_clean(recorded):
         for resource in WORKLOADS
         for item in snapshot.items(resource)
         if any(
-            owner["kind"] in ("ClusterPolicy", "NVIDIADriver") for owner in item["metadata"].get("ownerReferences", ())
+            owner["kind"] in ("ClusterPolicy", "NVIDIADriver", "GPUCluster")
+            for owner in item["metadata"].get("ownerReferences", ())
         )
     ]
     assert len(made) >= LEAST
@@ -47,14 +55,30 @@ def test_what_the_operator_itself_has_made_is_clean(recorded):
 
 def test_an_operand_that_is_gone_or_edited_is_named(recorded):
     cluster, snapshot = recorded
-    text = json.dumps(recording("live_clusters")[cluster.name])
-    edited = from_text(text.replace("k8s-device-plugin:v", "k8s-device-plugin:w"), "recorded")
-    found = told(cluster, replace(edited, server=snapshot.server))
+    operand = next(
+        item
+        for item in snapshot.items(DAEMON_SETS)
+        if any(
+            owner["kind"] in ("ClusterPolicy", "GPUCluster") for owner in item["metadata"].get("ownerReferences", ())
+        )
+    )
+    edited = copy.deepcopy(operand)
+    edited["spec"]["template"]["spec"]["containers"][0]["image"] = "example.com/edited:1"
 
-    assert any(item.startswith("PSM851") and "nvidia-device-plugin-daemonset" in item for item in found)
-    lists = tuple(replace(item, items=()) if item.resource.kind == "DaemonSet" else item for item in snapshot.lists)
-    gone = told(cluster, replace(snapshot, lists=lists))
-    assert any(item.startswith("PSM850") and "nvidia-device-plugin-daemonset" in item for item in gone)
+    def with_operand(*items):
+        others = [item for item in snapshot.items(DAEMON_SETS) if item is not operand]
+        daemon_sets = Listed(DAEMON_SETS, State.READ, (*others, *items))
+        return replace(
+            snapshot, lists=tuple(daemon_sets if item.resource == DAEMON_SETS else item for item in snapshot.lists)
+        )
+
+    name = operand["metadata"]["name"]
+    (change,) = [text for text in told(cluster, with_operand(edited)) if "PSM860" not in text]
+    assert change.startswith("PSM851")
+    assert name in change
+    gone = told(cluster, with_operand())
+    assert [text for text in gone if text.startswith("PSM850") and name in text]
+    assert {text[:6] for text in gone} <= {"PSM850", "PSM852"}  # its pods are nobody's now
 
 
 def test_names_that_follow_from_uids_are_those_of_the_cluster(recorded):
@@ -75,6 +99,15 @@ def test_a_uid_that_is_none_changes_nothing(recorded):
 
     assert cluster.as_seen(from_text(json.dumps(odd), "odd")) is cluster
     assert snapshot.items(NODES)
+
+
+def test_the_pods_that_controllers_have_made_are_known(recorded):
+    cluster, snapshot = recorded
+    pods = snapshot.items(PODS)
+    without = replace(snapshot, lists=tuple(item for item in snapshot.lists if item.resource != PODS))
+
+    assert len(pods) >= LEAST
+    assert told(cluster, without) == ["not evaluated: list of pods: what was saved has no such list"]
 
 
 def test_without_its_resources_only_these_are_missing(recorded):

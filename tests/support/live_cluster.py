@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +14,13 @@ from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE
 from poolsmith.live.reading import Reading
 from poolsmith.live.resources import NODES, Resource
 from poolsmith.live.snapshot import Listed, Snapshot, State
+from poolsmith.live.stored import from_text
 from poolsmith.profiles.node_pool import KATA_WORKLOADS
 from poolsmith.verify.judge import judge_live
 from poolsmith.verify.view import ALWAYS, ClusterView, LiveView
 from support.api_client import ApiClient
 from support.control_plane import Scenario
+from support.recordings import recording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,6 +141,33 @@ def told(cluster: ClusterView, snapshot: Snapshot) -> list[str]:
     outcome = judge_live(LiveView(cluster, snapshot))
     findings = [f"{item.code} {item.message}" for item in outcome.diagnostics]
     return findings + [f"not evaluated: {item.what}: {item.reason}" for item in outcome.skipped]
+
+
+def recorded_snapshot(cluster: ClusterView) -> Snapshot:
+    """What the operator's own program has left of a sample cluster, with the versions that its profile says: the server
+    that it was recorded on is of another one."""
+    version = cluster.plan.cluster.spec.kubernetes.version
+    found = from_text(json.dumps(recording("live_clusters")[cluster.name]), "recorded")
+    nodes = [copy.deepcopy(item) for item in found.items(NODES)]
+    for node in nodes:
+        node["status"]["nodeInfo"]["kubeletVersion"] = f"v{version}"
+    lists = tuple(replace(item, items=tuple(nodes)) if item.resource == NODES else item for item in found.lists)
+    return replace(found, server=f"v{version}", lists=lists)
+
+
+def with_gpus(cluster: ClusterView, snapshot: Snapshot) -> Snapshot:
+    """Where nodes say what the kubelet and feature discovery would tell of GPUs, which no test has; lists that nobody
+    asked for are empty."""
+    described = {node["metadata"]["name"]: node for node in nodes_of(cluster)}
+    nodes = []
+    for item in snapshot.items(NODES):
+        told = described[item["metadata"]["name"]]
+        labels = told["metadata"]["labels"] | item["metadata"]["labels"]
+        nodes.append({**item, "metadata": {**item["metadata"], "labels": labels}, "status": told["status"]})
+    lists = [replace(item, items=tuple(nodes)) if item.resource == NODES else item for item in snapshot.lists]
+    asked = {item.resource for item in lists}
+    lists += [Listed(resource, State.ABSENT) for resource in sorted({*EVERYWHERE, CONFIG_MAPS} - asked)]
+    return replace(snapshot, lists=tuple(lists))
 
 
 def bundle_of(cluster: ClusterView) -> Snapshot:

@@ -1,7 +1,8 @@
 """Back from a custom resource to the values of the chart that rendered it.
 
 The catalog says which value each field comes from. A field that is not there although the chart's default would write
-it had a value that is false, zero or empty; what no field shows stays at the default.
+it had a value that is false, zero or empty; what no field shows stays at the default. What the API server fills in by
+the resource's definition says nothing of the values.
 """
 
 from __future__ import annotations
@@ -9,19 +10,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.projections import read_projection
-from poolsmith.sources.nested import MISSING, value_at
+from poolsmith.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.sources.nested import MISSING, copied, value_at
+from poolsmith.sources.pod_template import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.catalog.projections import FieldRule, ObjectRule
+    from poolsmith.schema.schemas import NoSchema
 
 _RELEASE = "{appVersion}"
 _READ = frozenset(("plain", "quoted", "data"))
 
 
-def values_of(release: str, kind: str, spec: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a release's chart that its custom resource of this kind shows, where they are no defaults."""
+def values_of(release: str, resource: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a release's chart that one of its custom resources shows, where they are no defaults."""
+    kind, spec = resource["kind"], mapping(resource.get("spec"))
+    versions = Versions(kubernetes=newest_kubernetes(), operator=release)
+    definition = schemas_for(versions).find(str(resource.get("apiVersion")), kind)
     projection = read_projection(release)
     rules = [] if projection is None else [rule for rule in projection.objects if rule.kind == kind]
     values: dict[str, Any] = {}
@@ -33,9 +40,20 @@ def values_of(release: str, kind: str, spec: Mapping[str, Any], defaults: Mappin
         if live is MISSING and value_at(spec, field.path[:-1], MISSING) is MISSING:
             continue  # a block that is not there at all shows nothing of its fields
         found = _value(field, live, default, release)
-        if found is not MISSING and found != default:
+        is_default = found is MISSING or found == default
+        if not is_default and (default not in (MISSING, None) or not _is_filled_in(definition, resource, field.path)):
             _put(values, field.source, found)
     return values
+
+
+def _is_filled_in(definition: KindSchema | NoSchema, resource: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    """Whether the API server puts the very same there where nobody says anything."""
+    without = copied(dict(resource))
+    parent = value_at(without, ("spec", *path[:-1]))
+    if not isinstance(definition, KindSchema) or not isinstance(parent, dict):
+        return False
+    live = parent.pop(path[-1], MISSING)
+    return live is not MISSING and value_at(definition.with_defaults(without), ("spec", *path), MISSING) == live
 
 
 def is_known(release: str, kind: str) -> bool:

@@ -27,8 +27,7 @@ def present_of(name: str, tag: str | None, stack: Stack, snapshot: Snapshot, cat
     values: dict[str, Any] = {}
     chart = catalog.chart(catalog.releases.chart_name, tag) if tag and stack.object else None
     if chart is not None and stack.object is not None and tag is not None:
-        spec = mapping(stack.object.get("spec"))
-        values = values_of(tag, str(stack.object["kind"]), spec, chart.defaults)
+        values = values_of(tag, stack.object, chart.defaults)
         if not stack.has_discovery:
             values["nfd"] = {"enabled": False}
         if stack.kind == "gpu-cluster":
