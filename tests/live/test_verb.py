@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 
 import pytest
 
 from live.conftest import ROOT
 from poolsmith.live.stored import to_text
-from support.live_cluster import read
+from support.live_cluster import read, recorded_snapshot, view
 
 
 @pytest.fixture
@@ -40,6 +41,55 @@ def test_a_finding_is_told_in_each_format(run_cli, bundle):
 
         assert result.code == 1, result.err
         assert "PSM850" in result.out
+
+
+@pytest.fixture
+def fleet(tmp_path):
+    """The sample fleet with one cluster, and what the operator's own program has left of it."""
+    root = tmp_path / "fleet"
+    for name in ("profiles/_bases", "profiles/edge", "policies", "output/clusters/edge"):
+        shutil.copytree(ROOT / name, root / name)
+    saved = tmp_path / "edge.json"
+    saved.write_text(to_text(recorded_snapshot(view(ROOT, "edge"))).replace("k8s-device-plugin:v", "edited:v"))
+    return root, saved
+
+
+def test_a_waiver_holds_for_one_object_of_a_cluster(run_cli, fleet):
+    root, saved = fleet
+    line = ["verify", "--root", root, "--from", saved, "--format", "json"]
+    before = run_cli(line)
+    subjects = {item["subject"] for item in before.diagnostics if item["code"] == "PSM851"}
+    assert (before.code, "edge/gpu-operator/DaemonSet/nvidia-device-plugin-daemonset" in subjects) == (1, True)
+    waivers = [
+        {
+            "rule": "differs-on-the-cluster",
+            "subject": subject,
+            "reason": "a build that is tried",
+            "owner": "a",
+            "expires": "2099-01-01",
+        }
+        for subject in sorted(subjects)
+    ]
+    body = {"apiVersion": "poolsmith/v1", "kind": "WaiverList", "metadata": {"name": "w"}, "spec": {"waivers": waivers}}
+    (root / "policies/waivers.yaml").write_text(json.dumps(body))
+    after = run_cli(line)
+
+    assert after.code == 0, after.out
+    assert {item["status"] for item in after.diagnostics if item["code"] == "PSM851"} == {"waived"}
+
+
+def test_output_that_is_not_what_the_profiles_generate_is_a_finding(run_cli, fleet):
+    root, saved = fleet
+    saved.write_text(saved.read_text().replace("edited:v", "k8s-device-plugin:v"))
+    assert run_cli(["verify", "--root", root, "--from", saved]).code == 0
+    edited = root / "output/clusters/edge/README.md"
+    edited.write_text(edited.read_text() + "edited")
+    found = run_cli(["verify", "--root", root, "--from", saved, "--format", "json"])
+
+    assert found.code == 1
+    assert [(item["code"], item["primary"]["path"]) for item in found.diagnostics] == [
+        ("PSM502", "output/clusters/edge/README.md")
+    ]
 
 
 def test_a_list_that_is_not_there_fails_strictly(run_cli, bundle):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.changes.driver_pods import OBJECT
+from poolsmith.operands.driver_digest import DRIVER_DIGEST
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, pod_template_of
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _MAIN = "nvidia-driver-ctr"
 _WITH_ENV = (_MAIN, "k8s-driver-manager", "nvidia-fs-ctr", "nvidia-gdrcopy-ctr")
-_DIGEST = "DRIVER_CONFIG_DIGEST"
 _OF_OBJECT = (
     ("driverType",),
     ("kernelModuleType",),
@@ -75,7 +75,7 @@ def _of_pods(workload: RolledWorkload, *, everything: bool) -> dict[str, Any]:
                 found[f"{name}.env"] = sorted(
                     (str(item.get("name")), str(item.get("value", "")))
                     for item in mappings(container.get("env"))
-                    if "valueFrom" not in item and item.get("name") != _DIGEST
+                    if "valueFrom" not in item and item.get("name") != DRIVER_DIGEST
                 )
     return found
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import PoolsmithError
 from poolsmith.importing.operand_entry import operand_entry
+from poolsmith.operands.driver_digest import DRIVER_DIGEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,6 @@ MODULES = {"rdma": "nvidia-peermem-ctr", "gds": "nvidia-fs-ctr", "gdrcopy": "nvi
 _DRIVERS = {"driver": "minimal", "vgpu-host-manager": "vgpu-host-manager"}
 CASES = (*_DRIVERS.values(), *MODULES)
 """The test cases that an entry is made from."""
-_DIGEST = "DRIVER_CONFIG_DIGEST"
 _COMPONENT = "app.kubernetes.io/component"
 _READ = ("labels", "updateStrategy", "podAnnotations")
 _OF_THE_TEST = ("image", "resources")
@@ -86,7 +86,7 @@ def _container(objects: list[dict[str, Any]], name: str) -> dict[str, Any]:
 def _bare(container: dict[str, Any]) -> dict[str, Any]:
     bare = {key: value for key, value in container.items() if key not in _OF_THE_TEST}
     if "env" in bare:
-        bare["env"] = [words for words in bare["env"] if words[0] != _DIGEST]
+        bare["env"] = [words for words in bare["env"] if words[0] != DRIVER_DIGEST]
     return bare
 
 

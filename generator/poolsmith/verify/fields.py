@@ -45,7 +45,7 @@ class Difference:
 def differences(given: Any, held: Any, pointer: str = "") -> Iterator[Difference]:
     """Every field that was given and is held otherwise, and what was added to lists that are given whole."""
     if isinstance(given, dict):
-        if _is_nothing(given) and _is_nothing(held):
+        if is_nothing(given) and is_nothing(held):
             return
         if not isinstance(held, dict):
             yield Difference(pointer, given, None if held is _ABSENT else held)
@@ -74,17 +74,28 @@ def _of_lists(given: list[Any], held: Any, pointer: str) -> Iterator[Difference]
         for index, (one, other) in enumerate(zip(given, items, strict=False)):
             yield from differences(one, other, f"{pointer}/{index}")
         return
-    theirs = {item[key]: item for item in items}
+    there = {item[key] for item in items}
     for index, one in enumerate(given):
-        where = f"{pointer}/{index}"
-        if one[key] not in theirs:
-            yield Difference(where, one, None)
-        else:
-            yield from differences(one, theirs[one[key]], where)
+        if one[key] not in there:
+            yield Difference(f"{pointer}/{index}", one, None)
+    for index, one, other in paired(given, items):
+        yield from differences(one, other, f"{pointer}/{index}")
+    theirs = {item[key]: item for item in items}
     ours = {item[key] for item in given}
     for value, item in theirs.items():
         if value not in ours and not is_open:
             yield Difference(pointer, None, item)
+
+
+def paired(given: list[Any], held: list[Any]) -> Iterator[tuple[int, Any, Any]]:
+    """Items that are the same in both lists, with their place in the given one: by a key of theirs, else by place."""
+    key = _key_of(given, held)
+    if key is None:
+        pairs = zip(given, held, strict=False) if len(given) == len(held) else ()
+        yield from ((index, one, other) for index, (one, other) in enumerate(pairs))
+        return
+    theirs = {item[key]: item for item in held}
+    yield from ((index, one, theirs[one[key]]) for index, one in enumerate(given) if one[key] in theirs)
 
 
 def _key_of(given: list[Any], held: list[Any]) -> str | None:
@@ -99,7 +110,7 @@ def _key_of(given: list[Any], held: list[Any]) -> str | None:
     return None
 
 
-def _is_nothing(value: Any) -> bool:
+def is_nothing(value: Any) -> bool:
     """What the server does not keep: it stores no empty fields."""
     return value is _ABSENT or value is None or value is False or value in ("", 0, [], {})
 
@@ -109,7 +120,7 @@ def _is_same(given: Any, held: Any, pointer: str) -> bool:
         return True
     if given is held or (type(given) is type(held) and given == held):
         return True
-    if _is_nothing(given) and _is_nothing(held):
+    if is_nothing(given) and is_nothing(held):
         return True
     if isinstance(given, str) and isinstance(held, str) and given.startswith("<"):
         told = _TEXT.fullmatch(given)

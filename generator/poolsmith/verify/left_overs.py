@@ -47,11 +47,13 @@ def judge_left_overs(view: LiveView) -> Iterator[Diagnostic]:
         for body in view.snapshot.items(resource):
             name = str(body["metadata"]["name"])
             if (resource, "", name) not in view.known:
-                yield _left(view, shown(resource.kind, name, ""), "nothing that is committed brings it")
+                subject = view.cluster.subject(resource.kind, name)
+                yield _left(view, shown(resource.kind, name, ""), "nothing that is committed brings it", subject)
     for body in view.snapshot.items(RUNTIME_CLASSES):
         name, handler = str(body["metadata"]["name"]), str(body.get("handler") or "")
         if handler.startswith(_HANDLERS) and (RUNTIME_CLASSES, "", name) not in view.known:
-            yield _left(view, shown("RuntimeClass", name, ""), f"no pool has the handler `{handler}` by it")
+            subject = view.cluster.subject("RuntimeClass", name)
+            yield _left(view, shown("RuntimeClass", name, ""), f"no pool has the handler `{handler}` by it", subject)
     yield from _definitions(view)
     yield from _labels(view)
     yield from _rights(view)
@@ -130,6 +132,7 @@ def _wanted(view: LiveView) -> dict[str, set[str]]:
     return found
 
 
-def _left(view: LiveView, what: str, why: str) -> Diagnostic:
+def _left(view: LiveView, what: str, why: str, subject: str = "") -> Diagnostic:
     message = f"{what} is left on cluster `{view.cluster.name}`: {why}"
-    return diagnose(LEFT_OVER, message, view.cluster.of_cluster("/spec/stack"), subject=view.cluster.name)
+    place = view.cluster.of_cluster("/spec/stack")
+    return diagnose(LEFT_OVER, message, place, subject=subject or view.cluster.name)

@@ -63,12 +63,18 @@ def judge_nodes(view: LiveView) -> Iterator[Diagnostic]:
         wanted = listed(fact.wanted)
         message = f"{_nodes(names)} of pool `{pool_name}`: {fact.what} is `{fact.live}`, and the profile says {wanted}"
         yield diagnose(
-            NODE_OTHER_THAN_PROFILE, message, layers[pool_name].locate(fact.pointer), subject=view.cluster.name
+            NODE_OTHER_THAN_PROFILE,
+            message,
+            layers[pool_name].locate(fact.pointer),
+            subject=f"{view.cluster.name}/{pool_name}",
         )
     for (pool_name, text), names in unlabelled.items():
         place = layers[pool_name].locate("/metadata/name")
         yield diagnose(
-            NODE_NOT_LABELLED, f"{_nodes(names)} of pool `{pool_name}` {text}", place, subject=view.cluster.name
+            NODE_NOT_LABELLED,
+            f"{_nodes(names)} of pool `{pool_name}` {text}",
+            place,
+            subject=f"{view.cluster.name}/{pool_name}",
         )
 
 
@@ -147,7 +153,7 @@ def _in_no_pool(view: LiveView, name: str, key: str, value: str | None) -> Diagn
     why = f"it has no label `{key}`" if value is None else f"`{key}` is `{value}`, and no pool has that value"
     place = view.cluster.of_cluster("/metadata/name")
     message = f"node `{name}` of cluster `{view.cluster.name}` has a GPU and is in no pool: {why}"
-    return diagnose(NODE_IN_NO_POOL, message, place, subject=view.cluster.name)
+    return diagnose(NODE_IN_NO_POOL, message, place, subject=view.cluster.subject("Node", name))
 
 
 def _carries_gpu(node: dict[str, Any], labels: Mapping[str, str]) -> bool:

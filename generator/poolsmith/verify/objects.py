@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLUSTER, POLICY_NOT_IN_FORCE
 from poolsmith.live.resources import BINDINGS, POLICIES
+from poolsmith.verify.additions import additions
 from poolsmith.verify.expected import Bringer, shown
 from poolsmith.verify.fields import differences, words
 from poolsmith.verify.release import follows_release, other_release, runs_another
@@ -40,7 +41,7 @@ def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
             continue
         found = view.find(item)
         problems = [_missing(view, item)] if not found and view.knows(item) else []
-        differing = ((body, tuple(differences(item.body, body))) for body in found)
+        differing = ((body, (*differences(item.body, body), *additions(view, item, body))) for body in found)
         problems += [_differs(view, item, body, told) for body, told in differing if told]
         if problems and release and follows_release(item):
             by_release += 1
@@ -55,16 +56,21 @@ def _missing(view: LiveView, item: Expected) -> Diagnostic:
     policy = item.resource in _ADMISSION
     message = f"{item.shown}, {who}, is not on cluster `{view.cluster.name}`"
     rule = POLICY_NOT_IN_FORCE if policy else NOT_ON_CLUSTER
-    return diagnose(rule, message, view.cluster.place(item), subject=view.cluster.name)
+    return diagnose(rule, message, view.cluster.place(item), subject=_subject(view, item, item.pattern))
 
 
 def _differs(view: LiveView, item: Expected, body: dict[str, Any], told: tuple[Difference, ...]) -> Diagnostic:
-    name = shown(item.resource.kind, str(body["metadata"]["name"]), item.namespace)
+    called = str(body["metadata"]["name"])
+    name = shown(item.resource.kind, called, item.namespace)
     parts = [_difference(one, item.body) for one in told[:_FEW]]
     more = f", and {len(told) - _FEW} fields more" if len(told) > _FEW else ""
     rule = POLICY_NOT_IN_FORCE if item.resource in _ADMISSION else DIFFERS_ON_CLUSTER
     message = f"{name} of cluster `{view.cluster.name}`: {'; '.join(parts)}{more}"
-    return diagnose(rule, message, view.cluster.place(item), subject=view.cluster.name)
+    return diagnose(rule, message, view.cluster.place(item), subject=_subject(view, item, called))
+
+
+def _subject(view: LiveView, item: Expected, name: str) -> str:
+    return view.cluster.subject(item.resource.kind, name, item.namespace)
 
 
 def _difference(one: Difference, given: Any) -> str:

@@ -19,7 +19,9 @@ def harmless(outcome: Outcome) -> Outcome:
     """The same outcome with texts of one line, of a bounded length, without control characters and secrets."""
     return replace(
         outcome,
-        diagnostics=tuple(replace(item, message=quoted(item.message)) for item in outcome.diagnostics),
+        diagnostics=tuple(
+            replace(item, message=quoted(item.message), subject=quoted(item.subject)) for item in outcome.diagnostics
+        ),
         skipped=tuple(replace(item, what=quoted(item.what), reason=quoted(item.reason)) for item in outcome.skipped),
         facts=tuple(map(quoted, outcome.facts)),
     )

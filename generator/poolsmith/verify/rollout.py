@@ -50,7 +50,8 @@ def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
                     f"{shown(item.resource.kind, name, item.namespace)} of cluster `{view.cluster.name}`: {ready} of "
                     f"{wanted} pods are ready{why}"
                 )
-                yield diagnose(NOT_READY, message, view.cluster.place(item), subject=view.cluster.name)
+                subject = view.cluster.subject(item.resource.kind, name, item.namespace)
+                yield diagnose(NOT_READY, message, view.cluster.place(item), subject=subject)
     failed = [
         str(node["metadata"]["name"])
         for node in view.snapshot.items(NODES)

@@ -123,6 +123,10 @@ class ClusterView:
             return self.of_cluster("/metadata/name")
         return self.of_cluster(_CLUSTER_SCOPED_PLACE)
 
+    def subject(self, kind: str, name: str, namespace: str = "") -> str:
+        """What a finding is about, as waivers name it: `cluster/namespace/kind/name`."""
+        return "/".join(filter(None, (self.name, namespace, kind, name)))
+
     def of_cluster(self, pointer: str) -> Location:
         """A field of the cluster's profile."""
         assert self.loaded.file is not None

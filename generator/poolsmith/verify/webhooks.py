@@ -38,10 +38,12 @@ def judge_webhooks(view: LiveView) -> Iterator[Diagnostic]:
 
 
 def _finding(view: LiveView, resource: Resource, body: dict[str, Any], why: str, *, fails: bool) -> Diagnostic:
-    name = shown(resource.kind, str(body["metadata"]["name"]), "")
+    called = str(body["metadata"]["name"])
+    name = shown(resource.kind, called, "")
     effect = "each request that it is for is refused" if fails else "requests that it is for pass unseen"
     message = f"{name} is left on cluster `{view.cluster.name}`: {why}; {effect}"
-    return diagnose(LEFT_OVER, message, view.cluster.of_cluster("/spec/stack"), subject=view.cluster.name)
+    subject = view.cluster.subject(resource.kind, called)
+    return diagnose(LEFT_OVER, message, view.cluster.of_cluster("/spec/stack"), subject=subject)
 
 
 def _why(view: LiveView, namespace: str, name: str) -> str:

@@ -34,10 +34,12 @@ def judge_workloads(view: LiveView) -> Iterator[Diagnostic]:
             live = pod_template_of(body)
             more = [] if live is None else _texts(live, set(_texts(template, set())))
             if more:
-                name = shown(item.resource.kind, str(body["metadata"]["name"]), item.namespace)
+                called = str(body["metadata"]["name"])
+                name = shown(item.resource.kind, called, item.namespace)
                 message = f"{name} of cluster `{view.cluster.name}` holds {listed(more, _FEW)}, and nobody predicted it"
                 place = view.cluster.place(item)
-                yield diagnose(UNPREDICTED_PRIVILEGE, message, place, subject=view.cluster.name)
+                subject = view.cluster.subject(item.resource.kind, called, item.namespace)
+                yield diagnose(UNPREDICTED_PRIVILEGE, message, place, subject=subject)
 
 
 def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
@@ -88,7 +90,8 @@ def _finding(
     message = f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` {who}: {holds}"
     severity = Severity.ERROR if worse else Severity.WARNING
     place = view.cluster.of_cluster("/spec/stack")
-    return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=view.cluster.name, severity=severity)
+    subject = view.cluster.subject(resource.kind, name, namespace)
+    return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=severity)
 
 
 def _texts(template: Any, but: set[str]) -> list[str]:

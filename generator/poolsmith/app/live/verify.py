@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.admission import admission_of
 from poolsmith.app.cluster_run import plan_cluster
+from poolsmith.app.compare import compare
 from poolsmith.app.facts import with_facts
 from poolsmith.app.live.source import snapshot_of
-from poolsmith.app.project import open_project
+from poolsmith.app.project import CLUSTERS, open_project
 from poolsmith.diagnostics import Severity, UsageError, sorted_unique
 from poolsmith.diagnostics.listing import listed
 from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.policies.apply import JudgingOptions, strictly, with_policies
 from poolsmith.verify.judge import judge_live
 from poolsmith.verify.view import ClusterView, LiveView
 
@@ -21,23 +23,20 @@ if TYPE_CHECKING:
 
     from poolsmith.app.live.source import Source
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.policies.apply import JudgingOptions
 
 
 @with_facts
 def verify(root: Path, cluster: str | None, source: Source, judging: JudgingOptions | None = None) -> Outcome:
     """One cluster; its name may be left out where the project has only one. Raises UsageError, NoInputError."""
+    judging = judging or JudgingOptions()
     view, problems = view_of(root, cluster)
     if view is None:
         skipped = (Skipped("the cluster", "its profiles have errors"),)
         return Outcome(diagnostics=problems, skipped=skipped)
     outcome = judge_live(LiveView(view, snapshot_of(source, view.resources, view.namespaces)))
-    outcome = replace(outcome, facts=(*outcome.facts, *_about_output(root, view.name)))
-    if judging is not None and judging.strict:
-        from poolsmith.policies.apply import strictly  # on demand
-
-        return strictly(outcome)
-    return outcome
+    outcome = replace(outcome, diagnostics=(*outcome.diagnostics, *_about_output(root, view.name)))
+    outcome = with_policies(outcome, open_project(root).policies, today=judging.today, complete=False)
+    return strictly(outcome) if judging.strict else outcome
 
 
 def view_of(root: Path, cluster: str | None) -> tuple[ClusterView | None, tuple[Diagnostic, ...]]:
@@ -55,13 +54,8 @@ def view_of(root: Path, cluster: str | None) -> tuple[ClusterView | None, tuple[
     return ClusterView(planned.plan, planned.prediction, planned.loaded, admission, project.catalog.gpus), ()
 
 
-def _about_output(root: Path, name: str) -> tuple[str, ...]:
-    """What is compared follows from the profiles: said where the committed output does not."""
-    from poolsmith.app.compare import compare  # on demand
-
-    result = compare(root, clusters=(name,))
-    if result.is_current:
-        return ()
-    return (
-        f"output/clusters/{name} is not what the profiles generate: run `poolsmith generate`; the profiles count here",
-    )
+def _about_output(root: Path, name: str) -> tuple[Diagnostic, ...]:
+    """What is compared follows from the profiles; that the committed output does not is a finding of its own."""
+    found = compare(root, clusters=(name,)).outcome.diagnostics
+    folder = f"{CLUSTERS}/{name}"
+    return tuple(item for item in found if f"{item.primary.span.path}/".startswith(f"{folder}/"))

@@ -18,6 +18,7 @@ from poolsmith.operands.daemon_sets.host_system import (
     subscriptions,
     told,
 )
+from poolsmith.operands.driver_digest import DRIVER_DIGEST
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import (
     Container,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 _MAIN = "nvidia-driver-ctr"
 _TOOLKIT = "openshift-driver-toolkit-ctr"
 _PRECOMPILED = "nvidia.com/precompiled"
-_DIGEST_VARIABLE = "DRIVER_CONFIG_DIGEST"
 _PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 _PROBE_FIELDS = ("initialDelaySeconds", "timeoutSeconds", "failureThreshold", "successThreshold", "periodSeconds")
 
@@ -68,7 +68,7 @@ def driver(daemon_set: dict[str, Any], context: Context) -> None:
     if context.behaviour["driverConfigDigest"]:
         for container in (find(init_containers_of(pod), MANAGER), main):
             if container is not None:
-                container.setdefault("env", []).append({"name": _DIGEST_VARIABLE})
+                container.setdefault("env", []).append({"name": DRIVER_DIGEST})
 
 
 def driver_image(context: Context) -> str:

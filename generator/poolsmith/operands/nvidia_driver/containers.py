@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.operands.driver_digest import DRIVER_DIGEST
 from poolsmith.operands.kube import containers_of, find, init_containers_of, must_find, remove
 from poolsmith.operands.nvidia_driver.names import plain
 from poolsmith.operands.requirements import canonical
@@ -21,7 +22,6 @@ _PEER_MEMORY = "nvidia-peermem-ctr"
 _MODULES = {"rdma": _PEER_MEMORY, "gds": "nvidia-fs-ctr", "gdrcopy": "nvidia-gdrcopy-ctr"}
 _PROBE = ("initialDelaySeconds", "failureThreshold", "successThreshold", "periodSeconds", "timeoutSeconds")
 _PRECOMPILED_DELAY = 5
-_DIGEST = "DRIVER_CONFIG_DIGEST"
 
 
 def set_containers(pod: Pod, driver: NvidiaDriver, images: Images, behaviour: Mapping[str, Any]) -> None:
@@ -72,7 +72,7 @@ def _set_image(container: Container, image: str, spec: Mapping[str, Any]) -> Non
 
 def _set_variables(main: Container, manager: Container, driver: NvidiaDriver, behaviour: Mapping[str, Any]) -> None:
     """In the operator's order; the same name may stand twice."""
-    digest = [{"name": _DIGEST}] if behaviour["configDigest"] else []
+    digest = [{"name": DRIVER_DIGEST}] if behaviour["configDigest"] else []
     rdma = _rdma(driver)
     features = _features(driver) if behaviour["featureVariables"] else []
     modules = _kernel_modules(driver, behaviour["kernelModule"])

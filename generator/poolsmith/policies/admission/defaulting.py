@@ -29,7 +29,7 @@ _BY_SERVER = {
 }  # fmt: skip
 """What plugins that are on in every cluster, allocators and strategies fill in: accounts, priorities, limits ..."""
 
-_EMPTY = frozenset(("securityContext", "emptyDir", "namespaceSelector", "objectSelector"))
+EMPTY_OBJECTS = frozenset(("securityContext", "emptyDir", "namespaceSelector", "objectSelector"))
 """Objects that are filled in without anything in them: only whether they are there depends on it."""
 
 
@@ -55,6 +55,6 @@ def depends_on_defaulting(kind: str, path: Path) -> bool:
 
 
 def _is_at_or_below(path: Path, defaulted: Path) -> bool:
-    if len(path) < len(defaulted) or (len(path) > len(defaulted) and defaulted[-1] in _EMPTY):
+    if len(path) < len(defaulted) or (len(path) > len(defaulted) and defaulted[-1] in EMPTY_OBJECTS):
         return False
     return all(ITEM in (step, known) or step == known for step, known in zip(path, defaulted, strict=False))
