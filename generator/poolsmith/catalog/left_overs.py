@@ -11,23 +11,27 @@ from poolsmith.record import record
 
 @record
 class FormerLabel:
-    """A label of a node and what it stems from. Values in `harmless` change nothing."""
+    """A label of a node and what it stems from. Values in `harmless` change nothing; `directories` are of the host, and
+    hold what was written there."""
 
     key: str
     of: str
     harmless: tuple[str, ...]
+    directories: tuple[str, ...]
 
 
 @record
 class LeftOvers:
     """`names` and `prefixes` are of roles, bindings and accounts of the operator; `annotations` begin so;
-    in `namespaces` stand services of admission webhooks."""
+    in `namespaces` stand services of admission webhooks. `hosts` are directories that the operator and installers of
+    Kata have written to, by who it was."""
 
     names: frozenset[str]
     prefixes: tuple[str, ...]
     labels: tuple[FormerLabel, ...]
     annotations: tuple[str, ...]
     namespaces: frozenset[str]
+    hosts: dict[str, tuple[str, ...]]
     _kubelet: dict[str, Any]
 
     def is_of_operator(self, name: str) -> bool:
@@ -46,10 +50,16 @@ def read_left_overs() -> LeftOvers:
         names=frozenset(data["operator"]["names"]),
         prefixes=tuple(data["operator"]["prefixes"]),
         labels=tuple(
-            FormerLabel(key=item["key"], of=item["of"], harmless=tuple(item.get("harmless", ())))
+            FormerLabel(
+                key=item["key"],
+                of=item["of"],
+                harmless=tuple(item.get("harmless", ())),
+                directories=tuple(item.get("directories", ())),
+            )
             for item in data["labels"]
         ),
         annotations=tuple(data["annotations"]),
         namespaces=frozenset(data["webhooks"]["namespaces"]),
+        hosts={name: tuple(paths) for name, paths in data["hosts"].items()},
         _kubelet=data["kubelet"],
     )

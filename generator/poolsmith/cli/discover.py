@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     metavar="KEY",
     help="The label of nodes that tells pools apart. Default: what driver objects select by, or a provider's.",
 )
+@click.option(
+    "--helm-records",
+    is_flag=True,
+    help="Also read Helm's own records in the stack's namespace, which are Secrets: the values as they were given.",
+)
 @click.option("--write", "is_written", is_flag=True, help="Write the profiles; files that exist are never touched.")
 @click.option("--strict", is_flag=True, help="Fail where something could not be read.")
 @click.option(
@@ -46,6 +51,7 @@ def command(
     save: Path | None,
     in_cluster: bool,
     pool_label: str | None,
+    helm_records: bool,
     is_written: bool,
     strict: bool,
     output_format: str,
@@ -53,15 +59,15 @@ def command(
 ) -> int:
     """Propose profiles for a cluster that runs, and say where each field was seen.
 
-    It only lists, and never reads Secrets. CLUSTER is the name that the profiles get. What they generate is held
-    against the cluster; what nothing on it tells is asked, and assumed until somebody says it.
+    It only lists, and reads no Secrets unless asked for. CLUSTER is the name that the profiles get. What they generate
+    is held against the cluster; what nothing on it tells is asked, and assumed until somebody says it.
     """
     from poolsmith.app.live.discover import discover, write_profiles
     from poolsmith.report.discovery import discovery_json, discovery_text
     from poolsmith.report.layout import ReportContext
 
     source = source_of(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
-    found = discover(root, cluster, source, pool_label)
+    found = discover(root, cluster, source, pool_label, helm_records=helm_records)
     if output_format == "json":
         write(discovery_json(found, ReportContext(tool=TOOL)))
     else:

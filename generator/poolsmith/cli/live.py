@@ -31,15 +31,30 @@ def command() -> None:
 @click.option(
     "--discover", "discovers", is_flag=True, help="For `discover`, which knows no cluster yet: all namespaces."
 )
+@click.option(
+    "--helm-records",
+    metavar="NAMESPACE",
+    help="With --discover: also the right to list the Secrets of this namespace, for Helm's own records.",
+)
 @click.option("--schedule", default="17 * * * *", show_default=True, metavar="CRON", help="When the CronJob runs.")
-def rbac(cluster: str | None, root: Path, cron_job: str | None, schedule: str, *, discovers: bool) -> int:
+def rbac(
+    cluster: str | None,
+    root: Path,
+    cron_job: str | None,
+    schedule: str,
+    *,
+    discovers: bool,
+    helm_records: str | None,
+) -> int:
     """Print the roles that `verify` needs in CLUSTER: lists only, and in namespaces only those of its units."""
     from poolsmith.app.live.access import discovering_manifests, reading_manifests
 
     if discovers:
         if cluster is not None or cron_job is not None:
             raise UsageError("--discover is for a cluster that no profile describes yet: no CLUSTER, no --cron-job")
-        write(discovering_manifests())
+        write(discovering_manifests(helm_records))
         return Exit.CLEAN
+    if helm_records is not None:
+        raise UsageError("--helm-records is for `discover`: add --discover")
     write(reading_manifests(root, cluster, image=cron_job, schedule=schedule))
     return Exit.CLEAN

@@ -43,8 +43,7 @@ EVERYWHERE = (
     KUSTOMIZATIONS,
     *SOURCES,
 )
-"""What is read of a cluster of which nothing is known yet, in all namespaces. Secrets never are, so that Helm's own
-records of its releases are not looked at."""
+"""What is read of a cluster of which nothing is known yet, in all namespaces."""
 _CHART, _PART, _INSTANCE = "helm.sh/chart", "app.kubernetes.io/component", "app.kubernetes.io/instance"
 OPERATOR, PLUGIN, EXPORTER = "gpu-operator", "nvidia-device-plugin", "dcgm-exporter"
 _NFD = "node-feature-discovery"

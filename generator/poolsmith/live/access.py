@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.live.resources import OF_NAMESPACES
+from poolsmith.live.resources import OF_NAMESPACES, SECRETS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -35,6 +35,15 @@ def reading_roles(
     if narrow:
         found.insert(1, _role(inside, narrow))
     return (*found, *(_binding("RoleBinding", inside, name, subjects) for name in sorted(set(namespaces))))
+
+
+def reading_of_secrets(namespace: str, subject: tuple[str, str]) -> tuple[dict[str, Any], ...]:
+    """A role for the Secrets of one namespace, and its binding: for Helm's own records of its releases."""
+    name = f"{READER}-of-helm-records"
+    subjects = [{"kind": "ServiceAccount", "name": subject[1], "namespace": subject[0]}]
+    role = {**_role(name, [SECRETS]), "kind": "Role", "metadata": {"name": name, "namespace": namespace}}
+    binding = _binding("RoleBinding", name, namespace, subjects)
+    return role, {**binding, "roleRef": {**binding["roleRef"], "kind": "Role"}}
 
 
 def _role(name: str, resources: Collection[Resource]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.masking import masked
+from poolsmith.live.helm_records import HELM_RECORDS, SECRETS_OF_HELM, helm_record
 from poolsmith.live.reading import ClusterError
 from poolsmith.live.snapshot import Listed, Snapshot, State
 from poolsmith.record import record
@@ -103,6 +104,8 @@ async def _read(
                 lists.append(Listed(resource, State.FAILED, (), "not asked for: the lists before it failed", inside))
             else:
                 lists.append(await server.listed(resource, inside))
+        if how.helm_namespaces:
+            lists.append(await server.helm_records(how.helm_namespaces))
     finally:
         await server.close()
     return Snapshot(context=server.context, server=server.version, taken=now, lists=tuple(lists))
@@ -186,6 +189,22 @@ class _Server:
         items.sort(key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"]))
         return Listed(resource, State.READ, tuple(items), "", namespaces)
 
+    async def helm_records(self, namespaces: tuple[str, ...]) -> Listed:
+        """Helm's own records in some namespaces; of each Secret only what `helm_record` keeps."""
+        items: list[KubernetesObject] = []
+        for namespace in namespaces:
+            try:
+                found = await self._all_pages(f"/api/v1/namespaces/{namespace}/secrets", helm_record, SECRETS_OF_HELM)
+            except ClusterError as error:
+                return Listed(HELM_RECORDS, State.FAILED, tuple(items), str(error), namespaces)
+            if isinstance(found, _Answer):
+                refused = found.status in (_UNAUTHORIZED, _FORBIDDEN)
+                reason = f"`list` of `secrets` is not allowed: {_reason(found)}" if refused else _reason(found)
+                state = State.FORBIDDEN if refused else State.FAILED
+                return Listed(HELM_RECORDS, state, tuple(items), reason, namespaces)
+            items += found
+        return Listed(HELM_RECORDS, State.READ, tuple(items), "", namespaces)
+
     async def _kinds(self, api_version: str) -> Mapping[str, tuple[str, bool]] | None:
         """By kind: its plural, and whether it stands in namespaces. None for a group that is not served."""
         if api_version not in self._served:
@@ -199,16 +218,26 @@ class _Server:
                 self._served[api_version] = {item["kind"]: (item["name"], bool(item["namespaced"])) for item in rows}
         return self._served[api_version]
 
-    async def _all_pages(self, path: str) -> list[KubernetesObject] | _Answer:
-        """Whole, or the answer that ended it. A list that expired on the way (410) is begun anew."""
+    async def _all_pages(
+        self,
+        path: str,
+        kept: Callable[[KubernetesObject], KubernetesObject | None] = dict,
+        selected: Mapping[str, str] | None = None,
+    ) -> list[KubernetesObject] | _Answer:
+        """Whole, or the answer that ended it; of each item what is `kept`.
+
+        A list that expired on the way (410) is begun anew.
+        """
         for _ in range(_MOST_RELISTS):
             items: list[KubernetesObject] = []
             token = ""
             for _ in range(_MOST_PAGES):
-                answer = await self._get(path, limit=str(_PAGE), **({"continue": token} if token else {}))
+                more = {"continue": token} if token else {}
+                answer = await self._get(path, limit=str(_PAGE), **(selected or {}), **more)
                 if answer.status != _OK:
                     break
-                items += [item for item in answer.body.get("items") or () if isinstance(item.get("metadata"), dict)]
+                objects = [item for item in answer.body.get("items") or () if isinstance(item.get("metadata"), dict)]
+                items += [item for item in map(kept, objects) if item is not None]
                 token = str((answer.body.get("metadata") or {}).get("continue") or "")
                 if not token:
                     return items

@@ -12,9 +12,13 @@ class ClusterError(PoolsmithError):
 
 @record
 class Reading:
-    """`seconds` limits one call, `whole_seconds` all of them; None stands for the user's own kubeconfig or context."""
+    """`seconds` limits one call, `whole_seconds` all of them; None stands for the user's own kubeconfig or context.
+
+    Helm's own records are Secrets: they are read in `helm_namespaces` only, and nowhere by default.
+    """
 
     kubeconfig: str | None = None
     context: str | None = None
     seconds: float = 30.0
     whole_seconds: float = 600.0
+    helm_namespaces: tuple[str, ...] = ()

@@ -51,7 +51,7 @@ WEBHOOKS = (
     Resource("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
 )
 SECRETS = Resource("v1", "Secret")
-"""Never read: nothing here needs what they hold."""
+"""Never read, but for Helm's own records where somebody asks for them."""
 WORKLOADS = (
     Resource("apps/v1", "DaemonSet"),
     Resource("apps/v1", "Deployment"),

@@ -93,35 +93,43 @@ def _rights(view: LiveView) -> Iterator[Diagnostic]:
 
 
 def _labels(view: LiveView) -> Iterator[Diagnostic]:
-    """What nodes still say of a former stack, mode or era; labels that say nothing count for none."""
-    plan = view.cluster.plan
+    """What nodes still say of a former stack, mode or era, and where it has written on them; labels that say nothing
+    count for none."""
+    plan, facts = view.cluster.plan, read_left_overs()
     kata = any(pool.runtime_class for pool in plan.pools)
     wanted = _wanted(view)
     by_value = {pool.label_value: pool.name for pool in plan.pools}
-    stale: dict[str, set[str]] = {}
+    stale: dict[tuple[str, tuple[str, ...]], set[str]] = {}
     for node in view.snapshot.items(NODES):
         name, labels = str(node["metadata"]["name"]), mapping(node["metadata"].get("labels"))
         value = labels.get(plan.cluster.spec.pool_label)
         pool = by_value.get(value) if isinstance(value, str) else None
+
+        def left(what: str, directories: tuple[str, ...] = (), node: str = name) -> None:
+            stale.setdefault((what, directories), set()).add(node)
+
         keys = {*labels}
         if plan.chart is None:
             keys |= {*mapping(node["metadata"].get("annotations"))}
-            if any(key.startswith((DEPLOY, *read_left_overs().annotations)) for key in keys):
-                stale.setdefault(f"labels `{DEPLOY}*` of the operator", set()).add(name)
+            if any(key.startswith((DEPLOY, *facts.annotations)) for key in keys):
+                left(f"labels `{DEPLOY}*` of the operator", facts.hosts["operator"])
         if pool is None:
             continue
         if _KATA in labels and not kata:
-            stale.setdefault(f"label `{_KATA}`", set()).add(name)
+            left(f"label `{_KATA}`", facts.hosts["kata"])
         if WORKLOAD in labels and WORKLOAD not in wanted[pool] and labels[WORKLOAD] != "container":
-            stale.setdefault(f"label `{WORKLOAD}`", set()).add(name)
-        for fact in read_left_overs().labels:
+            left(f"label `{WORKLOAD}`")
+        for fact in facts.labels:
             if fact.key not in labels or fact.key in wanted[pool] or labels[fact.key] in ("", *fact.harmless):
                 continue
             if plan.chart is not None or not fact.key.startswith(DEPLOY):
-                stale.setdefault(f"label `{fact.key}` of {fact.of}", set()).add(name)
-    for what, found in stale.items():
+                left(f"label `{fact.key}` of {fact.of}", fact.directories)
+    for (what, directories), found in stale.items():
         nodes = sorted(found)
-        yield _left(view, f"{what} on {counted(len(nodes), 'node')} ({listed(nodes, _FEW)})", "no pool asks for it")
+        why = "no pool asks for it"
+        if directories:
+            why += f"; look on these nodes for what was written to {listed(directories, len(directories))}"
+        yield _left(view, f"{what} on {counted(len(nodes), 'node')} ({listed(nodes, _FEW)})", why)
 
 
 def _wanted(view: LiveView) -> dict[str, set[str]]:

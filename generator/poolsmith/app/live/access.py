@@ -8,7 +8,7 @@ from poolsmith.app.facts import with_facts
 from poolsmith.app.live.verify import view_of
 from poolsmith.diagnostics import UsageError
 from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE
-from poolsmith.live.access import READER, reading_roles
+from poolsmith.live.access import READER, reading_of_secrets, reading_roles
 from poolsmith.sources.yaml_writer import emit_all
 
 if TYPE_CHECKING:
@@ -38,11 +38,17 @@ def reading_manifests(
     return emit_all(documents)
 
 
-def discovering_manifests() -> str:
-    """The role for what `discover` reads of a cluster of which nothing is known yet: of all namespaces, as YAML."""
+def discovering_manifests(helm_namespace: str | None = None) -> str:
+    """The role for what `discover` reads of a cluster of which nothing is known yet: of all namespaces, as YAML.
+
+    For Helm's own records also the right to list Secrets in one namespace: RBAC knows no narrower one.
+    """
     account, namespace = _account()
-    wide = reading_roles((*EVERYWHERE, CONFIG_MAPS), (), (_HOME, READER), everywhere=True)
-    return emit_all([namespace, account, *wide])
+    documents = [namespace, account]
+    documents += reading_roles((*EVERYWHERE, CONFIG_MAPS), (), (_HOME, READER), everywhere=True)
+    if helm_namespace is not None:
+        documents += reading_of_secrets(helm_namespace, (_HOME, READER))
+    return emit_all(documents)
 
 
 def _account() -> tuple[dict[str, Any], dict[str, Any]]:

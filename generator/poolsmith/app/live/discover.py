@@ -15,6 +15,7 @@ from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import Severity, UsageError
 from poolsmith.diagnostics.listing import listed
 from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE, find_stack
+from poolsmith.live.helm_records import HELM_RECORDS
 from poolsmith.live.stored import to_text
 from poolsmith.report.discovery import DiscoveredField, DiscoveredProfile, Discovery, UnseenField
 from poolsmith.verify.judge import judge_live
@@ -40,14 +41,20 @@ UNSEEN = (
 
 
 @with_facts
-def discover(root: Path, cluster: str | None, source: Source, label: str | None = None) -> Discovery:
-    """Raises UsageError, ClusterError, NoInputError where nothing is to be proposed, WriteError of `--save`."""
+def discover(
+    root: Path, cluster: str | None, source: Source, label: str | None = None, *, helm_records: bool = False
+) -> Discovery:
+    """`helm_records`: Helm's own records in the stack's namespace are read, too, which are Secrets.
+
+    Raises UsageError, ClusterError, NoInputError where nothing is to be proposed, WriteError of `--save`.
+    """
     reading = replace(source, save=None)
     snapshot = snapshot_of(reading, EVERYWHERE, ())
     stack = find_stack(snapshot)
     if stack is not None and source.file is None:
         namespaces = (stack.namespace,) if stack.namespace else ()
-        snapshot = snapshot.with_lists(snapshot_of(reading, (CONFIG_MAPS,), namespaces))
+        of_helm = replace(reading.reading, helm_namespaces=namespaces if helm_records else ())
+        snapshot = snapshot.with_lists(snapshot_of(replace(reading, reading=of_helm), (CONFIG_MAPS,), namespaces))
     catalog = Catalog()
     planner = Planner(root, catalog)
     try:
@@ -77,8 +84,11 @@ def _held_against(root: Path, proposal: Proposal, snapshot: Snapshot, source: So
     whole = snapshot
     differences: tuple[str, ...] = ()
     unread: list[str] = [
-        f"list of {item.resource.named}: {item.reason}" for item in snapshot.unread if item.resource in EVERYWHERE
+        f"list of {item.resource.named}: {item.reason}"
+        for item in snapshot.unread
+        if item.resource in (*EVERYWHERE, HELM_RECORDS)
     ]
+    unread += proposal.left_out
     compared = 0
     if planned.plan is not None and planned.prediction is not None and planned.loaded.file is not None and not errors:
         view = ClusterView(planned.plan, planned.prediction, planned.loaded, (), project.catalog.gpus)

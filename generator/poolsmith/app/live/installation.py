@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.surroundings import Detected, Surroundings, plain_address
 from poolsmith.app.takeover.found import Present
+from poolsmith.diagnostics.masking import MASK
 from poolsmith.discover.chart_values import values_of
 from poolsmith.discover.stack import KUSTOMIZATIONS, OPERATOR, SOURCES, sources_of
+from poolsmith.live.helm_records import HELM_RECORDS
 from poolsmith.repository.installations import Installation, ValuesLayer
 from poolsmith.repository.manifest_files import CheckedDocument
+from poolsmith.sources.nested import MISSING
 from poolsmith.sources.pod_template import mapping, word
 
 if TYPE_CHECKING:
@@ -22,10 +25,11 @@ if TYPE_CHECKING:
 
 
 def present_of(name: str, tag: str | None, stack: Stack, snapshot: Snapshot, catalog: Catalog) -> Present:
-    """Its values are those that the custom resource shows."""
+    """Its values are those that Helm has a record of, else those that the custom resource shows."""
     anchor = document_of(stack.delivered or stack.object or {"metadata": {"name": "none"}})
-    values: dict[str, Any] = {}
-    chart = catalog.chart(catalog.releases.chart_name, tag) if tag and stack.object else None
+    record = record_of(stack, snapshot)
+    values: dict[str, Any] = {} if record is None else given_values(record)[0]
+    chart = catalog.chart(catalog.releases.chart_name, tag) if tag and stack.object and record is None else None
     if chart is not None and stack.object is not None and tag is not None:
         values = values_of(tag, stack.object, chart.defaults)
         if not stack.has_discovery:
@@ -53,6 +57,34 @@ def present_of(name: str, tag: str | None, stack: Stack, snapshot: Snapshot, cat
         drivers=tuple(map(document_of, stack.drivers)),
         beside=tuple(map(document_of, beside)),
     )
+
+
+def record_of(stack: Stack, snapshot: Snapshot) -> KubernetesObject | None:
+    """Helm's record of the operator's chart, where it was read."""
+    for item in snapshot.items(HELM_RECORDS):
+        spec, namespace = mapping(item.get("spec")), item["metadata"].get("namespace")
+        if str(spec.get("chart")).endswith(OPERATOR) and namespace == stack.namespace:
+            return item
+    return None
+
+
+def given_values(record: KubernetesObject) -> tuple[dict[str, Any], list[str]]:
+    """The values of a record that may be shown, and the paths of those that may be secrets."""
+    hidden: list[str] = []
+
+    def shown(value: Any, path: str) -> Any:
+        if isinstance(value, dict):
+            kept = {key: shown(item, f"{path}.{key}" if path else str(key)) for key, item in value.items()}
+            return {key: item for key, item in kept.items() if item is not MISSING}
+        if isinstance(value, list):
+            found = [shown(item, f"{path}[{place}]") for place, item in enumerate(value)]
+            return MISSING if MISSING in found else found
+        if isinstance(value, str) and MASK in value:
+            hidden.append(path)
+            return MISSING
+        return value
+
+    return shown(dict(mapping(mapping(record.get("spec")).get("values"))), ""), hidden
 
 
 def _repository(stack: Stack) -> str | None:

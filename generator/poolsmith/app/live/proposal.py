@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.live.installation import around, present_of, shown
+from poolsmith.app.live.installation import around, given_values, present_of, record_of, shown
 from poolsmith.app.takeover.answers import Answers, cluster_profile
 from poolsmith.app.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.app.takeover.found import Present, tag_of
@@ -64,7 +64,8 @@ class Row:
 
 @record
 class Proposal:
-    """`loose` are nodes that lack the label of pools; `unlike` is said of pools whose nodes are not alike."""
+    """`loose` are nodes that lack the label of pools. `unlike` tells of pools whose nodes are not alike, `left_out` of
+    values that may be secrets."""
 
     name: str
     draft: ClusterDraft
@@ -74,6 +75,7 @@ class Proposal:
     stack: Stack
     loose: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def propose(snapshot: Snapshot, name: str | None, label: str | None, planner: Planner, catalog: Catalog) -> Proposal:
@@ -146,7 +148,13 @@ class _Proposing:
             stack=stack,
             loose=tuple(node.name for group in groups if group.value is None for node in group.nodes),
             unlike=tuple(unlike),
+            left_out=tuple(self._left_out()),
         )
+
+    def _left_out(self) -> Iterator[str]:
+        record = record_of(self._stack, self._snapshot)
+        for path in given_values(record)[1] if record is not None else ():
+            yield f"value {path} of {shown(record)}: it may be a secret, and is left out"
 
     def _tag(self) -> str | None:
         release = self._stack.release
