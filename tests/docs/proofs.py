@@ -41,6 +41,14 @@ def pinned(folder: str, module: str) -> str:
     return found[1]
 
 
+def listed_releases() -> str:
+    """The operator's releases that recorded clusters run."""
+    held = recording("live_clusters")
+    text = "".join(str(held[name]["lists"]) for name in held)
+    found = set(re.findall(r"'helm\.sh/chart': 'gpu-operator-(v[\d.]+)'", text))
+    return ", ".join(sorted(found, key=lambda tag: [int(part) for part in tag[1:].split(".")]))
+
+
 HELM = f"Helm {pinned('.ci/go/helm', 'helm.sh/helm/v3')}"
 KUSTOMIZE = f"kustomize {pinned('.ci/go/kustomize', 'sigs.k8s.io/kustomize/kustomize/v5')}"
 KUBECONFORM = f"kubeconform {pinned('.ci/go/kubeconform', 'github.com/yannh/kubeconform')}"
@@ -91,9 +99,16 @@ PROOFS = (
         "`make tools`",
     ),
     Proof(
-        "that what the operator itself makes of sample clusters has no finding ([live.md](live.md))",
-        "the operator's own program of v26.3.3 and v26.7.0 on a real API server, recorded",
-        ("tests/live/test_recorded_clusters.py",),
+        "that what the operator itself makes of sample clusters has no finding, and each field that is added is found "
+        "([live.md](live.md))",
+        f"the operator's own program of {listed_releases()} on a real API server: {len(recording('live_clusters'))} clusters, recorded",
+        ("tests/live/test_recorded_clusters.py", "tests/live/test_additions.py"),
+    ),
+    Proof(
+        "values from Helm's own records ([discover.md](discover.md))",
+        f"{HELM}: install and upgrade on {API_SERVER}",
+        ("tests/live/test_helm_records.py",),
+        TOOLS,
     ),
     Proof(
         "that processes and Dask workers make the bytes and findings of one process, also when one of them is killed "
@@ -105,7 +120,7 @@ PROOFS = (
     Proof(
         "that the profiles which are proposed for a cluster generate what is committed for it, but for a list of fields "
         "that no cluster shows ([discover.md](discover.md))",
-        f"kube-apiserver {KUBERNETES}, read by kr8s; bundles of all sample clusters",
+        f"kube-apiserver {KUBERNETES}, read by kr8s; recorded clusters, and those without the operator as predicted",
         ("tests/live/test_discover.py",),
         "`make tools`",
     ),

@@ -7,6 +7,7 @@ import shutil
 import sys
 
 import pytest
+import yaml
 
 from live.conftest import ROOT
 from poolsmith.live.stored import to_text
@@ -121,6 +122,47 @@ def test_in_ci_nothing_is_asked_by_default(run_cli, monkeypatch):
 
     assert result.code == 2
     assert "which cluster is meant" in result.err
+
+
+def test_in_a_cluster_no_kubeconfig_counts(run_cli, monkeypatch, prod):
+    monkeypatch.setenv("KUBECONFIG", str(prod.scenario.kubeconfig()))
+    result = run_cli(["verify", "prod-eu", "--root", ROOT, "--in-cluster"])
+
+    assert result.code == 2
+    assert "there is no service account of a pod here" in result.err
+
+
+def test_in_a_cluster_the_account_of_the_pod_counts(run_cli, monkeypatch, prod, tmp_path):
+    """With the roles that are printed, and a token of the very account that they are for."""
+    from kr8s._auth import KubeAuth
+
+    made = [item for item in yaml.safe_load_all(run_cli(["live", "rbac", "prod-eu", "--root", ROOT]).out) if item]
+    for item in made:
+        assert prod.client.apply(item).taken
+    token = prod.client.request(
+        "POST", "/api/v1/namespaces/poolsmith/serviceaccounts/poolsmith-reader/token", {"spec": {}}
+    ).body["status"]["token"]
+    (tmp_path / "token").write_text(token)
+    shutil.copy(prod.scenario.authority, tmp_path / "ca.crt")
+    host, port = prod.client.url.removeprefix("https://").split(":")
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", port)
+    load = KubeAuth._load_service_account
+
+    async def here(auth):
+        auth._serviceaccount = str(tmp_path)
+        await load(auth)
+
+    monkeypatch.setattr(KubeAuth, "_load_service_account", here)
+    try:
+        result = run_cli(["verify", "prod-eu", "--root", ROOT, "--in-cluster", "--format", "json"])
+    finally:
+        for item in reversed(made):
+            metadata = item["metadata"]
+            prod.client.delete(item["apiVersion"], item["kind"], metadata["name"], metadata.get("namespace"))
+
+    summary = result.report["summary"]
+    assert (summary["notEvaluated"], summary["errors"]) == (0, 0), result.out
 
 
 def test_without_kr8s_one_line_says_how_to_get_it(run_cli, monkeypatch, tmp_path):

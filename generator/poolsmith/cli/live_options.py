@@ -79,5 +79,6 @@ def source_of(
         )
     if kubeconfig is not None and not kubeconfig.is_file():
         raise UsageError(f"{kubeconfig} is not a file")
-    reading = Reading(kubeconfig=None if kubeconfig is None else str(kubeconfig), context=context, seconds=timeout)
+    named = None if kubeconfig is None else str(kubeconfig)
+    reading = Reading(kubeconfig=named, context=context, in_cluster=in_cluster, seconds=timeout)
     return Source(reading=reading, file=snapshot, save=save)

@@ -131,12 +131,19 @@ class _Server:
 
         try:
             api = Api(kubeconfig=how.kubeconfig, context=how.context, bypass_factory=True)
+            if how.in_cluster:  # what kr8s has for this its constructor takes for nothing
+                api.auth._kubeconfig_path_or_dict = False  # type: ignore[assignment]  # noqa: SLF001
             async with asyncio.timeout(how.seconds):
                 await api.auth
         except TimeoutError:
             raise ClusterError(f"there were no credentials within {how.seconds:.0f} seconds") from None
         except (ValueError, KeyError, TypeError, OSError) as error:
-            raise UsageError(f"the kubeconfig or its context can't be used: {_plain(error)}") from None
+            what = (
+                "there is no service account of a pod here"
+                if how.in_cluster
+                else "the kubeconfig or its context can't be used"
+            )
+            raise UsageError(f"{what}: {_plain(error)}") from None
         except Exception as error:  # noqa: BLE001 - credential plug-ins and ssl each raise their own
             raise ClusterError(f"there are no credentials for the cluster: {_plain(error)}") from None
         api.timeout = how.seconds

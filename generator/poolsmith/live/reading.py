@@ -14,11 +14,13 @@ class ClusterError(PoolsmithError):
 class Reading:
     """`seconds` limits one call, `whole_seconds` all of them; None stands for the user's own kubeconfig or context.
 
-    Helm's own records are Secrets: they are read in `helm_namespaces` only, and nowhere by default.
+    `in_cluster`: with the service account of the pod that this runs in, whatever kubeconfig lies there, too. Helm's own
+    records are Secrets: they are read in `helm_namespaces` only, and nowhere by default.
     """
 
     kubeconfig: str | None = None
     context: str | None = None
+    in_cluster: bool = False
     seconds: float = 30.0
     whole_seconds: float = 600.0
     helm_namespaces: tuple[str, ...] = ()
