@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pull_requests.conftest import DEEP, fleets, some_of
+from pull_requests.conftest import fleets, some_of
 from pull_requests.files_table import file_changes
 from pull_requests.fleet import TODAY, errors_of
 from pull_requests.harmless_table import harmless_changes
@@ -14,6 +14,7 @@ from pull_requests.pools_table import pool_changes
 from pull_requests.sources_table import source_changes
 from pull_requests.switches_table import switch_changes
 from pull_requests.values_table import value_changes
+from support.share import share
 
 __all__ = ["fleets"]
 TOGETHER = frozenset(("output-out-of-date",))
@@ -21,11 +22,11 @@ TOGETHER = frozenset(("output-out-of-date",))
 OF_THE_WHOLE_FLEET = frozenset(("unused-grant", "unused-waiver", "not-evaluated"))
 _ALL = [*source_changes(), *pool_changes(), *switch_changes(), *file_changes(), *value_changes()]
 OF_EACH_KIND = [item for item in some_of(_ALL, {}) if item.values[0] is not None]
-SOME = OF_EACH_KIND[:: 1 if DEEP else 6]
-"""A deep run takes some of every kind in every cluster."""
+SOME = [item.values[0] for item in OF_EACH_KIND]
+"""Of every kind in every cluster."""
 
 
-@pytest.mark.parametrize("change", SOME)
+@pytest.mark.parametrize("change", share(SOME, 7))
 def test_every_error_of_check_is_new(fleets, run_cli, change):
     fleet = fleets(change)
     verdict = fleet.propose(change)
@@ -42,7 +43,7 @@ def test_every_error_of_check_is_new(fleets, run_cli, change):
     assert found - new == set()
 
 
-@pytest.mark.parametrize("change", list(harmless_changes())[:: 1 if DEEP else 7], ids=str)
+@pytest.mark.parametrize("change", share(harmless_changes(), 4))
 def test_a_harmless_change_brings_no_error(fleets, run_cli, change):
     fleet = fleets(change)
     fleet.propose(change)

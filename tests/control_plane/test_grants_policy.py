@@ -6,7 +6,6 @@ Pods are those that real controllers make of what Helm renders and of what the o
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -22,11 +21,11 @@ from poolsmith.policies.admission.pods import as_admitted_pod
 from poolsmith.sources.pod_template import pod_template_of
 from property.unlike_pools import fleets
 from support.one_privilege_more import NO_TOKEN, changes, names
+from support.share import DEEP, share
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "platform/admission/privilege-grants.yaml"
 HELD = [path.parents[2] for path in sorted((ROOT / "output/clusters").glob(f"*/{FILE}"))]
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 EACH = 1 if DEEP else 17
 """Every how many-th change of a pod is tried; pods begin at different ones."""
 OF_THE_API = ("rbac",)
@@ -87,7 +86,7 @@ def judged(cluster, pods, each=EACH):
     return counts, wrong
 
 
-@pytest.mark.parametrize("folder", HELD, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", share(HELD, 5, lambda folder: folder.name))
 def test_predicted_pods_are_made_and_none_with_one_privilege_more(guarded, folder):
     cluster = guarded(folder)
     asked = workloads(folder)
@@ -100,7 +99,7 @@ def test_predicted_pods_are_made_and_none_with_one_privilege_more(guarded, folde
 
 
 @pytest.mark.tool("helm")
-@pytest.mark.parametrize("folder", HELD, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", share(HELD, 5, lambda folder: folder.name))
 def test_what_helm_renders_is_made_and_no_pod_of_it_with_one_privilege_more(guarded, chart_objects, folder):
     cluster = guarded(folder)
     rendered = chart_objects(folder)
@@ -159,7 +158,7 @@ def test_warnings_and_the_audit_log_name_the_missing_grant(guarded, tmp_path):
 
 
 @pytest.mark.tool("helm")
-@pytest.mark.parametrize("release", fleets.RELEASES)
+@pytest.mark.parametrize("release", share(fleets.RELEASES, 2))
 def test_pods_of_random_clusters_are_taken_with_the_grants_that_poolsmith_writes(
     control_plane, checkouts, tmp_path, release
 ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,8 +14,9 @@ from control_plane.delivered import apply_twice, remove, steps
 from poolsmith.app.generate import generate
 from property.unlike_pools import any_values, fleets
 from support.control_plane import Scenario
+from support.share import DEEP, share
 
-CLUSTERS_OF_A_RELEASE = 40 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 7
+CLUSTERS_OF_A_RELEASE = 40 if DEEP else 7
 SEED = 20261122
 
 
@@ -80,7 +80,7 @@ def applied(server: Scenario, folders: list[Path]) -> tuple[list[str], ...]:
 
 
 @pytest.mark.tool("kustomize")
-@pytest.mark.parametrize("release", fleets.RELEASES)
+@pytest.mark.parametrize("release", share(fleets.RELEASES, 2))
 @pytest.mark.parametrize(
     ("projects", "wanted"),
     [(fleets.projects, CLUSTERS_OF_A_RELEASE), (any_values.projects, CLUSTERS_OF_A_RELEASE // 2)],

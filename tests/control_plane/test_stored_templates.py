@@ -17,6 +17,7 @@ from poolsmith.changes.rolled_workload import rolled_workloads
 from poolsmith.changes.stored_template import stored_template
 from poolsmith.changes.template_changes import template_changes
 from property.test_unlike_pools import on_disk
+from support.share import DEEP
 
 CONTAINER = {"name": "c", "image": "registry.example.com/i:1"}
 
@@ -263,7 +264,7 @@ def test_the_stored_form_of_each_workload_of_the_sample_is_the_servers(asked):
 def test_the_server_sees_the_changes_of_random_edits(asked, tmp_path):
     project = open_project(REPOSITORY)
     seen = set()
-    for number in range(120):
+    for number in range(120 if DEEP else 40):
         cluster = CLUSTERS[number % len(CLUSTERS)]
         before = rolled_workloads(seen_cluster(project, cluster), {})
         with on_disk(edited(FILES, cluster, number * 40)[0]) as folder:

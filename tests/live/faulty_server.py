@@ -38,6 +38,7 @@ def door(client: ApiClient, fault: Fault, folder: Path):
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # an answer is two small writes
 
         def handle_one_request(self) -> None:
             try:

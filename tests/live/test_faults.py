@@ -16,8 +16,9 @@ PODS_PATH = "/api/v1/namespaces/gpu-operator/pods"
 
 
 @pytest.fixture
-def through(prod, tmp_path):
-    """What is read through a door with a fault, and the door."""
+def through(prod, tmp_path, monkeypatch):
+    """What is read through a door with a fault, and the door; who waits for a server to recover waits a moment here."""
+    monkeypatch.setattr("poolsmith.live.api_server._FIRST_WAIT", 0.01)
 
     def read_with(fault, *, seconds=5.0):
         with door(prod.client, fault, tmp_path) as (opened, kubeconfig):

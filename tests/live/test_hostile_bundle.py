@@ -16,11 +16,12 @@ from poolsmith.verify.fields import differences
 from poolsmith.verify.judge import judge_live
 from poolsmith.verify.view import LiveView
 from support.live_cluster import nodes_of, view
+from support.share import DEEP
 
 ODD = (None, True, -1, 1.5, "", "x", "\x1b[31m", [], [None], {}, {"name": 1}, [[]], {"": {}}, "9" * 50, ["a", {}])
 KEPT = ("metadata", "name")
 """Without them an item is no object, and the bundle is refused."""
-ROUNDS = 40
+ROUNDS = 40 if DEEP else 12
 CHANGES = 400
 
 

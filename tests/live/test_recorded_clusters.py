@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -23,11 +24,16 @@ LEAST = 5
 DAEMON_SETS = next(item for item in WORKLOADS if item.kind == "DaemonSet")
 
 
+@cache
+def _recorded(name):
+    cluster = view(ROOT, name)
+    return cluster, recorded_snapshot(cluster)
+
+
 @pytest.fixture(params=CLUSTERS)
 def recorded(request):
     """The view of a cluster, and its snapshot."""
-    cluster = view(ROOT, request.param)
-    return cluster, recorded_snapshot(cluster)
+    return _recorded(request.param)
 
 
 def test_each_sample_cluster_with_an_operator_is_recorded():

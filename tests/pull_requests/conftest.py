@@ -1,13 +1,11 @@
 """Repositories with the sample fleet, one for each cut of it; tests take turns with them."""
 
-import os
 import zlib
 
 import pytest
 
 from pull_requests.fleet import Fleet
-
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+from support.share import parameters
 
 
 @pytest.fixture(scope="session")
@@ -33,10 +31,3 @@ def some_of(changes, each):
         taken[kind] = taken.get(kind, 0) + 1
         (rest if taken[kind] > each.get(change.kind, 1) else first).append(change)
     return parameters(first, rest, lambda change: change.name)
-
-
-def parameters(first, rest, name):
-    """All of them in a deep run; else the first ones, and a test that is skipped."""
-    shown = [pytest.param(item, id=name(item)) for item in (*first, *(rest if DEEP else ()))]
-    skipped = pytest.mark.skip(reason="runs with HYPOTHESIS_PROFILE=deep")
-    return shown if DEEP or not rest else [*shown, pytest.param(None, id=f"{len(rest)} more", marks=skipped)]

@@ -7,18 +7,19 @@ ordinary run tries some of every kind alone, and the Helm values of each cluster
 import pytest
 
 from pull_requests.batches import batches, together
-from pull_requests.conftest import parameters, some_of
+from pull_requests.conftest import some_of
 from pull_requests.files_table import file_changes
 from pull_requests.pools_table import pool_changes
 from pull_requests.sources_table import source_changes
 from pull_requests.switches_table import switch_changes
 from pull_requests.texts_table import text_changes
 from pull_requests.values_table import value_changes
+from support.share import parameters
 
 VALUES = [*value_changes(), *text_changes()]
 OTHERS = [*source_changes(), *pool_changes(), *switch_changes(), *file_changes()]
-EACH = {"source": 4, "admission": 4, "grant": 3, "judge": 4, "setting": 4, "switch": 3, "out-of-reach": 2, "edited": 2}
-BATCHES_OF_A_CLUSTER = 2
+EACH = {"source": 3, "admission": 2, "grant": 2, "judge": 3, "setting": 2, "switch": 2, "out-of-reach": 1, "edited": 1}
+BATCHES_OF_A_CLUSTER = 1
 
 
 def _batches():

@@ -1,7 +1,8 @@
 """A real control plane on loopback: etcd, kube-apiserver, and kube-controller-manager where a test asks for it.
 
 One etcd for a test session; each scenario is an API server with an etcd prefix of its own, so that nothing of one is
-seen by another. `make tools` builds the binaries into `.tools`; a variable of the environment names another one:
+seen by another. To start one takes seconds of a processor, so a scenario that has ended leaves its server to the next
+one, whose store is as empty as at first. `make tools` builds the binaries into `.tools`; a variable of the environment names another one:
 POOLSMITH_ETCD, POOLSMITH_KUBE_APISERVER, POOLSMITH_KUBE_CONTROLLER_MANAGER. All of it ends with the session, and where
 Linux can see to it, also if the session is killed.
 """
@@ -27,6 +28,7 @@ from time import monotonic, sleep
 import pytest
 
 from support.api_client import ApiClient
+from support.etcd_store import EmptyStore
 
 KUBERNETES = "1.34.1"
 """The version of kube-apiserver and kube-controller-manager that `.ci/go/kubernetes` pins."""
@@ -114,7 +116,7 @@ class Scenario:
     folder: Path
     port: int
     tokens: dict[str, str]
-    etcd: str
+    give_back: Callable[[Scenario], None]
     _processes: list[Process] = field(default_factory=list)
     _clients: list[ApiClient] = field(default_factory=list)
 
@@ -169,6 +171,18 @@ class Scenario:
         for client in self._clients:
             client.close()
         self._processes.clear()
+        self._clients.clear()
+        self.give_back(self)
+
+
+@dataclass
+class _Server:
+    """An API server, what it runs as, and its store as it was before anybody asked for anything."""
+
+    flags: tuple[str, ...]
+    scenario: Scenario
+    process: Process
+    store: EmptyStore
 
 
 class ControlPlane:
@@ -177,7 +191,8 @@ class ControlPlane:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._apiserver = _needed("kube-apiserver")
-        self._scenarios: list[Scenario] = []
+        self._servers: list[_Server] = []
+        self._idle: list[_Server] = []
         client, peer = (f"http://{LOOPBACK}:{free_port()}" for _ in range(2))
         self.etcd = client
         arguments = [
@@ -197,7 +212,19 @@ class ControlPlane:
 
     def scenario(self, *flags: str) -> Scenario:
         """An API server over an empty store, ready to be asked; `flags` come after ours."""
-        number = len(self._scenarios)
+        for server in self._idle:
+            if server.flags == flags:
+                self._idle.remove(server)
+                if server.store.restore(server.scenario.client()):
+                    return server.scenario
+                server.process.end()
+        return self._started(flags).scenario
+
+    def _give_back(self, scenario: Scenario) -> None:
+        self._idle += [server for server in self._servers if server.scenario is scenario]
+
+    def _started(self, flags: tuple[str, ...]) -> _Server:
+        number = len(self._servers)
         folder = self._folder / f"scenario-{number}"
         folder.mkdir()
         key = folder / "service-accounts.key"
@@ -205,8 +232,7 @@ class ControlPlane:
         tokens = {user: secrets.token_hex(16) for user in _USERS}
         rows = [f'{tokens[user]},{user},{user},"{group}"\n' for user, group in _USERS.items()]
         (folder / "tokens.csv").write_text("".join(rows))
-        scenario = Scenario(folder, free_port(), tokens, self.etcd)
-        self._scenarios.append(scenario)
+        scenario = Scenario(folder, free_port(), tokens, self._give_back)
         arguments = [
             self._apiserver,
             f"--etcd-servers={self.etcd}",
@@ -226,13 +252,16 @@ class ControlPlane:
             "--enable-aggregator-routing=false",
             *flags,
         ]
-        server = scenario.run(arguments, "kube-apiserver")
-        server.await_(lambda: _ready(scenario), "kube-apiserver")
-        return scenario
+        process = Process(arguments, folder / "kube-apiserver.log")
+        process.await_(lambda: _ready(scenario), "kube-apiserver")
+        store = EmptyStore(self.etcd, f"/scenario-{number}/")
+        self._servers.append(_Server(flags, scenario, process, store))
+        return self._servers[-1]
 
     def end(self) -> None:
-        for scenario in self._scenarios:
-            scenario.end()
+        for server in self._servers:
+            server.scenario.end()
+            server.process.end()
         self._etcd.end()
 
 

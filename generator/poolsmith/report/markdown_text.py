@@ -27,7 +27,7 @@ _BACKTICKS = re.compile("`+")
 
 def prose(text: str, limit: int) -> str:
     """Text of one line, with names in backticks, of at most `limit` characters before anything is escaped."""
-    shown = cut(printable(masked(text)), limit)
+    shown = cut(printable(masked(text)[: limit + 1]), limit)  # no letter gets shorter when it is made printable
     if shown.count("`") % 2 and shown.endswith("…"):
         shown += "`"  # the cut went through a name
     pieces = list(_pieces(shown))
@@ -38,7 +38,9 @@ def prose(text: str, limit: int) -> str:
 
 def code(text: str, limit: int) -> str:
     """Text of users as one code span; empty for none."""
-    shown = cut_inside(printable(masked(text)), limit)
+    known = masked(text)
+    ends = known if len(known) <= 2 * limit else known[:limit] + known[-limit:]
+    shown = cut_inside(printable(ends), limit)
     return _span(shown) if shown.strip() else ""
 
 
