@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.operator_behaviour import behaviour_at
 from poolsmith.changes.driver_pods import OBJECT
-from poolsmith.operands.driver_digest import DRIVER_DIGEST
+from poolsmith.operands.kube import DRIVER_DIGEST
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, pod_template_of
 

@@ -17,7 +17,7 @@ from poolsmith.report.formats import CHECK, format_check
 
 @click.group("report")
 def command() -> None:
-    """Work on reports of earlier runs."""
+    """Put reports of shards together."""
 
 
 @command.command("merge")

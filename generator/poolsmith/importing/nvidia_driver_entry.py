@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import PoolsmithError
 from poolsmith.importing.operand_entry import operand_entry
-from poolsmith.operands.driver_digest import DRIVER_DIGEST
+from poolsmith.operands.kube import DRIVER_DIGEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

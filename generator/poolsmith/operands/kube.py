@@ -18,6 +18,13 @@ SAFE_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """Of generated names: no vowels, and no digits like letters, so that they form no words."""
 
 
+DRIVER_DIGEST = "DRIVER_CONFIG_DIGEST"
+"""A variable that the operator sets: a hash of structures of its program, so that it is predicted without a value.
+
+Source: NVIDIA/gpu-operator, controllers/object_controls.go.
+"""
+
+
 class OperatorError(Exception):
     """What the operator itself would report as an error of a custom resource, in its own words."""
 

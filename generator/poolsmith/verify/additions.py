@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.filled_in import ANY_ITEM, filled_in
 from poolsmith.live.resources import CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
-from poolsmith.operands.driver_digest import DRIVER_DIGEST
+from poolsmith.operands.kube import DRIVER_DIGEST
 from poolsmith.policies.admission.defaulting import EMPTY_OBJECTS, defaulted_paths
 from poolsmith.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
 from poolsmith.sources.pod_template import mapping

@@ -18,9 +18,9 @@ from poolsmith.operands.daemon_sets.host_system import (
     subscriptions,
     told,
 )
-from poolsmith.operands.driver_digest import DRIVER_DIGEST
 from poolsmith.operands.image_path import image_path
 from poolsmith.operands.kube import (
+    DRIVER_DIGEST,
     Container,
     NotModelled,
     OperatorError,

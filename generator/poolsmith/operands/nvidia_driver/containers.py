@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.operands.driver_digest import DRIVER_DIGEST
-from poolsmith.operands.kube import containers_of, find, init_containers_of, must_find, remove
+from poolsmith.operands.kube import DRIVER_DIGEST, containers_of, find, init_containers_of, must_find, remove
 from poolsmith.operands.nvidia_driver.names import plain
 from poolsmith.operands.requirements import canonical
 
