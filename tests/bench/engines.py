@@ -1,4 +1,5 @@
-"""One fleet by each who can work on it: processes of this machine, and Dask clusters of processes; the same bytes of all.
+"""One fleet by each who can work on it: processes of this machine, Dask clusters of processes, shards of a CI matrix; the
+same bytes of all.
 
 A machine with fewer processors than workers says nothing of speed, only that the result is the same.
 """
@@ -14,7 +15,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from fleet import write_fleet
 from measuring import POOLSMITH
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 PROCESSES = (1, 2)
 WORKERS = (1, 2, 4)
+SHARDS = 8
 _BETWEEN_LOOKS = 0.05
 
 
@@ -66,6 +68,21 @@ def _all(folder: Path) -> Iterator[tuple[str, Found]]:
             numbers = tuple(worker.pid for worker in cluster.workers)
             found = _generate(folder, ("--scheduler", cluster.address), numbers)
         yield f"Dask, {count} worker{'s' if count > 1 else ''}", found
+    yield f"{SHARDS} shards, merge", _by_shards(folder)
+
+
+def _by_shards(folder: Path) -> Found:
+    """One after the other, as if each had a machine: the seconds are those of the longest one and of the merge."""
+    shutil.rmtree(folder / "output", ignore_errors=True)
+    parts, found = [], []
+    for number in range(1, SHARDS + 1):
+        parts.append(folder.parent / f"shard-{number}.json")
+        flags = ("generate", "--no-cache", "--jobs", "1", "--shard", f"{number}/{SHARDS}", "--format", "json")
+        with parts[-1].open("wb") as report:
+            found.append(_watched(folder, flags, (), report))
+    seconds, memory, _ = _watched(folder, ("report", "merge", "--write", *map(str, parts)), (), subprocess.DEVNULL)
+    longest = max(one[0] for one in found)
+    return Found(longest + seconds, memory, max(one[1] for one in found), _digest(folder / "output"))
 
 
 @contextmanager
@@ -81,8 +98,16 @@ def _dask(folder: Path, workers: int) -> Iterator[DaskCluster]:
 
 def _generate(folder: Path, flags: tuple[str, ...], others: tuple[int, ...]) -> Found:
     shutil.rmtree(folder / "output", ignore_errors=True)
+    seconds, coordinator, worker = _watched(folder, ("generate", "--no-cache", *flags), others, subprocess.DEVNULL)
+    return Found(seconds, coordinator, worker, _digest(folder / "output"))
+
+
+def _watched(
+    folder: Path, line: tuple[str, ...], others: tuple[int, ...], out: IO[bytes] | int
+) -> tuple[float, float, float]:
+    """Seconds, and the largest resident sets in MiB: of the process itself, and of its children and the others."""
     start = time.perf_counter()
-    process = subprocess.Popen((*POOLSMITH, "generate", "--no-cache", *flags), cwd=folder, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen((*POOLSMITH, *line), cwd=folder, stdout=out)
     coordinator = worker = 0.0
     while not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
         coordinator = max(coordinator, _peak(process.pid))
@@ -91,8 +116,8 @@ def _generate(folder: Path, flags: tuple[str, ...], others: tuple[int, ...]) -> 
     process.wait()
     seconds = time.perf_counter() - start
     if process.returncode:
-        sys.exit(f"generate {' '.join(flags)} ended with {process.returncode}")
-    return Found(seconds, coordinator, worker, _digest(folder / "output"))
+        sys.exit(f"{' '.join(line)} ended with {process.returncode}")
+    return seconds, coordinator, worker
 
 
 def _children(number: int) -> tuple[int, ...]:
