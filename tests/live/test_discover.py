@@ -410,7 +410,9 @@ def test_nonsense_is_no_traceback_and_steers_no_terminal(run_cli, project, bundl
 def test_a_thousand_nodes_are_grouped_in_a_moment():
     nodes = tuple(node(f"n{number}", labels={"example.com/pool": f"p{number % 7}"}) for number in range(2_000))
     listed = Listed(NODES, State.READ, nodes)
-    found = gpu_nodes(Snapshot(context="", server="v1.33.0", taken="", lists=(listed,)), read_node_marks())
+    found = gpu_nodes(
+        Snapshot(context="", server="v1.33.0", taken="", lists=(listed,)), read_node_marks(), Catalog().gpus
+    )
     key, _ = pool_label(found, None, (), read_node_marks())
 
     assert key == "example.com/pool"

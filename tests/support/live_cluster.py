@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.app.live.source import Source, snapshot_of
 from poolsmith.app.live.verify import view_of
 from poolsmith.catalog.node_labels import KERNEL, OS_VERSION
-from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE
+from poolsmith.discover.stack import EVERYWHERE
 from poolsmith.live.reading import Reading
-from poolsmith.live.resources import NODES, Resource
+from poolsmith.live.resources import CONFIG_MAPS, NODES, Resource
 from poolsmith.live.snapshot import Listed, Snapshot, State
 from poolsmith.live.stored import from_text
 from poolsmith.profiles.node_pool import KATA_WORKLOADS

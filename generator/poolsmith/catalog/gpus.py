@@ -59,6 +59,8 @@ class Gpus:
     entries: tuple[GpuEntry, ...]
     architectures: dict[str, Architecture]
     by_name: dict[str, GpuEntry]
+    by_resource: dict[str, str]
+    """Products by the extended resources that the passthrough plugins advertise them as."""
     source: str
 
     def find(self, product: str) -> GpuEntry | None:
@@ -110,7 +112,8 @@ def gpus_from(data: dict[str, Any]) -> Gpus:
         by_name[_normal(entry.product)] = entry
     for label, product in data.get("productLabels", {}).items():
         by_name[_normal(label)] = by_name[_normal(product)]
-    return Gpus(entries, architectures, by_name, data["gpuSource"])
+    by_resource = {device.resource: entry.product for entry in entries for device in entry.devices if device.resource}
+    return Gpus(entries, architectures, by_name, by_resource, data["gpuSource"])
 
 
 def _entry(entry: dict[str, Any]) -> GpuEntry:

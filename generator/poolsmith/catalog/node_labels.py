@@ -23,6 +23,19 @@ CC_MODES: Final = ("on", "off", "ppcie", "devtools")
 """Of any release: NVIDIA/cloud-native-docs, pages configure-cc-mode and confidential-containers-deploy."""
 DRIVER_OWNER: Final = "nvidia.com/gpu-operator.driver.owner"
 
+GPU_PRODUCT: Final = "nvidia.com/gpu.product"
+GPU_COUNT: Final = "nvidia.com/gpu.count"
+DRIVER_VERSION: Final = "nvidia.com/cuda.driver-version.full"
+DRIVER_VERSION_PARTS: Final = tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev"))
+"""What GPU feature discovery says; the parts are those of older ones. Source: NVIDIA/k8s-device-plugin."""
+SHARED: Final = "-SHARED"
+OF_A_SLICE: Final = "-MIG-"
+"""What it appends to a product that is shared, and puts before the slice."""
+UPGRADE_STATE: Final = "nvidia.com/gpu-driver-upgrade-state"
+UPGRADE_SETTLED: Final = ("", "upgrade-done", "upgrade-failed")
+"""States of a node whose driver nobody upgrades. Source: NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go."""
+UPGRADE_SKIP: Final = "nvidia.com/gpu-driver-upgrade.skip"
+
 DEPLOY: Final = "nvidia.com/gpu.deploy."
 """Before the name of an operand: whether it runs on the node."""
 DEPLOY_OPERANDS: Final = DEPLOY + "operands"
@@ -45,3 +58,14 @@ OS_TREE: Final = FEATURE + "system-os_release.OSTREE_VERSION"
 def matches(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
     """Whether a node with these labels is one that a nodeSelector selects."""
     return all(labels.get(key) == value for key, value in selector.items())
+
+
+def driver_version(labels: Mapping[str, str]) -> str:
+    """As GPU feature discovery tells it; empty where it does not run."""
+    return labels.get(DRIVER_VERSION) or ".".join(labels[key] for key in DRIVER_VERSION_PARTS if key in labels)
+
+
+def product_of(labels: Mapping[str, str]) -> tuple[str, str]:
+    """The model of a node's GPUs, and the slices that stand in the place of whole ones: empty for what nobody says."""
+    whole, _, part = labels.get(GPU_PRODUCT, "").removesuffix(SHARED).partition(OF_A_SLICE)
+    return whole, part

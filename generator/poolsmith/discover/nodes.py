@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,11 @@ from poolsmith.catalog.node_labels import (
     CC_MODE,
     DEPLOY_DRIVER,
     DEVICE_PLUGIN_CONFIG,
+    DRIVER_VERSION,
     FEATURE,
+    GPU_COUNT,
     GPU_PRESENT,
+    GPU_PRODUCT,
     KERNEL,
     MIG_CONFIG,
     OS_ID,
@@ -19,6 +23,8 @@ from poolsmith.catalog.node_labels import (
     PCI_MELLANOX,
     VGPU_CONFIG,
     WORKLOAD,
+    driver_version,
+    product_of,
 )
 from poolsmith.live.resources import NODES
 from poolsmith.operands.node_labels import has_gpu
@@ -28,12 +34,10 @@ from poolsmith.sources.pod_template import mapping, mappings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from poolsmith.catalog.gpus import Gpus
     from poolsmith.catalog.node_marks import NodeMarks
     from poolsmith.live.snapshot import Snapshot
 
-PRODUCT, COUNT = "nvidia.com/gpu.product", "nvidia.com/gpu.count"
-DRIVER = "nvidia.com/cuda.driver-version.full"
-OLD_DRIVER = tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev"))
 KATA = "katacontainers.io/kata-runtime"
 TEES = (
     ("snp", "amd.feature.node.kubernetes.io/snp"),
@@ -45,7 +49,11 @@ TEES = (
 _OF_GPU = "nvidia.com/"
 _LONGEST = 253
 """No label, taint or version of Kubernetes is longer."""
-_SHARED, _OF_A_SLICE = "-SHARED", "-MIG-"
+_GPU_RESOURCES = re.compile(
+    r"nvidia\.com/(?:gpu(?:\.shared)?|mig-[\w.-]+|pgpu|cc_gpu|NVIDIA_[A-Za-z0-9]{1,20}-\d{1,3}[QCAB])"
+)
+"""Whole and shared GPUs, slices, the aliases of the plugins for machines, types of vGPUs. Source:
+NVIDIA/k8s-device-plugin; NVIDIA/kubevirt-gpu-device-plugin; kubevirt.io user guide, mediated devices."""
 
 
 @record(kw_only=False)
@@ -90,15 +98,22 @@ class NodeGroup:
         return all(node.labels.get(label) == "true" for node in self.nodes)
 
 
-def gpu_nodes(snapshot: Snapshot, marks: NodeMarks) -> tuple[GpuNode, ...]:
+def carries_gpu(labels: Mapping[str, str], capacity: Mapping[str, str], gpus: Gpus) -> bool:
+    """Whether a node has a GPU: as feature discovery and the operator label it, or as a plugin advertises it."""
+    if has_gpu(labels) or labels.get(GPU_PRESENT) == "true" or GPU_PRODUCT in labels:
+        return True
+    offered = [key for key, value in capacity.items() if value not in ("", "0")]
+    return any(_GPU_RESOURCES.fullmatch(key) or key in gpus.by_resource for key in offered)
+
+
+def gpu_nodes(snapshot: Snapshot, marks: NodeMarks, gpus: Gpus) -> tuple[GpuNode, ...]:
     """Those that have a GPU, by name."""
     found = []
     for body in snapshot.items(NODES):
         labels = _texts(mapping(body["metadata"].get("labels")))
         status = mapping(body.get("status"))
         capacity = _texts(mapping(status.get("capacity")))
-        has_resource = any(key.startswith(_OF_GPU) and value != "0" for key, value in capacity.items())
-        if not (has_resource or has_gpu(labels) or labels.get(GPU_PRESENT) == "true" or PRODUCT in labels):
+        if not carries_gpu(labels, capacity, gpus):
             continue
         node = GpuNode(str(body["metadata"]["name"]), labels, tuple(_taints(body, marks)), capacity)
         _say(node, _texts(mapping(status.get("nodeInfo"))), marks)
@@ -143,11 +158,11 @@ def _say(node: GpuNode, info: Mapping[str, str], marks: NodeMarks) -> None:
     put("kubelet", info.get("kubeletVersion"), "nodeInfo.kubeletVersion")
     distribution = marks.distribution(labels, info.get("kubeletVersion", ""), info.get("osImage", ""))
     put("distribution", distribution, "nodeInfo.kubeletVersion, nodeInfo.osImage and labels")
-    whole, _, part = labels.get(PRODUCT, "").removesuffix(_SHARED).partition(_OF_A_SLICE)
-    put("product", whole, f"label {PRODUCT}")
+    whole, part = product_of(labels)
+    put("product", whole, f"label {GPU_PRODUCT}")
     if not part:
-        put("count", labels.get(COUNT), f"label {COUNT}")
-    put("driver", labels.get(DRIVER) or ".".join(labels[key] for key in OLD_DRIVER if key in labels), f"label {DRIVER}")
+        put("count", labels.get(GPU_COUNT), f"label {GPU_COUNT}")
+    put("driver", driver_version(labels), f"label {DRIVER_VERSION}")
     for tee, key in TEES:
         if labels.get(key) == "true":
             put("tee", tee, f"label {key}")
@@ -163,7 +178,7 @@ def _say(node: GpuNode, info: Mapping[str, str], marks: NodeMarks) -> None:
     ):
         put(what, labels.get(key), f"label {key}")
     if part:  # one size of slices, which take the place of whole GPUs
-        put("mig", f"all-{part}", f"label {PRODUCT}")
+        put("mig", f"all-{part}", f"label {GPU_PRODUCT}")
 
 
 def pool_label(

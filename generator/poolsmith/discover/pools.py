@@ -175,10 +175,9 @@ def _is_of_many_nodes(product: str, gpus: Gpus) -> bool:
 
 def _passed_through(node: GpuNode, gpus: Gpus) -> tuple[str, str, str] | None:
     """Product, resource and number of the one resource that names a model."""
-    by_resource = {device.resource: entry.product for entry in gpus.entries for device in entry.devices}
     for key, value in sorted(node.capacity.items()):
-        if key in by_resource and _number(value) and key.partition("/")[2] not in _ALIASES:
-            return by_resource[key], key, value
+        if key in gpus.by_resource and _number(value) and key.partition("/")[2] not in _ALIASES:
+            return gpus.by_resource[key], key, value
         if (found := _VGPU.fullmatch(key)) and (entry := gpus.find(found[1])) is not None:
             return entry.product, key, ""
     return None

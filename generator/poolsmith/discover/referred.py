@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.discover.pools import Beside
-from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE
-from poolsmith.live.resources import CC_RUNTIMES
+from poolsmith.live.resources import CC_RUNTIMES, CONFIG_MAPS, DAEMON_SETS, DEPLOYMENTS
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping, mappings, word
 from poolsmith.sources.yaml_reader import read_documents
@@ -42,7 +41,7 @@ def referred(snapshot: Snapshot, stack: Stack, layouts: frozenset[str]) -> Besid
         has_kata=bool(snapshot.items(CC_RUNTIMES))
         or any(
             str(body["metadata"]["name"]).startswith(_KATA)
-            for resource in EVERYWHERE[1:3]
+            for resource in (DAEMON_SETS, DEPLOYMENTS)
             for body in snapshot.items(resource)
         ),
         has_domains=value_at(spec, ("draDriver", "computeDomains", "enabled")) is True,
@@ -51,7 +50,7 @@ def referred(snapshot: Snapshot, stack: Stack, layouts: frozenset[str]) -> Besid
 
 def _hand_installed(snapshot: Snapshot, maps: dict[str, KubernetesObject]) -> str | None:
     """What the DaemonSet of the device plugin's own chart mounts."""
-    for body in snapshot.items(EVERYWHERE[1]):
+    for body in snapshot.items(DAEMON_SETS):
         if "device-plugin" in str(body["metadata"]["name"]):
             volumes = value_at(body, ("spec", "template", "spec", "volumes"))
             for volume in mappings(volumes):

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.live.resources import (
     CC_RUNTIMES,
     CLUSTER_POLICIES,
+    DAEMON_SETS,
+    DEPLOYMENTS,
     DRIVERS,
     GPU_CLUSTERS,
     NODES,
     RUNTIME_CLASSES,
-    WORKLOADS,
     Resource,
 )
 from poolsmith.record import record
@@ -29,10 +30,10 @@ KUSTOMIZATIONS = Resource("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
 SOURCES = tuple(
     Resource("source.toolkit.fluxcd.io/v1", kind) for kind in ("GitRepository", "HelmRepository", "OCIRepository")
 )
-CONFIG_MAPS = Resource("v1", "ConfigMap")
 EVERYWHERE = (
     NODES,
-    *(item for item in WORKLOADS if item.kind in ("DaemonSet", "Deployment")),
+    DAEMON_SETS,
+    DEPLOYMENTS,
     RUNTIME_CLASSES,
     CLUSTER_POLICIES,
     DRIVERS,
@@ -106,7 +107,7 @@ def find_stack(snapshot: Snapshot) -> Stack | None:
 
 def _charts(snapshot: Snapshot) -> Iterator[tuple[KubernetesObject, str, str]]:
     """Workloads with the chart that they come from and its version."""
-    for resource in EVERYWHERE[1:3]:
+    for resource in (DAEMON_SETS, DEPLOYMENTS):
         for body in snapshot.items(resource):
             text = _labels(body).get(_CHART, "")
             for name in (OPERATOR, PLUGIN, EXPORTER, _NFD):
@@ -116,10 +117,10 @@ def _charts(snapshot: Snapshot) -> Iterator[tuple[KubernetesObject, str, str]]:
 
 def _plain_plugin(snapshot: Snapshot) -> tuple[KubernetesObject, str, str] | None:
     """A device plugin from a manifest, without a chart."""
-    for body in snapshot.items(EVERYWHERE[1]):
+    for body in snapshot.items(DAEMON_SETS):
         for image in _images(body):
             path, _, tag = image.rpartition(":")
-            if path.endswith(("/k8s-device-plugin", "/nvidia/k8s-device-plugin")) and tag[:1] == "v":
+            if path.endswith("/k8s-device-plugin") and tag[:1] == "v":
                 return body, PLUGIN, tag.removeprefix("v").partition("-")[0]
     return None
 

@@ -44,6 +44,8 @@ DEFINITIONS = Resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 SERVICES = Resource("v1", "Service")
 ENDPOINT_SLICES = Resource("discovery.k8s.io/v1", "EndpointSlice")
 ACCOUNTS = Resource("v1", "ServiceAccount")
+CONFIG_MAPS = Resource("v1", "ConfigMap")
+ROLE_BINDINGS = Resource("rbac.authorization.k8s.io/v1", "RoleBinding")
 CLUSTER_ROLES = Resource("rbac.authorization.k8s.io/v1", "ClusterRole")
 CLUSTER_ROLE_BINDINGS = Resource("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
 WEBHOOKS = (
@@ -52,9 +54,13 @@ WEBHOOKS = (
 )
 SECRETS = Resource("v1", "Secret")
 """Never read, but for Helm's own records where somebody asks for them."""
+DAEMON_SETS = Resource("apps/v1", "DaemonSet")
+DEPLOYMENTS = Resource("apps/v1", "Deployment")
+REPLICA_SETS = Resource("apps/v1", "ReplicaSet")
+"""Who really owns the pods of a Deployment."""
 WORKLOADS = (
-    Resource("apps/v1", "DaemonSet"),
-    Resource("apps/v1", "Deployment"),
+    DAEMON_SETS,
+    DEPLOYMENTS,
     Resource("apps/v1", "StatefulSet"),
     Resource("batch/v1", "CronJob"),
     Resource("batch/v1", "Job"),
@@ -70,10 +76,12 @@ CC_RUNTIMES = Resource("confidentialcontainers.org/v1beta1", "CcRuntime")
 OF_NAMESPACES = frozenset(
     (
         *WORKLOADS,
+        REPLICA_SETS,
         PODS,
         *(SERVICES, ENDPOINT_SLICES, ACCOUNTS),
-        Resource("v1", "ConfigMap"),
-        *(Resource("rbac.authorization.k8s.io/v1", kind) for kind in ("Role", "RoleBinding")),
+        CONFIG_MAPS,
+        ROLE_BINDINGS,
+        Resource("rbac.authorization.k8s.io/v1", "Role"),
         Resource("resource.k8s.io/v1", "ResourceClaimTemplate"),
         Resource("resource.k8s.io/v1beta2", "ResourceClaimTemplate"),
         Resource("resource.k8s.io/v1beta1", "ResourceClaimTemplate"),

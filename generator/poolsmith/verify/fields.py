@@ -17,6 +17,15 @@ _KEYS = ("name", "mountPath", "containerPort", "port", "key", "ip", "kind", "typ
 """By which of its fields an item of a list is the same as another one; the first that all items have, each once."""
 _OPEN_LISTS = ("/metadata/", "/imagePullSecrets", "/secrets")
 """Lists that others add to."""
+_ORDERED_LISTS = ("/initContainers",)
+"""Whose items have a name, and begin one after the other."""
+_FALSE_IS_NOTHING = frozenset(
+    (
+        *("hostIPC", "hostNetwork", "hostPID", "paused", "publishNotReadyAddresses", "readOnly"),
+        *("stdin", "stdinOnce", "suspend", "tty"),
+    )
+)
+"""Fields of built-in kinds that are no pointers in the API: `false` is not stored. Source: k8s.io/api at v0.34.1."""
 _QUANTITIES = re.compile(r"/(limits|requests|capacity|hard|podFixed)/|/(sizeLimit|divisor)$")
 _OF_SERVER = frozenset(("/apiVersion", "/kind", "/status", "/metadata/name", "/metadata/ownerReferences"))
 """What the server fills in, or what the object was found by; an owner is named by a uid that only it knows."""
@@ -45,7 +54,7 @@ class Difference:
 def differences(given: Any, held: Any, pointer: str = "") -> Iterator[Difference]:
     """Every field that was given and is held otherwise, and what was added to lists that are given whole."""
     if isinstance(given, dict):
-        if is_nothing(given) and is_nothing(held):
+        if is_nothing(given, pointer) and is_nothing(held, pointer):
             return
         if not isinstance(held, dict):
             yield Difference(pointer, given, None if held is _ABSENT else held)
@@ -80,6 +89,11 @@ def _of_lists(given: list[Any], held: Any, pointer: str) -> Iterator[Difference]
             yield Difference(f"{pointer}/{index}", one, None)
     for index, one, other in paired(given, items):
         yield from differences(one, other, f"{pointer}/{index}")
+    if pointer.endswith(_ORDERED_LISTS):
+        both = there & {item[key] for item in given}
+        ours_in_order, theirs_in_order = ([item[key] for item in one if item[key] in both] for one in (given, items))
+        if ours_in_order != theirs_in_order:
+            yield Difference(pointer, ours_in_order, theirs_in_order)
     theirs = {item[key]: item for item in items}
     ours = {item[key] for item in given}
     for value, item in theirs.items():
@@ -110,9 +124,12 @@ def _key_of(given: list[Any], held: list[Any]) -> str | None:
     return None
 
 
-def is_nothing(value: Any) -> bool:
-    """What the server does not keep: it stores no empty fields."""
-    return value is _ABSENT or value is None or value is False or value in ("", 0, [], {})
+def is_nothing(value: Any, pointer: str) -> bool:
+    """What the server does not keep: it stores no empty fields, and no `false` where that is what a field is for it
+    without a value. At other places `false` says something."""
+    if value is False:
+        return pointer.rpartition("/")[2] in _FALSE_IS_NOTHING
+    return value is _ABSENT or value is None or value in ("", 0, [], {})
 
 
 def _is_same(given: Any, held: Any, pointer: str) -> bool:
@@ -120,7 +137,7 @@ def _is_same(given: Any, held: Any, pointer: str) -> bool:
         return True
     if given is held or (type(given) is type(held) and given == held):
         return True
-    if is_nothing(given) and is_nothing(held):
+    if is_nothing(given, pointer) and is_nothing(held, pointer):
         return True
     if isinstance(given, str) and isinstance(held, str) and given.startswith("<"):
         told = _TEXT.fullmatch(given)

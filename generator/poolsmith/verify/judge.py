@@ -12,8 +12,10 @@ from poolsmith.verify.left_overs import judge_left_overs
 from poolsmith.verify.nodes import judge_nodes
 from poolsmith.verify.objects import judge_objects
 from poolsmith.verify.quoting import harmless
+from poolsmith.verify.rights import judge_rights
 from poolsmith.verify.rollout import judge_rollout
 from poolsmith.verify.skew import judge_skew
+from poolsmith.verify.states import judge_states
 from poolsmith.verify.webhooks import judge_webhooks
 from poolsmith.verify.workloads import judge_workloads
 
@@ -28,6 +30,8 @@ def judge_live(view: LiveView) -> Outcome:
         *judge_workloads(view),
         *judge_nodes(view),
         *judge_rollout(view),
+        *judge_states(view),
+        *judge_rights(view),
         *judge_left_overs(view),
         *judge_webhooks(view),
         *judge_skew(view),

@@ -35,13 +35,14 @@ _WHO = {
 def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
     """Where another release of the operator runs, one finding stands for all objects that follow from it."""
     release = other_release(view)
+    committed = view.cluster.plan.cluster.spec.stack.release
     by_release = 0
     for item in view.cluster.expected:
         if item.passing:
             continue
         found = view.find(item)
         problems = [_missing(view, item)] if not found and view.knows(item) else []
-        differing = ((body, (*differences(item.body, body), *additions(view, item, body))) for body in found)
+        differing = ((body, (*differences(item.body, body), *additions(item, body, committed))) for body in found)
         problems += [_differs(view, item, body, told) for body, told in differing if told]
         if problems and release and follows_release(item):
             by_release += 1

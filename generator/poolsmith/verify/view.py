@@ -21,6 +21,8 @@ from poolsmith.live.resources import (
     NODES,
     PODS,
     POLICIES,
+    REPLICA_SETS,
+    ROLE_BINDINGS,
     RUNTIME_CLASSES,
     SERVICES,
     WEBHOOKS,
@@ -32,7 +34,7 @@ from poolsmith.verify.expected import Bringer, Expected, expected_objects
 from poolsmith.verify.uids import with_uids
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from poolsmith.catalog.gpus import Gpus
     from poolsmith.ledger.prediction import Prediction
@@ -45,6 +47,7 @@ ALWAYS = (
     NODES,
     PODS,
     *WORKLOADS,
+    REPLICA_SETS,
     RUNTIME_CLASSES,
     DEFINITIONS,
     POLICIES,
@@ -59,6 +62,7 @@ ALWAYS = (
     ACCOUNTS,
     CLUSTER_ROLES,
     CLUSTER_ROLE_BINDINGS,
+    ROLE_BINDINGS,
     *WEBHOOKS,
 )
 """What is read of any cluster, whatever is expected there."""
@@ -180,10 +184,15 @@ class LiveView:
         return tuple(body for name, body in sorted(there.items()) if item.is_called(name))
 
     @cached_property
-    def known(self) -> frozenset[tuple[Resource, str, str]]:
-        """Every live object that is expected, by kind, namespace and name."""
-        return frozenset(
-            (item.resource, item.namespace, str(body["metadata"]["name"]))
+    def known_as(self) -> dict[tuple[Resource, str, str], Expected]:
+        """What every live object that is expected is expected to be, by kind, namespace and name."""
+        return {
+            (item.resource, item.namespace, str(body["metadata"]["name"])): item
             for item in self.cluster.expected
             for body in self.find(item)
-        )
+        }
+
+    @property
+    def known(self) -> Collection[tuple[Resource, str, str]]:
+        """Every live object that is expected."""
+        return self.known_as.keys()

@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import Severity, diagnose
 from poolsmith.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, UNPREDICTED_WORKLOAD
-from poolsmith.diagnostics.listing import listed
+from poolsmith.diagnostics.listing import counted, listed
 from poolsmith.ledger.pod_privileges import pod_privileges
-from poolsmith.live.resources import PODS, WORKLOADS
-from poolsmith.sources.pod_template import mapping, mappings, pod_template_of
+from poolsmith.live.resources import PODS, REPLICA_SETS, WORKLOADS
+from poolsmith.sources.pod_template import pod_template_of
 from poolsmith.verify.expected import shown
+from poolsmith.verify.owners import Owners, controller_of
+from poolsmith.verify.pod_likeness import unlike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.live.resources import Resource
+    from poolsmith.live.snapshot import KubernetesObject
+    from poolsmith.verify.expected import Expected
+    from poolsmith.verify.owners import Key
     from poolsmith.verify.view import LiveView
 
 _FEW = 4
@@ -43,55 +48,72 @@ def judge_workloads(view: LiveView) -> Iterator[Diagnostic]:
 
 
 def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
-    owners = {
-        (resource.kind, str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])): body
-        for resource in WORKLOADS
-        for body in view.snapshot.items(resource)
-    }
-    for resource in (*WORKLOADS, PODS):
+    owners = Owners(view.snapshot)
+    bereft: dict[Key, list[str]] = {}
+    gone = {(item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected if not view.find(item)}
+    for resource in (*WORKLOADS, REPLICA_SETS, PODS):
         for body in view.snapshot.items(resource):
-            metadata = body["metadata"]
-            namespace, name = str(metadata.get("namespace") or ""), str(metadata["name"])
-            if namespace not in view.cluster.stack_namespaces or (resource, namespace, name) in view.known:
+            namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+            if namespace not in view.cluster.stack_namespaces:
                 continue
-            owner = _owner(body, namespace, owners)
-            allowed = set() if owner is None else set(_texts(pod_template_of(owner) or {}, set()))
-            held = _texts(pod_template_of(body) or {}, allowed)
-            if owner is None or held:
-                yield _finding(view, resource, namespace, name, held, owner)
+            known = view.known_as.get((resource, namespace, name))
+            if known is not None:
+                yield from _other_than_predicted(view, known, body)
+                continue
+            owner = owners.of(body)
+            if owner is not None:
+                if resource == PODS:  # others may be of an earlier template of their owner, and run nothing
+                    yield from _other_than_its_owner(view, resource, body, owner)
+            elif controller_of(body)[0] in gone:
+                bereft.setdefault(controller_of(body)[0], []).append(name)
+            else:
+                held = _texts(pod_template_of(body) or {}, set())
+                yield _finding(view, resource, body, "is not predicted", held)
+    for (kind, namespace, name), pods in bereft.items():
+        yield _left_alone(view, shown(kind, name, namespace), (kind, namespace, name), pods)
 
 
-def _owner(
-    body: dict[str, Any], namespace: str, owners: dict[tuple[str, str, str], dict[str, Any]]
-) -> dict[str, Any] | None:
-    """The workload on the cluster that makes this pod or job; one that only claims to be made has none.
-
-    What a custom resource is said to own is judged for itself: whoever makes a workload may write an owner.
-    """
-    for reference in mappings(mapping(body["metadata"]).get("ownerReferences")):
-        if reference.get("controller") is not True:
-            continue
-        kind, name = str(reference.get("kind")), str(reference.get("name"))
-        if kind == "ReplicaSet":  # of a Deployment, which is all that its name tells of it
-            kind, name = "Deployment", name.rpartition("-")[0]
-            return owners.get((kind, namespace, name))
-        found = owners.get((kind, namespace, name))
-        if found is not None and found["metadata"].get("uid") == reference.get("uid"):
-            return found
-    return None
+def _other_than_predicted(view: LiveView, item: Expected, body: KubernetesObject) -> Iterator[Diagnostic]:
+    """Of what is known by its name alone: pods that operands and hooks start."""
+    template, live = pod_template_of(item.body), pod_template_of(body)
+    if not item.passing or template is None or live is None:
+        return
+    if why := unlike(template, live):
+        held = _texts(live, set())
+        yield _finding(view, item.resource, body, f"is not what {item.through} starts: {why}", held)
 
 
-def _finding(
-    view: LiveView, resource: Resource, namespace: str, name: str, held: list[str], owner: dict[str, Any] | None
-) -> Diagnostic:
+def _other_than_its_owner(
+    view: LiveView, resource: Resource, body: KubernetesObject, owner: KubernetesObject
+) -> Iterator[Diagnostic]:
+    template, live = pod_template_of(owner) or {}, pod_template_of(body) or {}
+    held = _texts(live, set(_texts(template, set())))
+    called = str(owner["metadata"]["name"])
+    why = unlike(template, live)
+    if not str(body["metadata"]["name"]).startswith(called):
+        why = why or "its name is another one than its owner gives"
+    if held or why:
+        told = f"is not what {owner['kind']} `{called}` says" + (f": {why}" if why else "")
+        yield _finding(view, resource, body, told, held)
+
+
+def _finding(view: LiveView, resource: Resource, body: KubernetesObject, who: str, held: list[str]) -> Diagnostic:
+    namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
     worse = [text for text in held if text.rpartition(": ")[2] not in _HARMLESS]
     holds = f"it holds {listed(worse, _FEW)}" if worse else "it holds no privilege"
-    who = "is not predicted" if owner is None else f"is not what {owner['kind']} `{owner['metadata']['name']}` says"
     message = f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` {who}: {holds}"
     severity = Severity.ERROR if worse else Severity.WARNING
-    place = view.cluster.of_cluster("/spec/stack")
-    subject = view.cluster.subject(resource.kind, name, namespace)
+    place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(resource.kind, name, namespace)
     return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=severity)
+
+
+def _left_alone(view: LiveView, name: str, key: Key, pods: list[str]) -> Diagnostic:
+    """Pods whose workload is missing, which is told for itself: one finding for all of them."""
+    still = f"{counted(len(pods), 'pod')} ({listed(sorted(pods), _FEW)})"
+    message = f"{still} of cluster `{view.cluster.name}` still run, and {name}, which they name as their owner, is gone"
+    kind, namespace, called = key
+    place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(kind, called, namespace)
+    return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=Severity.WARNING)
 
 
 def _texts(template: Any, but: set[str]) -> list[str]:

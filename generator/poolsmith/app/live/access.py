@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.app.facts import with_facts
 from poolsmith.app.live.verify import view_of
 from poolsmith.diagnostics import UsageError
-from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE
+from poolsmith.discover.stack import EVERYWHERE
 from poolsmith.live.access import READER, reading_of_secrets, reading_roles
+from poolsmith.live.resources import CONFIG_MAPS
 from poolsmith.sources.yaml_writer import emit_all
 
 if TYPE_CHECKING:

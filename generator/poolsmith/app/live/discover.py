@@ -14,8 +14,9 @@ from poolsmith.app.takeover.planning import DraftProject, Planner, files_of
 from poolsmith.catalog import Catalog
 from poolsmith.diagnostics import Severity, UsageError
 from poolsmith.diagnostics.listing import listed
-from poolsmith.discover.stack import CONFIG_MAPS, EVERYWHERE, find_stack
+from poolsmith.discover.stack import EVERYWHERE, find_stack
 from poolsmith.live.helm_records import HELM_RECORDS
+from poolsmith.live.resources import CONFIG_MAPS
 from poolsmith.live.stored import to_text
 from poolsmith.report.discovery import DiscoveredField, DiscoveredProfile, Discovery, UnseenField
 from poolsmith.verify.judge import judge_live

@@ -82,7 +82,7 @@ def propose(snapshot: Snapshot, name: str | None, label: str | None, planner: Pl
     """The fewest pools that say what the nodes say. Raises NoInputError where the cluster has no GPU, UsageError where
     nothing tells pools apart or the name is none."""
     marks = read_node_marks()
-    nodes = gpu_nodes(snapshot, marks)
+    nodes = gpu_nodes(snapshot, marks, catalog.gpus)
     if not nodes:
         raise NoInputError(
             "no node of the cluster has a GPU, as far as labels and capacities tell: there is nothing to propose"
