@@ -256,12 +256,12 @@ DRIFTS = (
     Drift(
         "a node is in a pool that nobody knows",
         patched(NODE, label("example.com/gpu-pool", "other")),
-        (("PSM854", "`l40s-crio`", "`example.com/gpu-pool` is `other`"),),
+        (("PSM854", "`l40s-crio`", "`other` as label `example.com/gpu-pool`"),),
     ),
     Drift(
         "a node lost its pool",
         patched(NODE, label("example.com/gpu-pool", None)),
-        (("PSM854", "`l40s-crio`", "it has no label"),),
+        (("PSM854", "`l40s-crio`", "no label"),),
     ),
     Drift(
         "a node lost its taint",
@@ -301,7 +301,7 @@ DRIFTS = (
     Drift(
         "an upgrade failed",
         patched(NODE, label("nvidia.com/gpu-driver-upgrade-state", "upgrade-failed")),
-        (("PSM858", "the driver upgrade failed", "l40s-crio"),),
+        (("PSM858", "the upgrade of the driver failed", "l40s-crio"),),
     ),
     Drift(
         "pods are not ready",

@@ -212,20 +212,35 @@ def pod_of(daemon_set, image, node="l40s-crio"):
     containers = [{**item, "image": image} for item in template["spec"]["containers"]]
     metadata = {"namespace": "gpu-operator", "labels": template["metadata"]["labels"], "ownerReferences": [owner]}
     spec = {**template["spec"], "containers": containers, "nodeName": node}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "old", **metadata}, "spec": spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{owner['name']}-old", **metadata}, "spec": spec}
+
+
+PLUGIN, OLD_PLUGIN = "nvidia-device-plugin-daemonset", "nvcr.io/nvidia/k8s-device-plugin:v0.10.0"
+OLD_DRIVER = "nvcr.io/nvidia/driver:v0.10.0"
+
+
+def daemon_set_of(prod, name):
+    """The device plugin's, or the one of the driver of the pool `l40s-crio`, whose name follows from a uid."""
+    found = prod.client.listed("apps/v1", "DaemonSet", "gpu-operator")
+    selected = {item["metadata"]["name"]: item["spec"]["template"]["spec"].get("nodeSelector", {}) for item in found}
+    names = [key for key, selector in selected.items() if selector.get("example.com/gpu-pool") == "l40s-crio"]
+    wanted = next(key for key in names if "gpu-driver" in key) if name == "driver" else name
+    return prod.client.get("apps/v1", "DaemonSet", wanted, "gpu-operator").body
 
 
 @pytest.mark.parametrize(
-    ("tag", "state", "count"),
+    ("name", "image", "state", "count"),
     [
-        ("nvcr.io/nvidia/k8s-device-plugin:v0.10.0", None, 2),
-        ("nvcr.io/nvidia/k8s-device-plugin:v0.10.0", "pod-restart-required", 0),
-        ("nvcr.io/nvidia/k8s-device-plugin@sha256:" + "0" * 64, None, 0),
+        (PLUGIN, OLD_PLUGIN, None, 2),
+        (PLUGIN, OLD_PLUGIN, "pod-restart-required", 2),  # nothing but drivers waits for the upgrade of a driver
+        (PLUGIN, "nvcr.io/nvidia/k8s-device-plugin@sha256:" + "0" * 64, None, 0),
+        ("driver", OLD_DRIVER, None, 1),
+        ("driver", OLD_DRIVER, "upgrade-done", 1),
+        ("driver", OLD_DRIVER, "pod-restart-required", 0),
     ],
 )
-def test_a_pod_behind_its_daemon_set_is_told_unless_its_node_is_upgraded(prod, tag, state, count):
-    path = "/apis/apps/v1/namespaces/gpu-operator/daemonsets/nvidia-device-plugin-daemonset"
-    acts = [created(f"{NS}/pods", pod_of(prod.client.request("GET", path).body, tag))]
+def test_a_pod_behind_its_daemon_set_is_told_unless_its_driver_is_upgraded(prod, name, image, state, count):
+    acts = [created(f"{NS}/pods", pod_of(daemon_set_of(prod, name), image))]
     acts += [patched(NODE, label("nvidia.com/gpu-driver-upgrade-state", state))] if state else []
     found = after(prod, acts)
 

@@ -160,6 +160,7 @@ def test_in_a_cluster_the_account_of_the_pod_counts(run_cli, monkeypatch, prod, 
         for item in reversed(made):
             metadata = item["metadata"]
             prod.client.delete(item["apiVersion"], item["kind"], metadata["name"], metadata.get("namespace"))
+        prod.client.request("PUT", "/api/v1/namespaces/poolsmith/finalize", {**made[0], "spec": {"finalizers": []}})
 
     summary = result.report["summary"]
     assert (summary["notEvaluated"], summary["errors"]) == (0, 0), result.out

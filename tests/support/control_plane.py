@@ -177,12 +177,22 @@ class Scenario:
 
 @dataclass
 class _Server:
-    """An API server, what it runs as, and its store as it was before anybody asked for anything."""
+    """An API server, what it runs as, and its store and its files as they were before anybody asked for anything."""
 
     flags: tuple[str, ...]
     scenario: Scenario
     process: Process
     store: EmptyStore
+    files: frozenset[Path]
+
+    def restore(self) -> bool:
+        """Whether it is as at first again."""
+        for path in {*self.scenario.folder.iterdir()} - self.files:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        return self.store.restore(self.scenario.client())
 
 
 class ControlPlane:
@@ -215,7 +225,7 @@ class ControlPlane:
         for server in self._idle:
             if server.flags == flags:
                 self._idle.remove(server)
-                if server.store.restore(server.scenario.client()):
+                if server.restore():
                     return server.scenario
                 server.process.end()
         return self._started(flags).scenario
@@ -255,7 +265,7 @@ class ControlPlane:
         process = Process(arguments, folder / "kube-apiserver.log")
         process.await_(lambda: _ready(scenario), "kube-apiserver")
         store = EmptyStore(self.etcd, f"/scenario-{number}/")
-        self._servers.append(_Server(flags, scenario, process, store))
+        self._servers.append(_Server(flags, scenario, process, store, frozenset(folder.iterdir())))
         return self._servers[-1]
 
     def end(self) -> None:
@@ -278,8 +288,8 @@ def _ready(scenario: Scenario) -> bool:
     except OSError:
         return False
     try:
-        namespace = client.get("v1", "Namespace", "default")
-        return client.request("GET", "/readyz").status == 200 and namespace.taken
+        made = (client.get("v1", "Namespace", "default"), client.get("v1", "Service", "kubernetes", "default"))
+        return client.request("GET", "/readyz").status == 200 and all(answer.taken for answer in made)
     except OSError:
         return False
     finally:

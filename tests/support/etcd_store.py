@@ -19,6 +19,38 @@ _MOST_OPERATIONS = 100
 _SECONDS = 20.0
 _DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
 _OF_THE_SERVER = ("leases/", "masterleases/", "apiregistration.k8s.io/", "flowschemas/", "prioritylevelconfigurations/")
+_NAMESPACES = b"namespaces/"
+_NOT_FOUND = 404
+_POLICIES = "validatingadmissionpolic"
+"""As the keys of policies and of their bindings have it."""
+_NAME = "canary"
+_API = "admissionregistration.k8s.io/v1"
+_CANARY: list[dict[str, Any]] = [
+    {
+        "apiVersion": _API,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": _NAME},
+        "spec": {
+            "matchConstraints": {
+                "resourceRules": [
+                    {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+                ]
+            },
+            "validations": [{"expression": f"object.metadata.name != '{_NAME}'"}],
+        },
+    },
+    {
+        "apiVersion": _API,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": _NAME},
+        "spec": {"policyName": _NAME, "validationActions": ["Deny"]},
+    },
+]
+_REFUSED: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": _NAME, "namespace": "default"},
+}
 
 
 class EmptyStore:
@@ -44,11 +76,37 @@ class EmptyStore:
             ]
         )
         try:
-            return _await(lambda: groups.isdisjoint(_served(client)))
+            return (
+                _await(lambda: groups.isdisjoint(_served(client)))
+                and self._has_forgotten_policies(held, client)
+                and self._has_forgotten_namespaces(held, client)
+            )
         except OSError:
             return False
         finally:
             client.close()
+
+    def _has_forgotten_policies(self, held: dict[bytes, str], client: ApiClient) -> bool:
+        """The server compiles admission policies now and then, all of them at once: once a newer one is in force, those
+        before it are no more; and the newer one goes the same way."""
+        if not any(_POLICIES.encode() in key for key in held.keys() - self._first.keys()):
+            return True
+        for item in _CANARY:
+            if not client.create(item).taken:
+                return False
+        if not _await(lambda: not client.create(_REFUSED, dry_run=True).taken):
+            return False
+        held = self._held()
+        self._change([{"requestDeleteRange": {"key": _text(key)}} for key in held if _POLICIES.encode() in key])
+        return _await(lambda: client.create(_REFUSED, dry_run=True).taken)
+
+    def _has_forgotten_namespaces(self, held: dict[bytes, str], client: ApiClient) -> bool:
+        """One that was about to be deleted takes nothing, for as long as the server remembers that."""
+        gone = [key for key in held.keys() - self._first.keys() if key.startswith(self._prefix + _NAMESPACES)]
+        probes = ({**_REFUSED, "metadata": {"name": _NAME, "namespace": _last(key)}} for key in gone)
+        return all(
+            _await(lambda probe=probe: client.create(probe, dry_run=True).status == _NOT_FOUND) for probe in probes
+        )
 
     def _is_definition(self, key: bytes) -> bool:
         return key.startswith(self._prefix + _DEFINITIONS.encode())
@@ -77,9 +135,13 @@ def _text(key: bytes) -> str:
     return base64.b64encode(key).decode()
 
 
+def _last(key: bytes) -> str:
+    return key.decode().rpartition("/")[2]
+
+
 def _group(key: bytes) -> str:
     """Of the name of a definition: `clusterpolicies.nvidia.com`."""
-    return key.decode().rpartition("/")[2].partition(".")[2]
+    return _last(key).partition(".")[2]
 
 
 def _served(client: ApiClient) -> set[str]:

@@ -107,8 +107,14 @@ def gfd_labels(labels: Mapping[str, str], pool: PoolPlan, *, by_hand: bool) -> d
 
 
 def capacity(cluster: ClusterView, pool: PoolPlan) -> dict[str, str]:
-    """What the plugins for machines advertise: models as the PCI database names them, and types of vGPUs."""
+    """What plugins advertise: whole and shared GPUs and slices of each size, models as the PCI database names them, and
+    types of vGPUs.
+
+    Source: NVIDIA/k8s-device-plugin, README.md (names); kubevirt.io user guide.
+    """
     spec = pool.profile.spec
+    if spec.workload == "container" and cluster.plan.cluster.spec.stack.kind != "gpu-cluster":
+        return advertised(pool)
     entry = cluster.gpus.find(spec.gpu.product)
     if spec.workload in KATA_WORKLOADS and pool.smoke is not None:
         return {pool.smoke.resource: str(spec.gpu.count)}
@@ -118,6 +124,23 @@ def capacity(cluster: ClusterView, pool: PoolPlan) -> dict[str, str]:
         types = {name: count for row in spec.gpu.vgpu.devices for name, count in row.vgpu_devices.items()}
         return {f"nvidia.com/NVIDIA_{name}": str(count) for name, count in types.items()}
     return {}
+
+
+def advertised(pool: PoolPlan) -> dict[str, str]:
+    """By the device plugin, on a node whose GPUs are all well; of slices only the names are right."""
+    spec = pool.profile.spec
+    names = {"nvidia.com/gpu": spec.gpu.count or 1}
+    if pool.mig_strategy == "mixed" and spec.gpu.mig is not None:
+        sizes = [size for row in spec.gpu.mig.devices if row.mig_enabled for size in row.mig_devices]
+        whole = {} if all(row.mig_enabled for row in spec.gpu.mig.devices) else names
+        names = {f"nvidia.com/mig-{size.replace('+', '.')}": 2 for size in sizes} | whole
+    slicing, mps = spec.sharing.time_slicing, spec.sharing.mps
+    shared = slicing.shared if slicing is not None else {"nvidia.com/gpu": mps.replicas} if mps is not None else {}
+    renames = (slicing or mps) is not None and (slicing or mps).rename_by_default
+    return {
+        name + (".shared" if renames and name in shared else ""): str(count * shared.get(name, 1))
+        for name, count in names.items()
+    }
 
 
 def create_nodes(client: ApiClient, nodes: list[dict[str, Any]]) -> None:
@@ -149,8 +172,12 @@ def recorded_snapshot(cluster: ClusterView) -> Snapshot:
     version = cluster.plan.cluster.spec.kubernetes.version
     found = from_text(json.dumps(recording("live_clusters")[cluster.name]), "recorded")
     nodes = [copy.deepcopy(item) for item in found.items(NODES)]
+    pools = {pool.label_value: pool for pool in cluster.plan.pools}
     for node in nodes:
         node["status"]["nodeInfo"]["kubeletVersion"] = f"v{version}"
+        pool = pools[node["metadata"]["labels"][cluster.plan.cluster.spec.pool_label]]
+        for field in ("capacity", "allocatable"):
+            node["status"][field] = {**node["status"].get(field, {}), **capacity(cluster, pool)}
     lists = tuple(replace(item, items=tuple(nodes)) if item.resource == NODES else item for item in found.lists)
     return replace(found, server=f"v{version}", lists=lists)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import plan_cluster
 from poolsmith.app.project import open_project
-from poolsmith.changes.offers import offered_resources
+from poolsmith.ledger.offers import offered_resources
 from poolsmith.ledger.placement import placement_of
 from poolsmith.output.collector import rarely_collecting
 from poolsmith.plan.mig import WHOLE_GPU
@@ -45,7 +45,7 @@ def inventory(root: Path, clusters: Sequence[str]) -> Inventory:
                 unknown.append(UnknownCluster(cluster=files.name, why=_ERRORS))
                 continue
             seen = SeenCluster(run.loaded, run.plan, run.prediction)
-            offered = offered_resources(seen)
+            offered = offered_resources(seen.prediction)
             paths = {item.pool.name: item.pool.path for item in run.loaded.pools}
             pools += [_pool(seen, pool, offered[pool.name], paths[pool.name]) for pool in run.plan.pools]
     return Inventory(pools=tuple(pools), unknown=tuple(unknown))

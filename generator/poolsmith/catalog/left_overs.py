@@ -24,7 +24,8 @@ class FormerLabel:
 class LeftOvers:
     """`names` and `prefixes` are of roles, bindings and accounts of the operator; `annotations` begin so;
     in `namespaces` stand services of admission webhooks. `hosts` are directories that the operator and installers of
-    Kata have written to, by who it was."""
+    Kata have written to, by who it was. RuntimeClasses come with distributions, or are made `by_hand` where the toolkit
+    is on the hosts already."""
 
     names: frozenset[str]
     prefixes: tuple[str, ...]
@@ -32,6 +33,8 @@ class LeftOvers:
     annotations: tuple[str, ...]
     namespaces: frozenset[str]
     hosts: dict[str, tuple[str, ...]]
+    of_distributions: dict[str, tuple[str, ...]]
+    by_hand: tuple[str, ...]
     _kubelet: dict[str, Any]
 
     def is_of_operator(self, name: str) -> bool:
@@ -61,5 +64,7 @@ def read_left_overs() -> LeftOvers:
         annotations=tuple(data["annotations"]),
         namespaces=frozenset(data["webhooks"]["namespaces"]),
         hosts={name: tuple(paths) for name, paths in data["hosts"].items()},
+        of_distributions={name: tuple(found) for name, found in data["runtimeClasses"]["distributions"].items()},
+        by_hand=tuple(data["runtimeClasses"]["byHand"]),
         _kubelet=data["kubelet"],
     )

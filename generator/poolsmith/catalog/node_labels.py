@@ -36,6 +36,15 @@ UPGRADE_SETTLED: Final = ("", "upgrade-done", "upgrade-failed")
 """States of a node whose driver nobody upgrades. Source: NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go."""
 UPGRADE_SKIP: Final = "nvidia.com/gpu-driver-upgrade.skip"
 
+MIG_STATE: Final = "nvidia.com/mig.config.state"
+VGPU_STATE: Final = "nvidia.com/vgpu.config.state"
+CHANGING: Final = ("pending", "rebooting")
+"""States while a layout is changed. Source: NVIDIA/mig-parted:pkg/mig/reconfigure/reconfigure.go;
+NVIDIA/vgpu-device-manager:cmd/nvidia-k8s-vgpu-dm/main.go."""
+PAUSED: Final = "paused-for-"
+"""What stands in the value of a `gpu.deploy` label while an operand is off the node. Source: NVIDIA/mig-parted;
+NVIDIA/k8s-driver-manager:cmd/driver-manager/main.go; NVIDIA/k8s-cc-manager:gpu_operator_eviction.py."""
+
 DEPLOY: Final = "nvidia.com/gpu.deploy."
 """Before the name of an operand: whether it runs on the node."""
 DEPLOY_OPERANDS: Final = DEPLOY + "operands"

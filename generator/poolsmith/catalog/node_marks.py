@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog import store
+from poolsmith.catalog.scheduling import scheduling_from
 from poolsmith.record import record
 
 if TYPE_CHECKING:
@@ -48,11 +49,13 @@ class NodeMarks:
 @cache
 def read_node_marks() -> NodeMarks:
     body = store.read_yaml(_FILE)
+    scheduling = scheduling_from(store.read_yaml("scheduling.yaml"))
+    passing = (*body["passing"]["keys"], *sorted(scheduling.passing_taints), *scheduling.startup_taints.prefixes)
     return NodeMarks(
         distributions=tuple(_mark(item) for item in body["distributions"]),
         systems=tuple((item["id"], re.compile(item["image"])) for item in body["systems"]),
         pools=tuple(item["key"] for item in body["pools"]),
-        passing=tuple(body["passing"]["keys"]),
+        passing=passing,
         of_machines=tuple(body["of_machines"]["keys"]),
     )
 

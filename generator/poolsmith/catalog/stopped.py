@@ -1,4 +1,4 @@
-"""How objects say that nobody delivers them any more, or that something is wrong with them."""
+"""How objects and nodes say that nobody works on them any more, or that something is wrong with them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ class StateField:
 @record
 class Stopped:
     """`annotations` are keys with the values that stop an engine, and what that means. `conditions` are types by group
-    of the API, with the status that says that something is wrong."""
+    of the API, with the status that says that something is wrong. `failures` and `refusals` are labels of nodes with
+    their value, and what that means."""
 
     annotations: dict[str, tuple[tuple[str, ...], str]]
     states: tuple[StateField, ...]
     conditions: dict[str, tuple[str, str]]
+    failures: tuple[tuple[str, str, str], ...]
+    refusals: tuple[tuple[str, str, str], ...]
 
 
 @cache
@@ -43,4 +46,6 @@ def read_stopped() -> Stopped:
             for item in data["states"]
         ),
         conditions={item["group"]: (item["type"], item["wrong"]) for item in data["conditions"]},
+        failures=tuple((item["key"], item["value"], item["of"]) for item in data["failures"]),
+        refusals=tuple((item["key"], item["value"], item["means"]) for item in data["refusals"]),
     )

@@ -6,10 +6,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.change_report import Disruption, DisruptionKind
-from poolsmith.changes.offers import offered_resources
 from poolsmith.changes.pool_words import on_pools
 from poolsmith.diagnostics.listing import joined, listed
 from poolsmith.diagnostics.printable import shorten
+from poolsmith.ledger.offers import offered_resources
 from poolsmith.sources.pod_template import mapping, pod_template_of
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def lost_offers(before: SeenCluster, after: SeenCluster, causes: Causes) -> Iter
 
 
 def _resources(before: SeenCluster, after: SeenCluster, causes: Causes) -> Iterator[Disruption]:
-    then = {causes.renamed.get(pool, pool): names for pool, names in offered_resources(before).items()}
-    now = offered_resources(after)
+    then = {causes.renamed.get(pool, pool): names for pool, names in offered_resources(before.prediction).items()}
+    now = offered_resources(after.prediction)
     anywhere = frozenset().union(*now.values())
     lost: dict[tuple[str, frozenset[str] | None], list[str]] = defaultdict(list)
     for pool, names in then.items():

@@ -17,12 +17,12 @@ from poolsmith.changes.change_report import DisruptionKind, OtherKind, OtherPool
 from poolsmith.changes.disruption import disruptions
 from poolsmith.changes.driver_pods import pool_drivers
 from poolsmith.changes.lost_offers import names_of_classes, resource_words
-from poolsmith.changes.offers import offered_resources
 from poolsmith.changes.pool_labels import PRODUCT, PRODUCT_END, is_selected_by, labels_of_pools
 from poolsmith.changes.pool_words import on_pools
 from poolsmith.changes.upgrade_pace import UpgradePace, upgrade_pace
 from poolsmith.diagnostics.listing import joined, listed
 from poolsmith.diagnostics.printable import shorten
+from poolsmith.ledger.offers import offered_resources
 from poolsmith.profiles.acknowledged_facts import gone_fact, label_fact, offers_fact
 from poolsmith.record import record
 from poolsmith.sources.nested import value_at
@@ -96,7 +96,7 @@ class _Offer:
     @classmethod
     def of(cls, seen: SeenCluster) -> _Offer:
         return cls(
-            resources=offered_resources(seen),
+            resources=offered_resources(seen.prediction),
             labels=labels_of_pools(seen),
             classes=frozenset(names_of_classes(seen)),
         )
@@ -161,7 +161,7 @@ def _said(seen: SeenCluster, name: str) -> tuple[Acknowledgement, ...]:
 
 
 def _resources(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
-    then, now = offered_resources(held.then), offered_resources(held.now)
+    then, now = offered_resources(held.then.prediction), offered_resources(held.now.prediction)
     asked = {(pool.name, pool.smoke.resource) for pool in held.then.plan.pools if pool.smoke.image is not None}
     for pool in sorted(pools):
         old, new = then.get(pool, frozenset()), now.get(pool, frozenset())
@@ -208,7 +208,7 @@ def _users(seen: SeenCluster, kind: str, name: str) -> frozenset[str]:
 
 def _labels(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
     then, now = labels_of_pools(held.then), labels_of_pools(held.now)
-    offers = offered_resources(held.now)
+    offers = offered_resources(held.now.prediction)
     for pool in sorted(pools):
         old, new = then.get(pool, {}), now.get(pool, {})
         differing = [key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key)]

@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import DEPLOY, DRIVER_OWNER
-from poolsmith.changes.offers import running_on
+from poolsmith.ledger.offers import running_on
 
 if TYPE_CHECKING:
     from poolsmith.plan.plan import PoolPlan
@@ -43,7 +43,7 @@ def labels_of_pools(seen: SeenCluster) -> dict[str, dict[str, str]]:
     labels = {pool: {key: ", ".join(sorted(values)) for key, values in sets.items()} for pool, sets in found.items()}
     strategy = seen.prediction.origins.value(_STRATEGY) or _SINGLE
     for pool in seen.plan.pools:
-        if pool.profile.spec.gpu.mig is not None and _DISCOVERY in running_on(seen, pool.name):
+        if pool.profile.spec.gpu.mig is not None and _DISCOVERY in running_on(seen.prediction, pool.name):
             labels.setdefault(pool.name, {}).update(_discovered(pool, str(strategy)))
     return labels
 

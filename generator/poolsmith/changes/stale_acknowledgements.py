@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.changes.lost_offers import names_of_classes
-from poolsmith.changes.offers import offered_resources
 from poolsmith.changes.pool_labels import labels_of_pools
 from poolsmith.diagnostics import Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import FIELD_WITHOUT_EFFECT
+from poolsmith.ledger.offers import offered_resources
 from poolsmith.profiles.acknowledged_facts import GONE, LABEL, OFFERS, gone_fact, label_fact, offers_fact
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def stale_acknowledgements(seen: SeenCluster) -> Iterator[Diagnostic]:
 def _now(seen: SeenCluster, pool: str, fact: str) -> str | None:
     """What the fact would have to be; None where it is of another kind."""
     if fact.startswith(OFFERS):
-        return offers_fact(offered_resources(seen).get(pool, ()))
+        return offers_fact(offered_resources(seen.prediction).get(pool, ()))
     if fact.startswith(LABEL):
         key = fact.removeprefix(LABEL).partition("=")[0]
         return label_fact(key, labels_of_pools(seen).get(pool, {}).get(key))

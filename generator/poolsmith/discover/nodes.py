@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import (
     CC_MODE,
@@ -14,7 +13,6 @@ from poolsmith.catalog.node_labels import (
     DRIVER_VERSION,
     FEATURE,
     GPU_COUNT,
-    GPU_PRESENT,
     GPU_PRODUCT,
     KERNEL,
     MIG_CONFIG,
@@ -26,16 +24,15 @@ from poolsmith.catalog.node_labels import (
     driver_version,
     product_of,
 )
-from poolsmith.live.resources import NODES
-from poolsmith.operands.node_labels import has_gpu
+from poolsmith.live.nodes import live_nodes
 from poolsmith.record import record
-from poolsmith.sources.pod_template import mapping, mappings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from poolsmith.catalog.gpus import Gpus
     from poolsmith.catalog.node_marks import NodeMarks
+    from poolsmith.live.nodes import LiveNode, Taint
     from poolsmith.live.snapshot import Snapshot
 
 KATA = "katacontainers.io/kata-runtime"
@@ -47,13 +44,6 @@ TEES = (
 )
 """Source: kata-containers/kata-containers, kata-deploy; node-feature-discovery, feature `cpu.security`."""
 _OF_GPU = "nvidia.com/"
-_LONGEST = 253
-"""No label, taint or version of Kubernetes is longer."""
-_GPU_RESOURCES = re.compile(
-    r"nvidia\.com/(?:gpu(?:\.shared)?|mig-[\w.-]+|pgpu|cc_gpu|NVIDIA_[A-Za-z0-9]{1,20}-\d{1,3}[QCAB])"
-)
-"""Whole and shared GPUs, slices, the aliases of the plugins for machines, types of vGPUs. Source:
-NVIDIA/k8s-device-plugin; NVIDIA/kubevirt-gpu-device-plugin; kubevirt.io user guide, mediated devices."""
 
 
 @record(kw_only=False)
@@ -70,7 +60,7 @@ class GpuNode:
 
     name: str
     labels: dict[str, str]
-    taints: tuple[tuple[str, str, str], ...]
+    taints: tuple[Taint, ...]
     capacity: dict[str, str]
     said: dict[str, Said] = field(default_factory=dict)
 
@@ -98,42 +88,16 @@ class NodeGroup:
         return all(node.labels.get(label) == "true" for node in self.nodes)
 
 
-def carries_gpu(labels: Mapping[str, str], capacity: Mapping[str, str], gpus: Gpus) -> bool:
-    """Whether a node has a GPU: as feature discovery and the operator label it, or as a plugin advertises it."""
-    if has_gpu(labels) or labels.get(GPU_PRESENT) == "true" or GPU_PRODUCT in labels:
-        return True
-    offered = [key for key, value in capacity.items() if value not in ("", "0")]
-    return any(_GPU_RESOURCES.fullmatch(key) or key in gpus.by_resource for key in offered)
-
-
 def gpu_nodes(snapshot: Snapshot, marks: NodeMarks, gpus: Gpus) -> tuple[GpuNode, ...]:
     """Those that have a GPU, by name."""
-    found = []
-    for body in snapshot.items(NODES):
-        labels = _texts(mapping(body["metadata"].get("labels")))
-        status = mapping(body.get("status"))
-        capacity = _texts(mapping(status.get("capacity")))
-        if not carries_gpu(labels, capacity, gpus):
-            continue
-        node = GpuNode(str(body["metadata"]["name"]), labels, tuple(_taints(body, marks)), capacity)
-        _say(node, _texts(mapping(status.get("nodeInfo"))), marks)
-        found.append(node)
-    return tuple(sorted(found, key=lambda node: node.name))
+    return tuple(_said(live, marks) for live in live_nodes(snapshot) if live.carries_gpu(gpus))
 
 
-def _texts(found: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        key: str(value)
-        for key, value in found.items()
-        if isinstance(key, str) and isinstance(value, str | int) and len(key) + len(str(value)) <= 2 * _LONGEST
-    }
-
-
-def _taints(body: dict[str, Any], marks: NodeMarks) -> Iterable[tuple[str, str, str]]:
-    for item in mappings(mapping(body.get("spec")).get("taints")):
-        key, value, effect = (str(item.get(name) or "") for name in ("key", "value", "effect"))
-        if key and not key.startswith(marks.passing):
-            yield key, value, effect
+def _said(live: LiveNode, marks: NodeMarks) -> GpuNode:
+    lasting = tuple(taint for taint in live.taints if not taint[0].startswith(marks.passing))
+    node = GpuNode(live.name, live.labels, lasting, live.capacity)
+    _say(node, live.info, marks)
+    return node
 
 
 def _say(node: GpuNode, info: Mapping[str, str], marks: NodeMarks) -> None:

@@ -18,6 +18,7 @@ from poolsmith.live.helm_records import HELM_RECORDS, SECRETS_OF_HELM, helm_reco
 from poolsmith.live.reading import ClusterError
 from poolsmith.live.snapshot import Listed, Snapshot, State
 from poolsmith.record import record
+from poolsmith.sources.pod_template import mapping, mappings, word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
@@ -36,7 +37,7 @@ _FAILURES = 3
 """So many lists in a row: nothing more is asked of a server that fails each time."""
 _MOST_RELISTS = 3
 _MOST_PAGES = 10_000
-_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
+_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE, _BAD_GATEWAY = 200, 401, 403, 404, 410, 502
 
 
 @record(kw_only=False)
@@ -159,7 +160,10 @@ class _Server:
         told = await self._get("/version")
         if told.status != _OK:
             raise ClusterError(f"the cluster does not tell its version: {_reason(told)}")
-        self.version = str(told.body.get("gitVersion", ""))
+        version = told.body.get("gitVersion")
+        if not isinstance(version, str) or not version:
+            raise ClusterError("the cluster does not tell its version: what answers is no API server of Kubernetes")
+        self.version = version
 
     async def close(self) -> None:
         """kr8s keeps its connections until the process ends, and has no word for closing them."""
@@ -193,7 +197,7 @@ class _Server:
                     continue
                 return Listed(resource, State.FAILED, tuple(items), _reason(found), namespaces)
             items += [{**item, "apiVersion": resource.api_version, "kind": resource.kind} for item in found]
-        items.sort(key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"]))
+        items.sort(key=lambda item: (str(item["metadata"].get("namespace") or ""), item["metadata"]["name"]))
         return Listed(resource, State.READ, tuple(items), "", namespaces)
 
     async def helm_records(self, namespaces: tuple[str, ...]) -> Listed:
@@ -221,8 +225,7 @@ class _Server:
             elif answer.status != _OK:
                 raise ClusterError(f"what {api_version} has is not told: {_reason(answer)}")
             else:
-                rows = [item for item in answer.body.get("resources") or () if "/" not in item.get("name", "/")]
-                self._served[api_version] = {item["kind"]: (item["name"], bool(item["namespaced"])) for item in rows}
+                self._served[api_version] = _kinds_of(answer.body, api_version)
         return self._served[api_version]
 
     async def _all_pages(
@@ -243,9 +246,9 @@ class _Server:
                 answer = await self._get(path, limit=str(_PAGE), **(selected or {}), **more)
                 if answer.status != _OK:
                     break
-                objects = [item for item in answer.body.get("items") or () if isinstance(item.get("metadata"), dict)]
+                objects = _objects_of(answer.body, path)
                 items += [item for item in map(kept, objects) if item is not None]
-                token = str((answer.body.get("metadata") or {}).get("continue") or "")
+                token = word(mapping(answer.body.get("metadata")).get("continue"))
                 if not token:
                     return items
             if answer.status != _GONE:
@@ -299,11 +302,36 @@ class _Server:
         async with self._api.call_api("GET", **place, params=query, raise_for_status=strict) as response:
             try:
                 body = json.loads(response.text)
-            except ValueError:
-                body = {}
+            except (ValueError, RecursionError):
+                body = None
             wait = response.headers.get("Retry-After", "")
             seconds = float(wait) if wait.isdigit() else 0.0
-            return _Answer(response.status_code, body if isinstance(body, dict) else {}, seconds)
+            if isinstance(body, dict):
+                return _Answer(response.status_code, body, seconds)
+            if response.status_code == _OK:  # of something between: a page to log in, say
+                return _Answer(_BAD_GATEWAY, {"message": "what answers is no JSON object"}, seconds)
+            return _Answer(response.status_code, {}, seconds)
+
+
+def _kinds_of(body: dict[str, Any], api_version: str) -> dict[str, tuple[str, bool]]:
+    """Of an APIResourceList, without subresources. Raises ClusterError for what is none."""
+    if not isinstance(body.get("resources"), list):
+        raise ClusterError(f"what {api_version} has is not told: the answer has no `resources`")
+    rows = [(word(item.get("kind")), word(item.get("name")), item) for item in mappings(body["resources"])]
+    return {
+        kind: (name, bool(item.get("namespaced"))) for kind, name, item in rows if kind and name and "/" not in name
+    }
+
+
+def _objects_of(body: dict[str, Any], path: str) -> list[KubernetesObject]:
+    """Of a list. Raises ClusterError for what is none: then nobody knows what there is."""
+    items = body.get("items", 0)
+    found = (
+        [] if items is None else [item for item in mappings(items) if word(mapping(item.get("metadata")).get("name"))]
+    )
+    if items is not None and (not isinstance(items, list) or len(found) != len(items)):
+        raise ClusterError(f"GET {path}: what is answered is no list of objects")
+    return found
 
 
 def _root(api_version: str) -> str:

@@ -99,7 +99,8 @@ def _lists(value: Any, shown: str) -> Iterable[Listed]:
         try:
             state, resource = State(item["state"]), Resource(str(item["apiVersion"]), str(item["kind"]))
             reason, namespaces = str(item["reason"]), tuple(str(name) for name in item["namespaces"])
-            objects = tuple(one for one in mappings(item["items"]) if _is_object(one))
+            kind = {"apiVersion": resource.api_version, "kind": resource.kind}
+            objects = tuple({**kind, **one} for one in mappings(item["items"]) if _is_object(one))
             whole = len(objects) == len(item["items"])
         except (KeyError, TypeError, ValueError):
             whole = False

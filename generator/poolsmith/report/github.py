@@ -48,6 +48,7 @@ def _report(found: Iterable[Diagnostic], text: str, context: ReportContext) -> s
     if rest := len(told) - len(shown):
         text += f"{counted(rest, 'more finding')}: GitHub shows no more annotations of one run\n"
     commands = "".join(_command(item, context.below) for item in shown)
+    text = text.replace(context.stop_token, "…") if context.stop_token else text
     return f"{commands}::stop-commands::{context.stop_token}\n{text}::{context.stop_token}::\n"
 
 

@@ -37,7 +37,8 @@ _PRIVILEGES = frozenset(
     ("hostNetwork", "hostPID", "hostIPC", "privileged", "allowPrivilegeEscalation", "capabilities", "procMount")
 )
 """Fields of pods that the ledger tells of: what they allow is told there."""
-_TEMPLATE_METADATA = ("spec", "template", "metadata")
+_TEMPLATE = "template"
+_TEMPLATE_METADATA = ("spec", _TEMPLATE, "metadata")
 """Where tools write when they restart something."""
 
 
@@ -103,7 +104,7 @@ class _Native:
         elif below in self._values:
             if value != self._values[below]:
                 yield Difference(where, None, value)
-        elif is_nothing(value, where) or key in _PRIVILEGES:
+        elif is_nothing(value, where) or (key in _PRIVILEGES and _TEMPLATE in path):
             return
         elif isinstance(value, dict) and (key in EMPTY_OBJECTS or below in self._above):
             yield from self.below({}, value, below, where)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from poolsmith.plan.plan import ClusterPlan
 
 _WRITTEN_BY_ALL = ("ConfigMap", "nvidia-driver-startup-probe")
+_DELIVERY = "delivery"
+_OWN_CLUSTER = ("in-cluster", "https://kubernetes.default.svc")
+"""What Argo CD calls the cluster that it runs in: its name, and its server."""
 _PASSING = (Maker.HOOK, Maker.OPERAND)
 """Who makes what comes and goes by itself."""
 
@@ -90,6 +93,12 @@ def expected_objects(plan: ClusterPlan, prediction: Prediction, admission: Seque
     return tuple(found.values())
 
 
+def is_delivered_from_elsewhere(plan: ClusterPlan) -> bool:
+    """Whether Argo CD runs in another cluster: its Applications stand there."""
+    destination = plan.cluster.spec.delivery.destination
+    return destination is not None and (destination.name or destination.server or _OWN_CLUSTER[0]) not in _OWN_CLUSTER
+
+
 def _lasting(body: dict[str, Any]) -> dict[str, Any]:
     """Without the label of the one object that each NVIDIADriver writes anew, under its own name: the last one wins."""
     metadata = body["metadata"]
@@ -100,8 +109,11 @@ def _lasting(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _all(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[Expected]:
+    left_out = {TOOLKIT_BASE}  # pools have their own variants of it, among what is made
+    if is_delivered_from_elsewhere(plan):
+        left_out.add(_DELIVERY)
     for item in delivered_objects(plan, prediction, admission):
-        if item.unit != TOOLKIT_BASE:  # pools have their own variants of it, among what is made
+        if item.unit not in left_out:
             yield Expected(item.body, Bringer.DELIVERY if item.file else Bringer.CHART, item.unit, item.file)
     for made in prediction.installation.made:
         yield Expected(_lasting(made.body), _BRINGERS[made.maker], made.through, passing=made.maker in _PASSING)

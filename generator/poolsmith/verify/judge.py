@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics import sorted_unique
-from poolsmith.diagnostics.listing import counted
+from poolsmith.diagnostics.listing import counted, listed
 from poolsmith.diagnostics.outcome import Outcome, Skipped
-from poolsmith.live.resources import NODES, WORKLOADS
+from poolsmith.live.resources import WORKLOADS
+from poolsmith.verify.expected import is_delivered_from_elsewhere
 from poolsmith.verify.left_overs import judge_left_overs
+from poolsmith.verify.node_health import judge_node_health, upgrades
 from poolsmith.verify.nodes import judge_nodes
 from poolsmith.verify.objects import judge_objects
 from poolsmith.verify.quoting import harmless
@@ -22,6 +24,8 @@ from poolsmith.verify.workloads import judge_workloads
 if TYPE_CHECKING:
     from poolsmith.verify.view import LiveView
 
+_FEW = 4
+
 
 def judge_live(view: LiveView) -> Outcome:
     """All findings, and what was compared. A list that could not be read is one thing that was not evaluated."""
@@ -29,6 +33,7 @@ def judge_live(view: LiveView) -> Outcome:
         *judge_objects(view),
         *judge_workloads(view),
         *judge_nodes(view),
+        *judge_node_health(view),
         *judge_rollout(view),
         *judge_states(view),
         *judge_rights(view),
@@ -40,11 +45,17 @@ def judge_live(view: LiveView) -> Outcome:
     unknown = view.cluster.prediction.unknown
     compared = sum(view.knows(item) for item in view.cluster.expected)
     workloads = sum(len(snapshot.items(resource)) for resource in WORKLOADS)
-    nodes = counted(len(snapshot.items(NODES)), "node")
-    facts = (
+    nodes = counted(len(view.nodes), "node")
+    facts = [
         f"read at {snapshot.taken} from {snapshot.context or 'the cluster'}, Kubernetes {snapshot.server}",
         f"held against what is committed: {counted(compared, 'object')}, {counted(workloads, 'workload')}, {nodes}",
-    )
+    ]
+    if empty := sorted({pool.name for pool in view.cluster.plan.pools} - {pool.name for pool in view.pools_with_nodes}):
+        facts.append(f"no node yet in {counted(len(empty), 'pool')}: {listed(empty, _FEW)}")
+    if is_delivered_from_elsewhere(view.cluster.plan):
+        facts.append("Argo CD runs in another cluster: its Applications stand there, and are not compared")
+    if states := upgrades(view):
+        facts.append(f"driver upgrades, by node: {states}")
     skipped = [Skipped(f"list of {resource.named}", reason) for resource, reason in view.unread]
     skipped += [Skipped(f"operand expansion of cluster {view.cluster.name}", f"not known: {text}") for text in unknown]
     told = Outcome(
@@ -52,6 +63,6 @@ def judge_live(view: LiveView) -> Outcome:
         checked={"clusters": 1, "live objects": sum(len(item.items) for item in snapshot.lists)},
         skipped=tuple(skipped),
         not_evaluated=len(view.unread) + len(unknown),
-        facts=facts,
+        facts=tuple(facts),
     )
     return harmless(told)

@@ -18,9 +18,9 @@ from poolsmith.live.resources import (
     DEFINITIONS,
     DRIVERS,
     GPU_CLUSTERS,
-    NODES,
     RUNTIME_CLASSES,
 )
+from poolsmith.profiles.cluster import StackKind
 from poolsmith.sources.pod_template import mapping
 from poolsmith.verify.expected import shown
 from poolsmith.verify.release import other_release
@@ -49,14 +49,23 @@ def judge_left_overs(view: LiveView) -> Iterator[Diagnostic]:
             if (resource, "", name) not in view.known:
                 subject = view.cluster.subject(resource.kind, name)
                 yield _left(view, shown(resource.kind, name, ""), "nothing that is committed brings it", subject)
+    others = _runtime_classes_of_others(view)
     for body in view.snapshot.items(RUNTIME_CLASSES):
         name, handler = str(body["metadata"]["name"]), str(body.get("handler") or "")
-        if handler.startswith(_HANDLERS) and (RUNTIME_CLASSES, "", name) not in view.known:
+        if handler.startswith(_HANDLERS) and name not in others and (RUNTIME_CLASSES, "", name) not in view.known:
             subject = view.cluster.subject("RuntimeClass", name)
             yield _left(view, shown("RuntimeClass", name, ""), f"no pool has the handler `{handler}` by it", subject)
     yield from _definitions(view)
     yield from _labels(view)
     yield from _rights(view)
+
+
+def _runtime_classes_of_others(view: LiveView) -> tuple[str, ...]:
+    """Names of those that the distribution brings, or people where the toolkit is none of the operator's."""
+    facts, plan = read_left_overs(), view.cluster.plan
+    spec = plan.cluster.spec
+    by_hand = spec.stack.kind is StackKind.DEVICE_PLUGIN or any(pool.toolkit != "operator" for pool in plan.pools)
+    return facts.of_distributions.get(spec.kubernetes.distribution, ()) + (facts.by_hand if by_hand else ())
 
 
 def _definitions(view: LiveView) -> Iterator[Diagnostic]:
@@ -98,19 +107,18 @@ def _labels(view: LiveView) -> Iterator[Diagnostic]:
     plan, facts = view.cluster.plan, read_left_overs()
     kata = any(pool.runtime_class for pool in plan.pools)
     wanted = _wanted(view)
-    by_value = {pool.label_value: pool.name for pool in plan.pools}
     stale: dict[tuple[str, tuple[str, ...]], set[str]] = {}
-    for node in view.snapshot.items(NODES):
-        name, labels = str(node["metadata"]["name"]), mapping(node["metadata"].get("labels"))
-        value = labels.get(plan.cluster.spec.pool_label)
-        pool = by_value.get(value) if isinstance(value, str) else None
+    for node in view.nodes:
+        labels = node.labels
+        found = view.pool_of(node)
+        pool = None if found is None else found.name
 
-        def left(what: str, directories: tuple[str, ...] = (), node: str = name) -> None:
+        def left(what: str, directories: tuple[str, ...] = (), node: str = node.name) -> None:
             stale.setdefault((what, directories), set()).add(node)
 
         keys = {*labels}
         if plan.chart is None:
-            keys |= {*mapping(node["metadata"].get("annotations"))}
+            keys |= {*node.annotations}
             if any(key.startswith((DEPLOY, *facts.annotations)) for key in keys):
                 left(f"labels `{DEPLOY}*` of the operator", facts.hosts["operator"])
         if pool is None:
@@ -124,8 +132,8 @@ def _labels(view: LiveView) -> Iterator[Diagnostic]:
                 continue
             if plan.chart is not None or not fact.key.startswith(DEPLOY):
                 left(f"label `{fact.key}` of {fact.of}", fact.directories)
-    for (what, directories), found in stale.items():
-        nodes = sorted(found)
+    for (what, directories), names in stale.items():
+        nodes = sorted(names)
         why = "no pool asks for it"
         if directories:
             why += f"; look on these nodes for what was written to {listed(directories, len(directories))}"

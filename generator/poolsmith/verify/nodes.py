@@ -1,173 +1,150 @@
-"""Nodes: in which pool each is, and whether its facts are those of the profile."""
+"""Nodes: in which pool each is, whether its facts are those of the profile, and what it lacks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from poolsmith.catalog.node_labels import GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
-from poolsmith.diagnostics import diagnose
+from poolsmith.catalog.node_labels import DEPLOY, DEPLOY_DRIVER, GPU_PRESENT, PAUSED
+from poolsmith.catalog.stopped import read_stopped
+from poolsmith.diagnostics import Severity, diagnose
 from poolsmith.diagnostics.codes.live import NODE_IN_NO_POOL, NODE_NOT_LABELLED, NODE_OTHER_THAN_PROFILE
 from poolsmith.diagnostics.listing import counted, listed
-from poolsmith.live.resources import NODES
-from poolsmith.operands.node_labels import has_gpu
 from poolsmith.plan.plan import PROVISIONER
-from poolsmith.record import record
-from poolsmith.sources.pod_template import mapping, mappings
+from poolsmith.verify.node_facts import facts_of
+from poolsmith.verify.release import other_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.catalog.gpus import Gpus
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.live.nodes import LiveNode
     from poolsmith.plan.plan import PoolPlan
+    from poolsmith.verify.node_facts import Fact
     from poolsmith.verify.view import LiveView
 
-_PRODUCT = "nvidia.com/gpu.product"
-_COUNT = "nvidia.com/gpu.count"
-_DRIVER = "nvidia.com/cuda.driver-version.full"
-_OLD_DRIVER = tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev"))
-_SHARED, _OF_A_SLICE = "-SHARED", "-MIG-"
-"""What GPU feature discovery appends to a product that is shared. Source: NVIDIA/k8s-device-plugin."""
 _FEW = 4
-
-
-@record(kw_only=False)
-class Fact:
-    """One thing that a node is, where the profile says it, and what the profile says."""
-
-    what: str
-    pointer: str
-    live: str
-    wanted: tuple[str, ...]
+_PREINSTALLED = "pre-installed"
+"""What the operator writes where it finds a driver that the host brings."""
 
 
 def judge_nodes(view: LiveView) -> Iterator[Diagnostic]:
-    """Nodes of one pool that are wrong alike stand together."""
-    by_value = {pool.label_value: pool for pool in view.cluster.plan.pools}
-    key = view.cluster.plan.cluster.spec.pool_label
+    """Nodes that are wrong alike stand together."""
+    lost: dict[str, list[str]] = {}
     wrong: dict[tuple[str, Fact], list[str]] = {}
-    unlabelled: dict[tuple[str, str], list[str]] = {}
-    for node in view.snapshot.items(NODES):
-        name, labels = str(node["metadata"]["name"]), _labels(node)
-        pool = by_value.get(labels.get(key, ""))
+    lacking: dict[tuple[str, str], list[str]] = {}
+    tainted: dict[tuple[str, str], list[str]] = {}
+    predicted = _predicted_labels(view)
+    for node in view.nodes:
+        pool = view.pool_of(node)
         if pool is None:
-            if _carries_gpu(node, labels):
-                yield _in_no_pool(view, name, key, labels.get(key))
+            if node.carries_gpu(view.cluster.gpus):
+                lost.setdefault(_why_in_no_pool(view, node), []).append(node.name)
             continue
-        for fact in facts_of(node, pool, view.cluster.gpus):
-            wrong.setdefault((pool.name, fact), []).append(name)
-        for text in _lacks(node, pool, key):
-            unlabelled.setdefault((pool.name, text), []).append(name)
+        for fact in facts_of(node, pool, view.cluster.known_of(pool)):
+            wrong.setdefault((pool.name, fact), []).append(node.name)
+        key = view.cluster.plan.cluster.spec.pool_label
+        for text in (*_lacks(node, pool, key), *_of_operator(node, pool, predicted.get(pool.name, {}))):
+            lacking.setdefault((pool.name, text), []).append(node.name)
+        for text in _more_taints(node, pool, view.cluster.marks.passing):
+            tainted.setdefault((pool.name, text), []).append(node.name)
+    for why, names in lost.items():
+        yield _in_no_pool(view, why, names)
     layers = {item.pool.name: item.layers for item in view.cluster.loaded.pools}
-    for (pool_name, fact), names in wrong.items():
-        wanted = listed(fact.wanted)
-        message = f"{_nodes(names)} of pool `{pool_name}`: {fact.what} is `{fact.live}`, and the profile says {wanted}"
-        yield diagnose(
-            NODE_OTHER_THAN_PROFILE,
-            message,
-            layers[pool_name].locate(fact.pointer),
-            subject=f"{view.cluster.name}/{pool_name}",
-        )
-    for (pool_name, text), names in unlabelled.items():
-        place = layers[pool_name].locate("/metadata/name")
-        yield diagnose(
-            NODE_NOT_LABELLED,
-            f"{_nodes(names)} of pool `{pool_name}` {text}",
-            place,
-            subject=f"{view.cluster.name}/{pool_name}",
-        )
+    for (name, fact), names in wrong.items():
+        message = f"{fact.what} is `{fact.live}`, and the profile says {listed(fact.wanted)}"
+        place = layers[name].locate(fact.pointer)
+        yield diagnose(NODE_OTHER_THAN_PROFILE, f"{_nodes(names, name)}: {message}", place, subject=_of(view, name))
+    for (name, text), names in lacking.items():
+        place = layers[name].locate("/metadata/name")
+        yield diagnose(NODE_NOT_LABELLED, f"{_nodes(names, name)} {text}", place, subject=_of(view, name))
+    for (name, text), names in tainted.items():
+        place, message = layers[name].locate("/spec/nodes"), f"{_nodes(names, name)} {text}"
+        yield diagnose(NODE_OTHER_THAN_PROFILE, message, place, subject=_of(view, name), severity=Severity.WARNING)
 
 
-def facts_of(node: dict[str, Any], pool: PoolPlan, gpus: Gpus) -> Iterator[Fact]:
-    """Facts that contradict the profile; what neither node nor profile tells is no contradiction."""
-    labels, info = _labels(node), mapping(mapping(node.get("status")).get("nodeInfo"))
-    spec = pool.profile.spec
-    systems = spec.systems
-    kernel = str(info.get("kernelVersion") or labels.get(KERNEL) or "")
-    version = labels.get(OS_VERSION, "")
-    kernels = tuple(dict.fromkeys(system.kernel for system in systems if system.kernel))
-    versions = tuple(dict.fromkeys(system.version for system in systems))
-    if kernel and kernels and kernel not in kernels:
-        yield Fact("the kernel", systems[0].kernel_pointer, kernel, kernels)
-    if labels.get(OS_ID) and labels[OS_ID] != spec.os.id:
-        yield Fact("the operating system", "/spec/os/id", labels[OS_ID], (spec.os.id,))
-    elif version and not any(_is_version(version, wanted) for wanted in versions):
-        yield Fact("the version of the operating system", systems[0].version_pointer, version, versions)
-    runtime, _, runtime_version = str(info.get("containerRuntimeVersion") or "").partition("://")
-    if runtime and runtime != spec.runtime.name.replace("crio", "cri-o"):
-        yield Fact("the container runtime", "/spec/runtime/name", runtime, (spec.runtime.name,))
-    elif runtime_version and spec.runtime.version and not _is_version(runtime_version, spec.runtime.version):
-        yield Fact("the container runtime's version", "/spec/runtime/version", runtime_version, (spec.runtime.version,))
-    architecture = str(info.get("architecture") or "")
-    if architecture and architecture != spec.arch:
-        yield Fact("the architecture of the processor", "/spec/arch", architecture, (spec.arch.value,))
-    yield from _of_gpus(labels, pool, gpus)
-
-
-def _of_gpus(labels: Mapping[str, str], pool: PoolPlan, gpus: Gpus) -> Iterator[Fact]:
-    spec = pool.profile.spec
-    product = labels.get(_PRODUCT, "")
-    if product and not _is_product(product, spec.gpu.product, gpus):
-        yield Fact("the GPU", "/spec/gpu/product", product, (spec.gpu.product,))
-    count = labels.get(_COUNT, "")
-    if count and _OF_A_SLICE not in product and spec.gpu.count and count != str(spec.gpu.count):
-        yield Fact("the number of GPUs", "/spec/gpu/count", count, (str(spec.gpu.count),))
-    driver = pool.driver
-    if driver is None or driver.version is None or driver.vgpu is not None:
-        return
-    old = [labels[key] for key in _OLD_DRIVER if key in labels]
-    live = labels.get(_DRIVER) or ".".join(old)
-    if live and not _is_version(live, driver.version):
-        yield Fact("the driver", "/spec/driver/version", live, (driver.version,))
-
-
-def _is_product(live: str, wanted: str, gpus: Gpus) -> bool:
-    """Whether both name one product; of one that the catalog does not know, as it is written."""
-    bare = live.partition(_OF_A_SLICE)[0].removesuffix(_SHARED)
-    ours, theirs = gpus.find(wanted), gpus.find(bare)
-    if ours is None or theirs is None:
-        return bare.replace(" ", "-") == wanted.replace(" ", "-")
-    return ours.product == theirs.product
-
-
-def _is_version(live: str, wanted: str) -> bool:
-    """The same, or a closer one: `1.7.24` is 1.7, `580.95.05` is branch 580."""
-    return live == wanted or live.startswith((f"{wanted}.", f"{wanted}-", f"{wanted}+"))
-
-
-def _lacks(node: dict[str, Any], pool: PoolPlan, pool_label: str) -> Iterator[str]:
-    labels = _labels(node)
+def _lacks(node: LiveNode, pool: PoolPlan, pool_label: str) -> Iterator[str]:
     for label in pool.labels:
-        if label.writer == PROVISIONER and label.key != pool_label and labels.get(label.key) != label.value:
-            live = labels.get(label.key)
-            has = "has no label" if live is None else f"has `{live}` as label"
-            yield f"{has} `{label.key}`, and `{label.value}` is wanted"
-    given = mappings(mapping(node.get("spec")).get("taints"))
-    taints = {(item.get("key"), item.get("value") or "", item.get("effect")) for item in given}
+        if label.writer == PROVISIONER and label.key != pool_label and node.labels.get(label.key) != label.value:
+            yield f"{_has(node.labels, label.key)}, and `{label.value}` is wanted"
     for taint in pool.taints:
-        if (taint.key, taint.value, taint.effect.value) not in taints:
+        if (taint.key, taint.value, taint.effect.value) not in node.taints:
             yield f"has no taint `{taint.key}={taint.value}:{taint.effect.value}`"
 
 
-def _in_no_pool(view: LiveView, name: str, key: str, value: str | None) -> Diagnostic:
-    why = f"it has no label `{key}`" if value is None else f"`{key}` is `{value}`, and no pool has that value"
+def _has(labels: Mapping[str, str], key: str) -> str:
+    return f"has `{labels[key]}` as label `{key}`" if key in labels else f"has no label `{key}`"
+
+
+def _of_operator(node: LiveNode, pool: PoolPlan, predicted: Mapping[str, str]) -> Iterator[str]:
+    """Labels by which people keep the operator from the node, else those that it is predicted to write, and has not."""
+    own = {label.key for label in pool.labels}
+    refused = False
+    for key, value, means in read_stopped().refusals:
+        if node.labels.get(key) == value and key not in own:
+            refused = True
+            yield f"has `{value}` as label `{key}`: {means}"
+    if refused:
+        return
+    other = [
+        key
+        for key, value in predicted.items()
+        if key not in own and not _is_as_predicted(node.labels.get(key, ""), value, key, pool)
+    ]
+    for key in other:
+        if key in node.labels:
+            yield f"{_has(node.labels, key)}, and `{predicted[key]}` is predicted"
+    if lacks := [key for key in other if key not in node.labels]:
+        yield f"lacks what the operator writes: {counted(len(lacks), 'label')} ({listed(sorted(lacks), _FEW)})"
+
+
+def _is_as_predicted(live: str, predicted: str, key: str, pool: PoolPlan) -> bool:
+    if live == predicted or PAUSED in live:
+        return True
+    from_host = pool.driver is not None and not pool.driver.managed
+    return key == DEPLOY_DRIVER and live == _PREINSTALLED and from_host
+
+
+def _predicted_labels(view: LiveView) -> dict[str, dict[str, str]]:
+    """Of each pool, what the operator writes: nothing is said of them where another release of it runs."""
+    if other_release(view):
+        return {}
+    return {
+        node.pool: {key: value for key, value in node.labels.items() if key == GPU_PRESENT or key.startswith(DEPLOY)}
+        for node in view.cluster.prediction.installation.nodes
+    }
+
+
+def _more_taints(node: LiveNode, pool: PoolPlan, passing: tuple[str, ...]) -> Iterator[str]:
+    """Those that somebody has set beside the profile's: what tolerates only these does not start there."""
+    ours = {(taint.key, taint.effect.value) for taint in pool.taints_of_new_nodes}
+    for key, value, effect in node.taints:
+        if (key, effect) not in ours and not key.startswith(passing):
+            yield f"has the taint `{key}={value}:{effect}`, which the profile does not say"
+
+
+def _why_in_no_pool(view: LiveView, node: LiveNode) -> str:
+    key = view.cluster.plan.cluster.spec.pool_label
+    if key not in node.labels:
+        return f"no label `{key}`"
+    return f"`{node.labels[key]}` as label `{key}`, and no pool has that value"
+
+
+def _in_no_pool(view: LiveView, why: str, names: list[str]) -> Diagnostic:
     place = view.cluster.of_cluster("/metadata/name")
-    message = f"node `{name}` of cluster `{view.cluster.name}` has a GPU and is in no pool: {why}"
-    return diagnose(NODE_IN_NO_POOL, message, place, subject=view.cluster.subject("Node", name))
+    message = f"{_few_of(names)} of cluster `{view.cluster.name}` with a GPU, and in no pool: {why}"
+    subject = view.cluster.subject("Node", names[0]) if len(names) == 1 else view.cluster.name
+    return diagnose(NODE_IN_NO_POOL, message, place, subject=subject)
 
 
-def _carries_gpu(node: dict[str, Any], labels: Mapping[str, str]) -> bool:
-    resources = mapping(mapping(node.get("status")).get("capacity"))
-    offers = any(key.startswith("nvidia.com/") for key in resources)
-    return offers or has_gpu(labels) or labels.get(GPU_PRESENT) == "true"
+def _of(view: LiveView, pool: str) -> str:
+    return f"{view.cluster.name}/{pool}"
 
 
-def _labels(node: dict[str, Any]) -> dict[str, str]:
-    found = mapping(mapping(node["metadata"]).get("labels"))
-    return {str(key): str(value) for key, value in found.items()}
+def _nodes(names: list[str], pool: str) -> str:
+    return f"{_few_of(names)} of pool `{pool}`"
 
 
-def _nodes(names: list[str]) -> str:
+def _few_of(names: list[str]) -> str:
     if len(names) == 1:
         return f"node `{names[0]}`"
     return f"{counted(len(names), 'node')} ({listed(names, _FEW)})"

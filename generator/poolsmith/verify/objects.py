@@ -41,7 +41,8 @@ def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
         if item.passing:
             continue
         found = view.find(item)
-        problems = [_missing(view, item)] if not found and view.knows(item) else []
+        is_missing = not found and view.knows(item) and not view.waits_for_nodes(item)
+        problems = [_missing(view, item)] if is_missing else []
         differing = ((body, (*differences(item.body, body), *additions(item, body, committed))) for body in found)
         problems += [_differs(view, item, body, told) for body, told in differing if told]
         if problems and release and follows_release(item):

@@ -21,9 +21,7 @@ class Owners:
         listed = snapshot.listed(REPLICA_SETS)
         self._knows_sets = listed is not None and listed.is_known
         self._of: dict[Key, KubernetesObject] = {
-            (resource.kind, str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])): body
-            for resource in (*WORKLOADS, REPLICA_SETS)
-            for body in snapshot.items(resource)
+            key_of(body): body for resource in (*WORKLOADS, REPLICA_SETS) for body in snapshot.items(resource)
         }
 
     def of(self, body: KubernetesObject) -> KubernetesObject | None:
@@ -38,6 +36,11 @@ class Owners:
         if found is None or found["metadata"].get("uid") != uid:
             return None
         return self.of(found) if key[0] == REPLICA_SETS.kind else found
+
+
+def key_of(body: KubernetesObject) -> Key:
+    metadata = body["metadata"]
+    return (str(body["kind"]), str(metadata.get("namespace") or ""), str(metadata["name"]))
 
 
 def controller_of(body: KubernetesObject) -> tuple[Key, Any]:

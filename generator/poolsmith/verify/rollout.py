@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.live import NOT_READY
-from poolsmith.diagnostics.listing import listed
-from poolsmith.live.resources import NODES, PODS
-from poolsmith.sources.pod_template import mapping, mappings
+from poolsmith.live.resources import PODS
+from poolsmith.sources.pod_template import mapping, mappings, word
+from poolsmith.verify.counts import pod_counts
 from poolsmith.verify.expected import shown
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.verify.view import LiveView
 
-UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
-"""Source: NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go."""
-_FAILED = "upgrade-failed"
 _CAUSES = {
     "ImagePullBackOff": "the node can't pull the image: does the registry have it, and does the pull secret fit?",
     "ErrImagePull": "the node can't pull the image: does the registry have it, and does the pull secret fit?",
@@ -34,7 +31,6 @@ _CAUSES = {
     "OOMKilled": "it needs more memory than its limit",
 }
 """Reasons that the kubelet and the scheduler write, and what they mean here."""
-_FEW = 3
 
 
 def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
@@ -42,7 +38,7 @@ def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
         if item.resource.kind not in ("DaemonSet", "Deployment"):
             continue
         for body in view.find(item):
-            wanted, ready = _counts(body)
+            wanted, ready = pod_counts(body)
             if ready < wanted:
                 name = str(body["metadata"]["name"])
                 why = _why(view, item.namespace, body)
@@ -52,56 +48,50 @@ def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
                 )
                 subject = view.cluster.subject(item.resource.kind, name, item.namespace)
                 yield diagnose(NOT_READY, message, view.cluster.place(item), subject=subject)
-    failed = [
-        str(node["metadata"]["name"])
-        for node in view.snapshot.items(NODES)
-        if mapping(node["metadata"].get("labels")).get(UPGRADE_STATE) == _FAILED
-    ]
-    if failed:
-        message = f"the driver upgrade failed on {listed(failed, _FEW)} of cluster `{view.cluster.name}`"
-        yield diagnose(NOT_READY, message, view.cluster.of_cluster("/spec/stack"), subject=view.cluster.name)
-
-
-def _counts(body: dict[str, Any]) -> tuple[int, int]:
-    status = mapping(body.get("status"))
-    if body["kind"] == "DaemonSet":
-        return _number(status.get("desiredNumberScheduled")), _number(status.get("numberReady"))
-    wanted = mapping(body.get("spec")).get("replicas")
-    told = "observedGeneration" in status
-    return (_number(wanted, 1) if told else 0), _number(status.get("readyReplicas"))
-
-
-def _number(value: Any, default: int = 0) -> int:
-    return value if isinstance(value, int) else default
 
 
 def _why(view: LiveView, namespace: str, body: dict[str, Any]) -> str:
-    """The first of its pods that says more, by what it waits for."""
+    """The first of its pods that says more, by what it waits for; else the first that is not ready."""
     chosen = mapping(mapping(mapping(body.get("spec")).get("selector")).get("matchLabels"))
+    silent = ""
     for pod in view.snapshot.items(PODS):
         labels = mapping(pod["metadata"].get("labels"))
         if pod["metadata"].get("namespace") != namespace or not chosen:
             continue
-        if all(labels.get(key) == value for key, value in chosen.items()) and (words := _cause(pod)):
-            node = mapping(pod.get("spec")).get("nodeName")
-            where = f" on `{node}`" if isinstance(node, str) and node else ""
-            return f"; pod `{pod['metadata']['name']}`{where}: {words}"
-    return ""
+        if any(labels.get(key) != value for key, value in chosen.items()):
+            continue
+        node = word(mapping(pod.get("spec")).get("nodeName"))
+        name = f"pod `{pod['metadata']['name']}`" + (f" on `{node}`" if node else "")
+        if words := _cause(pod):
+            return f"; {name}: {words}"
+        if not silent and not _is_ready(pod):
+            silent = f"; {name} is not"
+    return silent
+
+
+def _is_ready(pod: dict[str, Any]) -> bool:
+    told = mappings(mapping(pod.get("status")).get("conditions"))
+    return any(item.get("type") == "Ready" and item.get("status") == "True" for item in told)
 
 
 def _cause(pod: dict[str, Any]) -> str:
     status = mapping(pod.get("status"))
+    beside = {
+        word(item.get("name"))
+        for item in mappings(mapping(pod.get("spec")).get("initContainers"))
+        if item.get("restartPolicy") == "Always"
+    }
     for field in ("initContainerStatuses", "containerStatuses"):
         for container in mappings(status.get(field)):
-            state = mapping(container.get("state"))
+            name, state = word(container.get("name")), mapping(container.get("state"))
             reason = mapping(state.get("waiting")).get("reason") or mapping(state.get("terminated")).get("reason")
             if isinstance(reason, str) and reason in _CAUSES:
-                return f"container `{container.get('name')}` is in {reason}: {_CAUSES[reason]}"
-            if field == "initContainerStatuses" and "running" in state:
-                return f"init container `{container.get('name')}` still waits for what starts before it"
+                return f"container `{name}` is in {reason}: {_CAUSES[reason]}"
+            if field == "initContainerStatuses" and "running" in state and name not in beside:
+                return f"init container `{name}` still waits for what starts before it"
     for condition in mappings(status.get("conditions")):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             reason = str(condition.get("reason") or "")
             return f"{reason}: {_CAUSES.get(reason, 'it has no node')}"
-    reason = str(status.get("reason") or "")
+    reason = word(status.get("reason"))
     return f"{reason}: {_CAUSES[reason]}" if reason in _CAUSES else ""

@@ -6,25 +6,27 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.left_overs import read_left_overs
+from poolsmith.catalog.node_labels import UPGRADE_SETTLED, UPGRADE_STATE
 from poolsmith.catalog.toolkit_facts import unfit_toolkit
 from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.live import OTHER_VERSION
 from poolsmith.diagnostics.listing import counted, listed
-from poolsmith.live.resources import NODES, PODS
-from poolsmith.sources.pod_template import mapping, mappings, pod_template_of
+from poolsmith.live.resources import DAEMON_SETS, DEPLOYMENTS, PODS
+from poolsmith.sources.pod_template import mapping, mappings, pod_template_of, word
 from poolsmith.verify.expected import shown
+from poolsmith.verify.owners import Owners, key_of
+from poolsmith.verify.pod_likeness import tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.live.snapshot import KubernetesObject
     from poolsmith.verify.expected import Expected
     from poolsmith.verify.view import LiveView
 
 _MINOR = re.compile(r"v?1\.(\d{1,3})(?:\D|$)")
-_UPGRADE_STATE = "nvidia.com/gpu-driver-upgrade-state"
-_SETTLED = ("", "upgrade-done", "upgrade-failed")
-"""States of a node that nobody upgrades at this moment. Source: NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go."""
+_COMPONENT, _DRIVER = "app.kubernetes.io/component", "nvidia-driver"
 _TOOLKIT = "nvidia-container-toolkit-ctr"
 _FEW = 4
 
@@ -32,15 +34,18 @@ _FEW = 4
 def judge_skew(view: LiveView) -> Iterator[Diagnostic]:
     yield from _server(view)
     yield from _kubelets(view)
-    busy = frozenset(
-        str(node["metadata"]["name"])
-        for node in view.snapshot.items(NODES)
-        if mapping(node["metadata"].get("labels")).get(_UPGRADE_STATE, "") not in _SETTLED
-    )
+    busy = frozenset(node.name for node in view.nodes if node.labels.get(UPGRADE_STATE, "") not in UPGRADE_SETTLED)
+    owners = Owners(view.snapshot)
+    pods: dict[tuple[str, str, str], list[KubernetesObject]] = {}
+    for pod in view.snapshot.items(PODS):
+        if (owner := owners.of(pod)) is not None and not _ends(pod):
+            pods.setdefault(key_of(owner), []).append(pod)
     for item in view.cluster.expected:
-        if item.resource.kind == "DaemonSet":
+        if item.resource in (DAEMON_SETS, DEPLOYMENTS):
             for body in view.find(item):
-                yield from _old_pods(view, item, body, busy)
+                by_operator = mapping(mapping(pod_template_of(body)).get("metadata"))
+                is_driver = mapping(by_operator.get("labels")).get(_COMPONENT) == _DRIVER
+                yield from _old_pods(view, item, body, pods.get(key_of(body), []), busy if is_driver else frozenset())
                 yield from _toolkit(view, item, body)
 
 
@@ -59,12 +64,11 @@ def _kubelets(view: LiveView) -> Iterator[Diagnostic]:
     minor = int(server[1])
     oldest = read_left_overs().oldest_kubelet(minor)
     apart: dict[tuple[str, str], list[str]] = {}
-    for node in view.snapshot.items(NODES):
-        told = mapping(mapping(node.get("status")).get("nodeInfo")).get("kubeletVersion")
-        found = _MINOR.match(told) if isinstance(told, str) else None
+    for node in view.nodes:
+        found = _MINOR.match(node.info.get("kubeletVersion", ""))
         if found is not None and not oldest <= int(found[1]) <= minor:
             why = "newer than the API server" if int(found[1]) > minor else f"older than 1.{oldest}"
-            apart.setdefault((f"1.{int(found[1])}", why), []).append(str(node["metadata"]["name"]))
+            apart.setdefault((f"1.{int(found[1])}", why), []).append(node.name)
     for (version, why), names in sorted(apart.items()):
         message = (
             f"the kubelet of {counted(len(names), 'node')} ({listed(sorted(names), _FEW)}) of cluster "
@@ -73,26 +77,27 @@ def _kubelets(view: LiveView) -> Iterator[Diagnostic]:
         yield _finding(view, message, "/spec/kubernetes/version")
 
 
-def _old_pods(view: LiveView, item: Expected, body: dict[str, Any], busy: frozenset[str]) -> Iterator[Diagnostic]:
-    """Pods of a DaemonSet that still run another image than it says, on nodes that nobody upgrades at this moment."""
-    wanted, uid = _images(pod_template_of(body)), body["metadata"].get("uid")
-    if not wanted or not isinstance(uid, str):
-        return
+def _old_pods(
+    view: LiveView, item: Expected, body: KubernetesObject, pods: list[KubernetesObject], busy: frozenset[str]
+) -> Iterator[Diagnostic]:
+    """Pods that still run another image than their workload says. Those of drivers may, on nodes that are upgraded at
+    this moment: nothing else waits for that."""
+    wanted = _images(pod_template_of(body))
     behind: dict[tuple[str, str, str], list[str]] = {}
-    for pod in view.snapshot.items(PODS):
-        spec = mapping(pod.get("spec"))
-        node = spec.get("nodeName")
-        if not _is_owned(pod, uid) or not isinstance(node, str) or node in busy or _ends(pod):
+    for pod in pods:
+        node = word(mapping(pod.get("spec")).get("nodeName"))
+        if not node or node in busy:
             continue
         for container, tag in _images(pod).items():
             if container in wanted and tag != wanted[container]:
                 behind.setdefault((container, tag, wanted[container]), []).append(node)
     for (container, tag, said), nodes in behind.items():
-        name = shown("DaemonSet", str(body["metadata"]["name"]), item.namespace)
+        kind = item.resource.kind
+        name = shown(kind, str(body["metadata"]["name"]), item.namespace)
         where = f"{counted(len(nodes), 'node')} ({listed(sorted(nodes), _FEW)})"
         message = (
             f"container `{container}` of {name} is still `{tag}` on {where} of cluster `{view.cluster.name}`, and the "
-            f"DaemonSet says `{said}`"
+            f"{kind} says `{said}`"
         )
         yield _finding(view, message, "/spec/stack")
 
@@ -119,15 +124,9 @@ def _images(template: Any) -> dict[str, str]:
     for field in ("initContainers", "containers"):
         for container in mappings(spec.get(field)):
             name, image = container.get("name"), container.get("image")
-            if isinstance(name, str) and isinstance(image, str):
-                tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
-                if tag:
-                    found[name] = tag
+            if isinstance(name, str) and isinstance(image, str) and (tag := tag_of(image)):
+                found[name] = tag
     return found
-
-
-def _is_owned(pod: dict[str, Any], uid: str) -> bool:
-    return any(one.get("uid") == uid for one in mappings(pod["metadata"].get("ownerReferences")))
 
 
 def _ends(pod: dict[str, Any]) -> bool:

@@ -57,6 +57,6 @@ def _wrong(item: Expected, body: dict[str, Any]) -> str:
             if value and value not in field.well:
                 return f"says that its {' '.join(field.field)} is `{value}`"
     wanted, seen = body["metadata"].get("generation"), status.get("observedGeneration")
-    if isinstance(wanted, int) and isinstance(seen, int) and seen < wanted:
+    if isinstance(wanted, int) and isinstance(seen, int) and 0 <= seen < wanted:  # -1: nobody has ever looked
         return "was changed, and who works on it has not looked at that yet"
     return ""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.catalog.node_labels import matches
+from poolsmith.catalog.node_marks import read_node_marks
 from poolsmith.diagnostics.span import Location, Span
+from poolsmith.ledger.offers import PLUGINS, offered_resources, running_on
+from poolsmith.live.nodes import live_nodes
 from poolsmith.live.resources import (
     ACCOUNTS,
     BINDINGS,
@@ -13,6 +17,7 @@ from poolsmith.live.resources import (
     CLUSTER_POLICIES,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    DAEMON_SETS,
     DEFINITIONS,
     DRIVERS,
     ENDPOINT_SLICES,
@@ -30,7 +35,11 @@ from poolsmith.live.resources import (
     Resource,
 )
 from poolsmith.live.snapshot import State
+from poolsmith.profiles.cluster import StackKind
+from poolsmith.sources.pod_template import mapping, pod_template_of
+from poolsmith.verify.counts import all_are_ready
 from poolsmith.verify.expected import Bringer, Expected, expected_objects
+from poolsmith.verify.node_facts import Known
 from poolsmith.verify.uids import with_uids
 
 if TYPE_CHECKING:
@@ -38,9 +47,10 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog.gpus import Gpus
     from poolsmith.ledger.prediction import Prediction
+    from poolsmith.live.nodes import LiveNode
     from poolsmith.live.snapshot import Snapshot
     from poolsmith.operands.manifest import Manifest
-    from poolsmith.plan.plan import ClusterPlan
+    from poolsmith.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.profiles.load_cluster import LoadedCluster
 
 ALWAYS = (
@@ -69,6 +79,7 @@ ALWAYS = (
 _SHARED = frozenset(("default", "kube-system", "kube-public", "kube-node-lease"))
 """Namespaces that each cluster has: workloads of anybody run there."""
 _CLUSTER_SCOPED_PLACE = "/spec/stack"
+_PLUGIN_CONFIG = ("devicePlugin", "config", "name")
 
 
 class ClusterView:
@@ -84,6 +95,7 @@ class ClusterView:
     ) -> None:
         self.plan = plan
         self.gpus = gpus
+        self.marks = read_node_marks()
         self.prediction = prediction
         self.loaded = loaded
         self.admission = admission
@@ -119,6 +131,28 @@ class ClusterView:
             if item.resource in WORKLOADS and item.namespace and item.namespace not in _SHARED
         )
 
+    @cached_property
+    def _offers(self) -> dict[str, frozenset[str]]:
+        return offered_resources(self.prediction)
+
+    def known_of(self, pool: PoolPlan) -> Known:
+        """What nodes of a pool are compared with. Numbers of devices follow from the profile where no configuration of
+        somebody's own says otherwise."""
+        ours = any(item.device_plugin_config is not None for item in self.plan.pools)
+        of_operator = self.plan.cluster.spec.stack.kind is StackKind.OPERATOR
+        counts = of_operator and (ours or not self.prediction.origins.value(_PLUGIN_CONFIG))
+        return Known(gpus=self.gpus, marks=self.marks, offers=self._offers[pool.name], counts=counts)
+
+    @cached_property
+    def selectors(self) -> dict[str, list[dict[str, str]]]:
+        """Which nodes the DaemonSets select that an NVIDIADriver is predicted to get, by what brings them."""
+        found: dict[str, list[dict[str, str]]] = {}
+        for item in self.expected:
+            if item.resource == DAEMON_SETS:
+                pod = mapping(mapping(pod_template_of(item.body)).get("spec"))
+                found.setdefault(item.through, []).append(dict(mapping(pod.get("nodeSelector"))))
+        return found
+
     def place(self, item: Expected) -> Location:
         """The committed file that brings an object; the profile's stack for what no file has."""
         if item.file:
@@ -150,10 +184,52 @@ class LiveView:
                 place = (listed.resource, str(metadata.get("namespace") or ""))
                 self._of.setdefault(place, {})[str(metadata["name"])] = item
 
+    @cached_property
+    def nodes(self) -> tuple[LiveNode, ...]:
+        """By name."""
+        return live_nodes(self.snapshot)
+
+    @cached_property
+    def _by_value(self) -> dict[str, PoolPlan]:
+        return {pool.label_value: pool for pool in self.cluster.plan.pools}
+
+    def pool_of(self, node: LiveNode) -> PoolPlan | None:
+        """By the pool label; None for a node of no pool."""
+        return self._by_value.get(node.labels.get(self.cluster.plan.cluster.spec.pool_label, ""))
+
+    @cached_property
+    def pools_with_nodes(self) -> tuple[PoolPlan, ...]:
+        found = {pool.name: pool for node in self.nodes if (pool := self.pool_of(node)) is not None}
+        return tuple(found.values())
+
+    @cached_property
+    def served(self) -> frozenset[str]:
+        """Pools on whose nodes the device plugin is ready, as its DaemonSets say."""
+        ready = {
+            item.pattern
+            for item in self.cluster.expected
+            for body in self.find(item)
+            if item.resource == DAEMON_SETS and all_are_ready(body)
+        }
+        running = {pool.name: running_on(self.cluster.prediction, pool.name) for pool in self.cluster.plan.pools}
+        return frozenset(name for name, names in running.items() if names & PLUGINS & ready)
+
     def knows(self, item: Expected) -> bool:
         """Whether an object that was not found is not there."""
         listed = self.snapshot.listed(item.resource)
         return listed is not None and listed.is_known and self._is_asked(item, listed.namespaces)
+
+    def waits_for_nodes(self, item: Expected) -> bool:
+        """Whether the operator makes it only for nodes that are not there: DaemonSets for those with GPUs, and what
+        belongs to an NVIDIADriver for those that it selects. Source: NVIDIA/gpu-operator@v26.7.0:
+        controllers/object_controls.go, internal/state/driver.go."""
+        listed = self.snapshot.listed(NODES)
+        if item.bringer is not Bringer.OPERATOR or listed is None or not listed.is_known:
+            return False
+        if item.through.partition("/")[0] != DRIVERS.kind:
+            return item.resource == DAEMON_SETS and not any(node.carries_gpu(self.cluster.gpus) for node in self.nodes)
+        selectors = self.cluster.selectors.get(item.through, ())
+        return not any(matches(node.labels, selector) for node in self.nodes for selector in selectors)
 
     @staticmethod
     def _is_asked(item: Expected, namespaces: tuple[str, ...]) -> bool:
@@ -191,6 +267,11 @@ class LiveView:
             for item in self.cluster.expected
             for body in self.find(item)
         }
+
+    def expected_as(self, body: dict[str, Any]) -> Expected | None:
+        """What a live object is expected to be; None for one that nobody expects."""
+        metadata, resource = body["metadata"], Resource(str(body["apiVersion"]), str(body["kind"]))
+        return self.known_as.get((resource, str(metadata.get("namespace") or ""), str(metadata["name"])))
 
     @property
     def known(self) -> Collection[tuple[Resource, str, str]]:

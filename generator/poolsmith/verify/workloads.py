@@ -11,11 +11,11 @@ from poolsmith.ledger.pod_privileges import pod_privileges
 from poolsmith.live.resources import PODS, REPLICA_SETS, WORKLOADS
 from poolsmith.sources.pod_template import pod_template_of
 from poolsmith.verify.expected import shown
-from poolsmith.verify.owners import Owners, controller_of
+from poolsmith.verify.owners import Owners, controller_of, key_of
 from poolsmith.verify.pod_likeness import unlike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.live.resources import Resource
@@ -50,6 +50,7 @@ def judge_workloads(view: LiveView) -> Iterator[Diagnostic]:
 def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
     owners = Owners(view.snapshot)
     bereft: dict[Key, list[str]] = {}
+    strange: dict[tuple[Key, str, tuple[str, ...]], list[KubernetesObject]] = {}
     gone = {(item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected if not view.find(item)}
     for resource in (*WORKLOADS, REPLICA_SETS, PODS):
         for body in view.snapshot.items(resource):
@@ -61,14 +62,18 @@ def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
                 yield from _other_than_predicted(view, known, body)
                 continue
             owner = owners.of(body)
-            if owner is not None:
-                if resource == PODS:  # others may be of an earlier template of their owner, and run nothing
-                    yield from _other_than_its_owner(view, resource, body, owner)
+            if owner is not None:  # of other kinds: of an earlier template of their owner, maybe, and they run nothing
+                found = _other_than_its_owner(view, body, owner) if resource == PODS else None
+                if found is not None:
+                    strange.setdefault((key_of(owner), *found), []).append(body)
             elif controller_of(body)[0] in gone:
                 bereft.setdefault(controller_of(body)[0], []).append(name)
             else:
                 held = _texts(pod_template_of(body) or {}, set())
                 yield _finding(view, resource, body, "is not predicted", held)
+    for ((kind, _, called), why, more), bodies in strange.items():
+        who = f"is not what {kind} `{called}` says" + (f": {why}" if why else "")
+        yield _finding(view, PODS, bodies[0], who, list(more), others=bodies[1:])
     for (kind, namespace, name), pods in bereft.items():
         yield _left_alone(view, shown(kind, name, namespace), (kind, namespace, name), pods)
 
@@ -84,24 +89,36 @@ def _other_than_predicted(view: LiveView, item: Expected, body: KubernetesObject
 
 
 def _other_than_its_owner(
-    view: LiveView, resource: Resource, body: KubernetesObject, owner: KubernetesObject
-) -> Iterator[Diagnostic]:
-    template, live = pod_template_of(owner) or {}, pod_template_of(body) or {}
-    held = _texts(live, set(_texts(template, set())))
-    called = str(owner["metadata"]["name"])
-    why = unlike(template, live)
+    view: LiveView, body: KubernetesObject, owner: KubernetesObject
+) -> tuple[str, tuple[str, ...]] | None:
+    """Why it is not, and what it holds more. None for a pod of its template, or of the predicted one where that is
+    another: pods stay for a while when a template changes."""
+    live, called = pod_template_of(body) or {}, str(owner["metadata"]["name"])
+    known = view.expected_as(owner)
+    templates = [pod_template_of(item) or {} for item in (owner, *([known.body] if known is not None else []))]
+    given = {text for template in templates for text in _texts(template, set())}
+    held = tuple(_texts(live, given))
+    reasons = [unlike(template, live) for template in templates]
+    why = reasons[0] if all(reasons) else ""
     if not str(body["metadata"]["name"]).startswith(called):
         why = why or "its name is another one than its owner gives"
-    if held or why:
-        told = f"is not what {owner['kind']} `{called}` says" + (f": {why}" if why else "")
-        yield _finding(view, resource, body, told, held)
+    return (why, held) if held or why else None
 
 
-def _finding(view: LiveView, resource: Resource, body: KubernetesObject, who: str, held: list[str]) -> Diagnostic:
+def _finding(
+    view: LiveView,
+    resource: Resource,
+    body: KubernetesObject,
+    who: str,
+    held: list[str],
+    others: Sequence[KubernetesObject] = (),
+) -> Diagnostic:
+    """`others` are as it is."""
     namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
     worse = [text for text in held if text.rpartition(": ")[2] not in _HARMLESS]
     holds = f"it holds {listed(worse, _FEW)}" if worse else "it holds no privilege"
-    message = f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` {who}: {holds}"
+    more = f"; so are {counted(len(others), 'pod')} more" if others else ""
+    message = f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` {who}: {holds}{more}"
     severity = Severity.ERROR if worse else Severity.WARNING
     place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(resource.kind, name, namespace)
     return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=severity)

@@ -13,10 +13,10 @@ from poolsmith.plan.mig import WHOLE_GPU
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.ledger.prediction import Prediction
     from poolsmith.plan.plan import PoolPlan
-    from poolsmith.review.change import SeenCluster
 
-_PLUGINS = frozenset(("nvidia-device-plugin-daemonset", "nvidia-device-plugin"))
+PLUGINS = frozenset(("nvidia-device-plugin-daemonset", "nvidia-device-plugin"))
 """Of the operator and of the plain manifest, and of the plugin's own chart."""
 _SANDBOX_PLUGINS = frozenset(("nvidia-sandbox-device-plugin-daemonset", "nvidia-kata-sandbox-device-plugin-daemonset"))
 _STRATEGY = ("mig", "strategy")
@@ -24,20 +24,23 @@ _NO_STRATEGY = "none"
 _SHARED = ".shared"
 
 
-def offered_resources(seen: SeenCluster) -> dict[str, frozenset[str]]:
+def offered_resources(prediction: Prediction) -> dict[str, frozenset[str]]:
     """By pool: names that pods may ask for. Nothing of vGPU hosts: their names are those of their vGPU types."""
-    whole = seen.prediction.origins.value(_STRATEGY) == _NO_STRATEGY
-    return {pool.name: frozenset(_names(pool, running_on(seen, pool.name), whole=whole)) for pool in seen.plan.pools}
+    whole = prediction.origins.value(_STRATEGY) == _NO_STRATEGY
+    return {
+        pool.name: frozenset(_names(pool, running_on(prediction, pool.name), whole=whole))
+        for pool in prediction.plan.pools
+    }
 
 
-def running_on(seen: SeenCluster, pool: str) -> frozenset[str]:
+def running_on(prediction: Prediction, pool: str) -> frozenset[str]:
     """The names of the DaemonSets that run on a pool."""
-    landing = seen.prediction.ledger.landing
+    landing = prediction.ledger.landing
     return frozenset(key.rpartition("/")[2] for key, pools in landing.items() if pool in pools or ANY_NODE in pools)
 
 
 def _names(pool: PoolPlan, running: frozenset[str], *, whole: bool) -> Iterator[str]:
-    if not running.isdisjoint(_PLUGINS):
+    if not running.isdisjoint(PLUGINS):
         for name in (WHOLE_GPU,) if whole else pool.resources:
             yield f"{name}{_SHARED}" if _is_renamed(pool, name) else name
     if pool.passthrough_resource is not None and not running.isdisjoint(_SANDBOX_PLUGINS):
