@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 from support.api_client import ApiClient
 from support.control_plane import LOOPBACK
 
-Fault = Callable[["Door", str], "int | None"]
-"""Of a path: the status to answer with in the place of the server, 0 to break the connection, None to let it through."""
+Fault = Callable[["Door", str], "int | str | None"]
+"""Of a path: the status to answer with in the place of the server, or the whole text of an answer that says that all is
+well; 0 to break the connection, None to let it through."""
 
 
 class Door:
@@ -53,6 +54,8 @@ def door(client: ApiClient, fault: Fault, folder: Path):
                 self.close_connection = True
                 self.connection.close()
                 return None
+            if isinstance(status, str):
+                return self._say(200, status.encode())
             if status is not None:
                 return self._answer(status, {"kind": "Status", "message": f"told to say {status}"})
             with opened.lock:
@@ -62,7 +65,9 @@ def door(client: ApiClient, fault: Fault, folder: Path):
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _any  # noqa: N815 - names of the library
 
         def _answer(self, status: int, body: object) -> None:
-            data = json.dumps(body).encode()
+            self._say(status, json.dumps(body).encode())
+
+        def _say(self, status: int, data: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))

@@ -329,6 +329,93 @@ def test_taints_that_pass_are_no_taints_of_a_pool(tmp_path, bundle):
     assert pools(found)["l40s.yaml"]["nodes"]["taints"] == [mine]
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param([{"example.com/serial": name} for name in ("s1", "s2", "s3")], id="each node has its own"),
+        pytest.param([{"example.com/company": "us"}] * 3, id="all nodes have the same"),
+        pytest.param([{"machine.openshift.io/zone": name} for name in ("a", "a", "b")], id="of who makes nodes"),
+    ],
+)
+def test_a_label_that_tells_no_pools_apart_is_none_of_pools(tmp_path, bundle, labels):
+    found = proposed(tmp_path, bundle, *(node(f"n{number}", labels=item) for number, item in enumerate(labels)))
+
+    assert sorted(pools(found)) == ["l40s.yaml"]
+    assert sorted(found.unlabelled) == ["n0", "n1", "n2"]
+
+
+def test_a_label_that_is_guessed_is_asked_for(tmp_path, bundle):
+    nodes = [node(name, labels={"example.com/row": row}) for name, row in (("a", "1"), ("b", "1"), ("c", "2"))]
+    found = proposed(tmp_path, bundle, *nodes)
+
+    assert sorted(pools(found)) == ["1.yaml", "2.yaml"]
+    (row,) = (row for row in found.fields if row.field == "poolLabel")
+    assert (row.value, row.asked) == ("example.com/row", True)
+
+
+def test_what_one_node_says_otherwise_is_told_with_how_many_say_it(tmp_path, bundle):
+    odd = {"nvidia.com/gpu.product": "NVIDIA-A10", "nvidia.com/gpu.count": "8"}
+    nodes = [node(name, labels={"agentpool": "p"} | (odd if name == "c" else {})) for name in "abc"]
+    found = proposed(tmp_path, bundle, *nodes)
+
+    rows = {row.field: (row.value, row.nodes) for row in found.fields}
+    assert rows["gpu.product"] == ("NVIDIA-L40S", 2)
+    assert rows["gpu.count"] == (4, 2)
+    assert [text for text in found.unlike if "`NVIDIA-L40S` on 2, `NVIDIA-A10` on 1" in text]
+    assert [text for text in found.unlike if "count is `4` on 2, `8` on 1" in text]
+
+
+def test_a_number_of_shares_is_not_one_of_gpus(tmp_path, bundle):
+    bare = node("a", labels={"nvidia.com/device-plugin.config": "shared"}, **{"nvidia.com/gpu": "16"})
+    del bare["metadata"]["labels"]["nvidia.com/gpu.count"]
+    cut = node("b", labels={"nvidia.com/mig.config": "all-1g.10gb"}, **{"nvidia.com/gpu": "28"})
+    del cut["metadata"]["labels"]["nvidia.com/gpu.count"]
+    for item in (bare, cut):
+        found = proposed(tmp_path, bundle, item)
+        (row,) = (row for row in found.fields if row.field == "gpu.count")
+        assert row.asked
+
+
+def test_a_system_that_nobody_knows_is_quoted(tmp_path, bundle):
+    found = proposed(tmp_path, bundle, node("a", image="A Linux of our own 7"))
+    (row,) = (row for row in found.fields if row.field == "os.id")
+
+    assert row.asked
+    assert "A Linux of our own 7" in row.where
+
+
+def without_chart(image):
+    """As OLM installs the operator: no object has the label of a chart."""
+
+    def change(body):
+        for kind in ("Deployment", "DaemonSet"):
+            for item in lists_of(body, kind):
+                item["metadata"]["labels"] = {}
+                if item["metadata"]["name"] == "gpu-operator":
+                    item["spec"]["template"]["spec"]["containers"][0]["image"] = image
+        return body
+
+    return change
+
+
+def test_an_operator_without_a_chart_is_one(run_cli, project, bundle):
+    image = "nvcr.io/nvidia/gpu-operator:v26.7.0"
+    told = run_cli(["discover", "--root", project, "--from", bundle("edge", without_chart(image)), "--format", "json"])
+    fields = {(row["profile"], row["field"]): row["value"] for row in told.report["fields"]}
+
+    assert told.code == 0, told.err
+    assert fields["cluster", "stack.kind"] == "operator"
+    assert fields["cluster", "stack.release"] == "v26.7.0"
+
+
+def test_one_that_tells_no_release_is_said(run_cli, project, bundle):
+    image = "registry.example.com/nvidia/gpu-operator@sha256:" + "0" * 64
+    result = run_cli(["discover", "--root", project, "--from", bundle("edge", without_chart(image))])
+
+    assert result.code == 2
+    assert "nothing tells which release of the operator runs: Deployment/gpu-operator" in result.err
+
+
 def test_the_label_may_be_said(tmp_path, bundle):
     nodes = [node(name, labels={"example.com/row": name}) for name in ("r1", "r2")]
     found = proposed(tmp_path, bundle, *nodes, label="example.com/row")

@@ -85,6 +85,45 @@ def test_one_that_dies_in_the_middle_leaves_nothing_that_looks_clean(through, pr
     assert all("not evaluated" in text or "PSM860" in text for text in told(prod.cluster, snapshot))
 
 
+LOGIN = "<html><body>Please log in</body></html>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(LOGIN, "[]", "7", "null", "{}", '{"items": {}}', '{"items": [1]}', '{"items": [{"metadata": {}}]}'),
+        *('{"items": [{"metadata": {"name": 7}}]}', "[" * 20_000),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_an_answer_that_is_no_list_is_not_an_empty_one(through, prod, text):
+    snapshot, _ = through(lambda _door, path: text if path.startswith("/api/v1/nodes") else None)
+
+    (unread,) = snapshot.unread
+    assert (unread.resource, unread.state) == (NODES, State.FAILED)
+    assert any(found.startswith("not evaluated: list of nodes") for found in told(prod.cluster, snapshot))
+
+
+@pytest.mark.parametrize("text", [LOGIN, "{}", '{"resources": 7}'], ids=lambda text: text[:30])
+def test_what_a_group_has_and_does_not_say_is_not_read(through, text):
+    snapshot, _ = through(lambda _door, path: text if path == "/apis/apps/v1" else None)
+
+    assert {item.resource.group for item in snapshot.unread} == {"apps"}
+
+
+def test_rows_of_a_group_that_say_nothing_are_no_kinds(through):
+    rows = '{"resources": [{}, 7, {"name": "nodes"}, {"kind": "Node", "name": ["nodes"]}]}'
+    snapshot, _ = through(lambda _door, path: rows if path == "/apis/node.k8s.io/v1" else None)
+
+    assert list(snapshot.unread) == []
+
+
+@pytest.mark.parametrize("text", [LOGIN, "{}", '{"gitVersion": 7}'], ids=lambda text: text[:30])
+def test_what_tells_no_version_is_no_cluster(through, text):
+    with pytest.raises(ClusterError, match=r"does not tell its version|failed 5 times: 502: what answers is no JSON"):
+        through(lambda _door, path: text if path.startswith("/version") else None)
+
+
 def test_one_that_is_not_there_is_one_error(prod, tmp_path):
     with door(prod.client, lambda _door, _path: 0, tmp_path) as (_, kubeconfig):
         source = Source(reading=Reading(kubeconfig=str(kubeconfig), seconds=1.0))

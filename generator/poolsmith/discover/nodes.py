@@ -44,6 +44,8 @@ TEES = (
 )
 """Source: kata-containers/kata-containers, kata-deploy; node-feature-discovery, feature `cpu.security`."""
 _OF_GPU = "nvidia.com/"
+GUESSED = "all nodes with GPUs have it, and nodes of one value are alike"
+"""Why a label is taken that nothing else speaks for: somebody has to confirm it."""
 
 
 @record(kw_only=False)
@@ -109,6 +111,7 @@ def _say(node: GpuNode, info: Mapping[str, str], marks: NodeMarks) -> None:
 
     put("os.id", labels.get(OS_ID), f"label {OS_ID}")
     put("os.version", labels.get(OS_VERSION), f"label {OS_VERSION}")
+    put("os.image", info.get("osImage"), "nodeInfo.osImage")
     if (system := marks.system(info.get("osImage", ""))) is not None:
         put("os.id", system[0], "nodeInfo.osImage")
         if said["os.id"].value == system[0]:
@@ -160,19 +163,24 @@ def pool_label(
             return key, "it names the pools of who makes the nodes"
     everywhere = set.intersection(*(set(node.labels) for node in nodes)) if nodes else set()
     own = sorted(key for key in everywhere if not key.startswith((*marks.of_machines, FEATURE, _OF_GPU)))
-    fitting = [key for key in own if all(_alike(group) for group in groups_of(nodes, key))]
-    if not fitting:
-        return None, ""
-    least = min(len(groups_of(nodes, key)) for key in fitting)
-    best = [key for key in fitting if len(groups_of(nodes, key)) == least]
+    grouped = {key: groups_of(nodes, key) for key in own}
+    fitting = {
+        key: len(groups)
+        for key, groups in grouped.items()
+        if all(map(_alike, groups)) and (_tells_apart(groups) or "pool" in key.lower())
+    }
+    best = [key for key, count in fitting.items() if count == min(fitting.values())]
     named = [key for key in best if "pool" in key.lower()] or best
-    if len(named) > 1:
-        return None, ""
-    return named[0], "all nodes with GPUs have it, and nodes of one value are alike"
+    return (named[0], GUESSED) if len(named) == 1 else (None, "")
+
+
+def _tells_apart(groups: Sequence[NodeGroup]) -> bool:
+    """What all nodes say alike, or each says for itself alone, names no pools, unless it is called so."""
+    return len(groups) > 1 and any(len(group.nodes) > 1 for group in groups)
 
 
 def _alike(group: NodeGroup) -> bool:
-    return all(len(group.values(what)) <= 1 for what in ("os.id", "arch", "runtime", "product", "count", "workload"))
+    return all(len(group.values(what)) <= 1 for what in ("os.id", "arch", "runtime", "product", "workload"))
 
 
 def groups_of(nodes: Iterable[GpuNode], key: str | None) -> tuple[NodeGroup, ...]:

@@ -94,8 +94,7 @@ def has_own_driver(group: NodeGroup) -> Seen | None:
 
 
 def driver_version(group: NodeGroup) -> Seen | None:
-    found = group.values("driver")
-    return Seen(("driver", "version"), next(iter(found)), group.where("driver"), sum(found.values())) if found else None
+    return _commonest(group, "driver", ("driver", "version"))
 
 
 def driver_of(group: NodeGroup, drivers: tuple[KubernetesObject, ...]) -> KubernetesObject | None:
@@ -109,7 +108,9 @@ def driver_of(group: NodeGroup, drivers: tuple[KubernetesObject, ...]) -> Kubern
 
 
 def _systems(group: NodeGroup) -> Iterator[Seen | Question]:
-    yield from _plain(group, "os.id", ("os", "id"), None, guess="ubuntu")
+    called = next(iter(group.values("os.image")), "")
+    why = f"the kubelet calls it `{called}`, which tells nothing here" if called else "no node says it"
+    yield from _plain(group, "os.id", ("os", "id"), None, guess="ubuntu", why=why)
     for what, one, many, guess in (
         ("os.version", ("os", "version"), ("os", "versions"), "24.04"),
         ("kernel", ("kernel", "release"), ("kernel", "releases"), None),
@@ -119,34 +120,45 @@ def _systems(group: NodeGroup) -> Iterator[Seen | Question]:
         if len(found) > 1 and not (what == "kernel" and len(group.values("os.version")) > 1):
             yield Seen(many, sorted(found), group.where(what), total)
         elif found:
-            yield Seen(one, next(iter(found)), group.where(what), total)
+            value, witnesses = next(iter(found.items()))
+            yield Seen(one, value, group.where(what), witnesses)
         elif guess is not None:
             yield Question(one, guess, "no node says it: neither Node Feature Discovery nor nodeInfo.osImage")
 
 
+def _commonest(group: NodeGroup, what: str, path: FieldPath) -> Seen | None:
+    for value, witnesses in group.values(what).items():
+        return Seen(path, value, group.where(what), witnesses)
+    return None
+
+
 def _plain(
-    group: NodeGroup, what: str, path: FieldPath, default: str | None, guess: str | None = None
+    group: NodeGroup,
+    what: str,
+    path: FieldPath,
+    default: str | None,
+    guess: str | None = None,
+    why: str = "no node says it",
 ) -> Iterator[Seen | Question]:
     found = group.values(what)
     if found and next(iter(found)) != default:
         yield Seen(path, next(iter(found)), group.where(what), next(iter(found.values())))
     elif not found and guess is not None:
-        yield Question(path, guess, "no node says it")
+        yield Question(path, guess, why)
 
 
 def _runtime(group: NodeGroup) -> Iterator[Seen | Question]:
     yield from _plain(group, "runtime", ("runtime", "name"), None, guess="containerd")
-    found = group.values("runtime.version")
-    if found:
-        yield Seen(("runtime", "version"), next(iter(found)), group.where("runtime.version"), sum(found.values()))
+    if (version := _commonest(group, "runtime.version", ("runtime", "version"))) is not None:
+        yield version
 
 
 def _gpus(group: NodeGroup, gpus: Gpus, beside: Beside) -> Iterator[Seen | Question]:
-    product, count = group.values("product"), group.values("count")
+    product, count = _commonest(group, "product", ("gpu", "product")), group.values("count")
     resource = next((found for node in group.nodes if (found := _passed_through(node, gpus)) is not None), None)
     path = ("gpu", "product")
-    if product:
-        yield Seen(path, next(iter(product)), group.where("product"), sum(product.values()))
+    if product is not None:
+        yield product
     elif resource is not None:
         yield Seen(path, resource[0], f"capacity {resource[1]}", 1)
     else:
@@ -156,15 +168,22 @@ def _gpus(group: NodeGroup, gpus: Gpus, beside: Beside) -> Iterator[Seen | Quest
     path = ("gpu", "count")
     whole = {node.capacity["nvidia.com/gpu"] for node in group.nodes if "nvidia.com/gpu" in node.capacity}
     if count:
-        yield Seen(path, _number(next(iter(count))), group.where("count"), sum(count.values()))
+        value, witnesses = next(iter(count.items()))
+        yield Seen(path, _number(value), group.where("count"), witnesses)
     elif resource is not None and resource[2]:
         yield Seen(path, _number(resource[2]), f"capacity {resource[1]}", 1)
     elif (alias := _aliased(group)) is not None:
         yield Seen(path, alias[1], f"capacity nvidia.com/{alias[0]}", 1)
-    elif len(whole) == 1 and not group.values("sharing") and (number := _number(whole.pop())):
+    elif len(whole) == 1 and not _is_divided(group, beside) and (number := _number(whole.pop())):
         yield Seen(path, number, "capacity nvidia.com/gpu", len(group.nodes))
     else:
         yield Question(path, _named_gpus(group, beside), "no node says how many GPUs it has")
+
+
+def _is_divided(group: NodeGroup, beside: Beside) -> bool:
+    """Whether what is advertised may be shares or slices: then its number is not that of GPUs."""
+    config, _ = beside.plugin.get(beside.default_plugin, ({}, ""))
+    return bool(group.values("sharing") or group.values("mig") or mapping(config.get("sharing")))
 
 
 def _is_of_many_nodes(product: str, gpus: Gpus) -> bool:

@@ -73,8 +73,12 @@ class Stack:
 def find_stack(snapshot: Snapshot) -> Stack | None:
     """None where neither an operator nor a device plugin's chart runs."""
     rows = list(_charts(snapshot))
+    operator: tuple[KubernetesObject, str, str | None] | None
     operator = next((row for row in rows if row[1] == OPERATOR and _labels(row[0]).get(_PART) == OPERATOR), None)
     operator = operator or next((row for row in rows if row[1] == OPERATOR), None)
+    told = f"label {_CHART}"
+    if operator is None:
+        operator, told = _operator_without_chart(snapshot), "the image's tag"
     if operator is not None:
         body, _, version = operator
         instance = _labels(body).get(_INSTANCE)
@@ -82,7 +86,7 @@ def find_stack(snapshot: Snapshot) -> Stack | None:
         return Stack(
             kind="gpu-cluster" if claims and not policies else "operator",
             release=version,
-            where=_shown(body, f"label {_CHART}"),
+            where=_shown(body, told),
             namespace=_namespace(body),
             object=next(iter(policies or claims), None),
             drivers=snapshot.items(DRIVERS),
@@ -115,9 +119,23 @@ def _charts(snapshot: Snapshot) -> Iterator[tuple[KubernetesObject, str, str]]:
                     yield body, name, version
 
 
+def _operator_without_chart(snapshot: Snapshot) -> tuple[KubernetesObject, str, str | None] | None:
+    """An operator that no chart has installed, as by OLM: where there are resources that only it knows."""
+    if not snapshot.items(CLUSTER_POLICIES) and not snapshot.items(GPU_CLUSTERS):
+        return None
+    for body in snapshot.items(DEPLOYMENTS):
+        for image in _images(body):
+            path, _, tag = image.rpartition(":") if ":" in image.rpartition("/")[2] else (image, "", "")
+            if path.endswith(f"/{OPERATOR}"):
+                return body, OPERATOR, tag or None
+    return None
+
+
 def _plain_plugin(snapshot: Snapshot) -> tuple[KubernetesObject, str, str] | None:
-    """A device plugin from a manifest, without a chart."""
+    """A device plugin from a manifest, without a chart, that nothing else has made."""
     for body in snapshot.items(DAEMON_SETS):
+        if any(owner.get("controller") is True for owner in mappings(body["metadata"].get("ownerReferences"))):
+            continue
         for image in _images(body):
             path, _, tag = image.rpartition(":")
             if path.endswith("/k8s-device-plugin") and tag[:1] == "v":

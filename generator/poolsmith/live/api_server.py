@@ -101,7 +101,7 @@ async def _read(
     try:
         for resource in sorted(set(resources)):
             inside = tuple(sorted(set(namespaces))) if resource in of_namespaces else ()
-            if [item.state for item in lists[-_FAILURES:]] == [State.FAILED] * _FAILURES:
+            if server.failures >= _FAILURES:
                 lists.append(Listed(resource, State.FAILED, (), "not asked for: the lists before it failed", inside))
             else:
                 lists.append(await server.listed(resource, inside))
@@ -118,7 +118,11 @@ class _Server:
     def __init__(self, api: Any, how: Reading) -> None:
         self._api = api
         self._how = how
-        self._served: dict[str, dict[str, tuple[str, bool]] | None] = {}
+        self._served: dict[str, Mapping[str, tuple[str, bool]] | None] = {}
+        self._untold: dict[str, str] = {}
+        """Groups that do not tell what they have, and why: none is asked twice."""
+        self.failures = 0
+        """How many calls have failed in a row."""
         self.context = how.context or str(getattr(api.auth, "active_context", "") or "")
         self.version = ""
 
@@ -218,15 +222,23 @@ class _Server:
 
     async def _kinds(self, api_version: str) -> Mapping[str, tuple[str, bool]] | None:
         """By kind: its plural, and whether it stands in namespaces. None for a group that is not served."""
+        if api_version in self._untold:
+            raise ClusterError(self._untold[api_version])
         if api_version not in self._served:
-            answer = await self._get(_root(api_version))
-            if answer.status == _NOT_FOUND:
-                self._served[api_version] = None
-            elif answer.status != _OK:
-                raise ClusterError(f"what {api_version} has is not told: {_reason(answer)}")
-            else:
-                self._served[api_version] = _kinds_of(answer.body, api_version)
+            try:
+                self._served[api_version] = await self._ask_kinds(api_version)
+            except ClusterError as error:
+                self._untold[api_version] = str(error)
+                raise
         return self._served[api_version]
+
+    async def _ask_kinds(self, api_version: str) -> Mapping[str, tuple[str, bool]] | None:
+        answer = await self._get(_root(api_version))
+        if answer.status == _NOT_FOUND:
+            return None
+        if answer.status != _OK:
+            raise ClusterError(f"what {api_version} has is not told: {_reason(answer)}")
+        return _kinds_of(answer.body, api_version)
 
     async def _all_pages(
         self,
@@ -268,11 +280,13 @@ class _Server:
                 words = str(error)
             else:
                 if answer.status not in _TRY_AGAIN:
+                    self.failures = 0
                     return answer
                 words, pause = _reason(answer), max(pause, answer.wait)
             if attempt < _TRIES - 1:
                 await asyncio.sleep(min(pause, _LONGEST_WAIT))
                 pause *= 2
+        self.failures += 1
         raise ClusterError(f"GET {path} failed {_TRIES} times: {words}")
 
     async def _once(self, path: str, query: dict[str, str]) -> _Answer:

@@ -60,10 +60,6 @@ def _of(node: LiveNode, pool: PoolPlan, view: LiveView) -> Iterator[str]:
         if usable.isdigit() and number.isdigit() and int(usable) < int(number):
             yield f"the plugin holds {int(number) - int(usable)} of {number} `{name}` for unhealthy"
     wanted = view.cluster.known_of(pool).offers
-    if (
-        node.allocatable
-        and wanted
-        and pool.name in view.served
-        and not any(offered.get(name, "0") != "0" for name in wanted)
-    ):
+    offers_none = bool(node.allocatable) and set(offered.values()) <= {"0"}
+    if wanted and offers_none and pool.name in view.served:
         yield f"no {listed(sorted(wanted))} is offered, though the device plugin is ready,"

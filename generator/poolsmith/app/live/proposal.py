@@ -15,7 +15,7 @@ from poolsmith.app.takeover.found import Present, tag_of
 from poolsmith.app.takeover.settle import Settled, settle
 from poolsmith.catalog.node_marks import read_node_marks
 from poolsmith.diagnostics import NoInputError, UsageError
-from poolsmith.discover.nodes import gpu_nodes, groups_of, pool_label
+from poolsmith.discover.nodes import GUESSED, gpu_nodes, groups_of, pool_label
 from poolsmith.discover.pools import (
     Question,
     Seen,
@@ -47,6 +47,12 @@ _FACT = re.compile(r"\{fact: ([A-Za-z0-9._/=+-]+)[,}]")
 _MOST_FACTS = 20
 _VERSION = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)")
 _WHO = "unknown"
+_LABEL = ("poolLabel",)
+_ONE_FOR_ALL = (
+    *("os.id", "arch", "runtime", "runtime.version", "product", "count", "driver"),
+    *("mig", "sharing", "workload", "vgpu", "cc", "tee", "kata"),
+)
+"""What a profile says once for all of its nodes."""
 _FULL = re.compile(r"\d{3}\.\d+(\.\d+)?")
 
 
@@ -121,6 +127,11 @@ class _Proposing:
         groups = groups_of(self._nodes, key)
         cluster_name = self._name(name)
         tag = self._tag()
+        if stack.release is None and stack.kind != "device-plugin":
+            raise UsageError(
+                f"nothing tells which release of the operator runs: {stack.where} says none, and no object has the "
+                "label of its chart; `poolsmith init` asks for it"
+            )
         if tag is None and stack.kind != "device-plugin":
             recent = ", ".join(list(self._catalog.releases.by_tag)[-4:])
             raise UsageError(
@@ -214,12 +225,12 @@ class _Proposing:
             ("stack", "release"): stack.where,
             ("stack", "namespace"): stack.where,
             ("stack", "driverMode"): "NVIDIADriver objects",
-            ("poolLabel",): why,
+            _LABEL: why,
         }
         for path, value in put.items():
-            is_question = path in cluster.assumed
+            is_question = path in cluster.assumed or (path == _LABEL and why == GUESSED)
             seen = where.get(path) or shown(stack.delivered) or "objects beside it"
-            text = "nothing on the cluster says it" if is_question else seen
+            text = "nothing on the cluster says it" if path in cluster.assumed else seen
             self._rows.append(Row(profile="cluster", path=path, value=value, where=text, is_question=is_question))
         return cluster
 
@@ -354,8 +365,11 @@ def _free(name: str, taken: set[str]) -> str:
 
 def _differing(name: str, group: NodeGroup, key: str | None) -> Iterator[str]:
     """What a profile says once, and nodes of the pool say otherwise."""
-    for what in ("os.id", "arch", "runtime", "runtime.version", "product", "count", "mig", "sharing", "workload"):
+    for what in _ONE_FOR_ALL:
         found = group.values(what)
         if len(found) > 1:
             told = ", ".join(f"`{value}` on {count}" for value, count in found.items())
             yield f"{name}: {what} is {told}: give the others another value of `{key or 'a label'}`"
+    taints = {tuple(sorted(node.taints)) for node in group.nodes}
+    if len(taints) > 1:
+        yield f"{name}: some nodes have taints that others lack; only what all have is proposed"
