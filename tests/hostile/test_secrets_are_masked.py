@@ -135,6 +135,23 @@ def test_a_tree_is_masked_by_names_and_shapes() -> None:
     tree = {"env": [{"name": "A_TOKEN", "value": PLANTED}], "version": "1", "data": {"a": "b"}}
     assert masked_tree(tree) == {"env": [{"name": "A_TOKEN", "value": MASK}], "version": "1", "data": {"a": "b"}}
     assert PLANTED not in json.dumps(masked_tree({"kind": "Secret", "data": {"harmless": PLANTED}}))
+
+
+@pytest.mark.parametrize(
+    ("tree", "shown"),
+    [
+        ({"token": 987654321012}, {"token": MASK}),
+        ({"apiKey": ["first-one", "second-one"]}, {"apiKey": [MASK, MASK]}),
+        ({"password": {"value": "inner-one", "length": 12}}, {"password": {"value": MASK, "length": 12}}),
+        ({"credentials": [{"user": "bob", "pin": 7}]}, {"credentials": [{"user": MASK, "pin": 7}]}),
+        ({f"ghp_{'a1' * 18}": "k"}, {MASK: "k"}),
+        ({"token": {"valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}}, ...),
+        ({"password": {"secretName": "s", "existing": True}}, ...),
+        ({"tokens": 987654321012, "secretName": "s", "imagePullSecrets": ["a"]}, ...),
+    ],
+)
+def test_what_stands_below_the_name_of_a_secret_is_one_but_for_references(tree, shown):
+    assert masked_tree(tree) == (tree if shown is ... else shown)
     assert masked(f"see https://user:{PLANTED}@host") == f"see https://{'*' * (len(PLANTED) + 5)}@host"
     assert masked_line(f"export NGC_API_KEY={PLANTED}") == f"export NGC_API_KEY={MASK}"
 

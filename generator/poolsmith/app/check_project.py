@@ -49,6 +49,12 @@ def check_project(
     return strictly(outcome) if judging.strict else outcome
 
 
+def told_of(result: GenerateResult, judging: JudgingOptions) -> Outcome:
+    """Of all rules, as strict as it is asked for."""
+    outcome = outcome_of(result)
+    return strictly(outcome) if judging.strict else outcome
+
+
 def outcome_of(result: GenerateResult) -> Outcome:
     """Of all rules; it says whether the output is current."""
     if not result.is_current or result.outcome.skipped_for_errors:

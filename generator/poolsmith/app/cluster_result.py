@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.app.cluster_run import ClusterRun, run_cluster
 from poolsmith.app.folder import GeneratedFolder, compare_folder, write_folder
 from poolsmith.app.project import CLUSTERS
 from poolsmith.output.collector import rarely_collecting
-from poolsmith.output.fleet import FleetEntry, fleet_entry
+from poolsmith.output.fleet import FleetEntry, fleet_entry, namespaces_of
 from poolsmith.record import record
 from poolsmith.rules.prediction.driver_images import driver_pools
 
@@ -28,7 +28,9 @@ class ClusterResult:
     """What became of one cluster. `folder` is None when its profiles have errors.
 
     `judgement` is what was found in what the profiles produce, where that was judged. `unlisted_drivers` counts pools
-    that pull a driver image, where no list of known images can say anything about it.
+    that pull a driver image, where no list of known images can say anything about it. `admission` are namespaces of
+    what the API server is to enforce, None where that is nothing. `fleet_entry` and `beside`, the paths of files that
+    were judged beside the stack, follow from the profiles alone: whoever hears of a result looks there himself.
     """
 
     name: str
@@ -36,9 +38,11 @@ class ClusterResult:
     pools: int = 0
     used_bases: frozenset[str] = frozenset()
     folder: FolderResult | None = None
-    fleet_entry: FleetEntry | None = None
+    fleet_entry: FleetEntry | None = field(default=None, compare=False)
     judgement: Judgement | None = None
     unlisted_drivers: int = 0
+    admission: tuple[str, ...] | None = None
+    beside: tuple[str, ...] = field(default=(), compare=False)
 
 
 def write_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
@@ -71,7 +75,12 @@ def judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterato
                 reads_elsewhere=True,
             )
         result = _result(project, run, judge_folder(folder, against_cluster(run.loaded.cluster, project.catalog)))
-        return replace(result, diagnostics=(*result.diagnostics, *judgement.diagnostics), judgement=judgement)
+        return replace(
+            result,
+            diagnostics=(*result.diagnostics, *judgement.diagnostics),
+            judgement=judgement,
+            beside=run.loaded.cluster.spec.beside,
+        )
 
     return _each(project, batch, judged)
 
@@ -94,12 +103,14 @@ def _each(
 
 def _result(project: Project, run: ClusterRun, folder: FolderResult | None) -> ClusterResult:
     plan = run.plan if folder is not None else None
+    admission = namespaces_of(run.admission)
     return ClusterResult(
         name=run.loaded.name,
         diagnostics=run.diagnostics,
         pools=len(run.loaded.pools),
         used_bases=run.loaded.used_bases,
         folder=folder,
-        fleet_entry=fleet_entry(plan, run.admission) if plan is not None else None,
+        fleet_entry=fleet_entry(plan, admission) if plan is not None else None,
+        admission=admission,
         unlisted_drivers=driver_pools(plan) if plan is not None and project.fleet.driver_images is None else 0,
     )

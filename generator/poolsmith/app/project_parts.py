@@ -28,13 +28,26 @@ def parts_of(root: str) -> dict[str, FolderState] | None:
 
 
 def shared_input(root: str) -> str:
-    """A digest of what stands in profiles/ and policies/ beside the clusters, and of the clusters' names. Raises
-    OSError."""
-    names = sorted(name for name in _folders(f"{root}/{PROFILES}") if not name.startswith(("_", ".")))
-    profiles = folder_state(f"{root}/{PROFILES}", leave_out=frozenset(names))
-    policies = folder_state(f"{root}/{_POLICIES}")
-    digests = [content_digest(f"{root}/{part}", state) for part, state in ((PROFILES, profiles), (_POLICIES, policies))]
-    return together(*digests, *names)
+    """A digest of what stands in profiles/ and policies/ beside the clusters, and of the clusters' names."""
+    names = cluster_names(root)
+    parts = ((PROFILES, frozenset(names)), (_POLICIES, frozenset[str]()))
+    return together(*(content_of(f"{root}/{part}", leave_out=clusters) for part, clusters in parts), *names)
+
+
+def content_of(path: str, leave_out: frozenset[str] = frozenset()) -> str:
+    """A digest of a file, or of all below a folder; why not, where that can't be looked at."""
+    try:
+        return content_digest(path, folder_state(path, leave_out=leave_out))
+    except OSError as error:
+        return f"! {error.errno}"
+
+
+def cluster_names(root: str) -> list[str]:
+    """Of the folders that have profiles of a cluster."""
+    try:
+        return sorted(name for name in _folders(f"{root}/{PROFILES}") if not name.startswith(("_", ".")))
+    except OSError:
+        return []
 
 
 def _folders(folder: str) -> list[str]:

@@ -12,7 +12,7 @@ from poolsmith.app.progress import Progress, silent
 from poolsmith.app.project import Project, open_project
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique
 from poolsmith.diagnostics.codes import shape
-from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.diagnostics.outcome import LEFT_OUT_FOR_ERRORS, Outcome, Skipped
 from poolsmith.output.batches import in_batches
 from poolsmith.record import record
 from poolsmith.rules.prediction.driver_images import without_list
@@ -100,7 +100,7 @@ class Totals:
         skipped = []
         if self.unplanned:
             reason = f"profiles have errors, in {self.unplanned} of {self.clusters} clusters"
-            skipped.append(Skipped("generation", reason))
+            skipped.append(Skipped(LEFT_OUT_FOR_ERRORS, reason))
         return Outcome(
             diagnostics=sorted_unique(self.diagnostics),
             checked={"clusters": self.clusters, "pools": self.pools, "generated files": self.files},

@@ -18,10 +18,14 @@ _FORM = re.compile(r"([1-9]\d{0,2})/([1-9]\d{0,2})")
 
 @record(kw_only=False)
 class Shard:
-    """The part with this number, from 1 on, of so many."""
+    """The part with this number, from 1 on, of so many. Raises ValueError for what is none."""
 
     number: int
     of: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of <= MOST:
+            raise ValueError(f"no part is {self.number} of {self.of}")
 
     def part(self, items: Sequence[Item]) -> tuple[Item, ...]:
         """Every so-many-th of them: neighbours, which are often alike, go to different shards."""
@@ -34,6 +38,7 @@ class Shard:
 def shard_of(text: str) -> Shard:
     """Raises UsageError."""
     found = _FORM.fullmatch(text)
-    if found is None or int(found[1]) > int(found[2]):
-        raise UsageError(f"--shard takes a number and how many there are, such as 3/8, up to {MOST}/{MOST}")
-    return Shard(int(found[1]), int(found[2]))
+    try:
+        return Shard(*map(int, found.groups() if found else ()))
+    except (TypeError, ValueError):
+        raise UsageError(f"--shard takes a number and how many there are, such as 3/8, up to {MOST}/{MOST}") from None

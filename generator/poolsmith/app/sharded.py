@@ -8,15 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.app.check_project import outcome_of
+from poolsmith.app.check_project import told_of
 from poolsmith.app.facts import with_facts
 from poolsmith.app.generate import compare_all, told, unwritten, write
 from poolsmith.app.judge import judge
 from poolsmith.app.progress import Progress, silent
-from poolsmith.app.run import open_run
-from poolsmith.app.shard_part import CHECK, COMPARE, GENERATE, Question, part_of, question
+from poolsmith.app.run import NOTHING_KNOWN, open_run
+from poolsmith.app.shard_part import CHECK, COMPARE, GENERATE, Question, files_of, part_of, question
 from poolsmith.diagnostics.listing import counted
-from poolsmith.policies.apply import POLICY_WIDENING, JudgingOptions, strictly
+from poolsmith.policies.apply import POLICY_WIDENING, JudgingOptions
+from poolsmith.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
     from poolsmith.app.cluster_result import ClusterResult
     from poolsmith.app.generate_result import GenerateResult
-    from poolsmith.app.run import Run
+    from poolsmith.app.judge import Judged
+    from poolsmith.app.run import Known, Run
     from poolsmith.app.shard import Shard
     from poolsmith.diagnostics import Diagnostic
     from poolsmith.diagnostics.outcome import Outcome
@@ -46,19 +48,19 @@ def check_shard(
     """
     judging = judging or JudgingOptions()
     run = run_for(root, judging, shard, jobs=jobs, progress=progress)
-    asked = question_of(run, judging)
-    judged = judge(run, judging)
-    outcome = _with_part(run, shard, asked, outcome_of(judged.result), judged.fresh, judged.reviews)
-    return strictly(outcome) if judging.strict else outcome
+    asked, files = question_of(run, judging), _files(run)
+    told = judged_outcome(run, judging)
+    return _with_part(run, shard, asked, files, told.outcome, told.judged.fresh, told.judged.reviews)
 
 
 @with_facts
 def compare_shard(root: Path, shard: Shard, *, jobs: int | Workers = 1, progress: Progress = silent) -> GenerateResult:
     """As `compare`, of the shard's clusters. Raises UsageError, NoInputError."""
     run = open_run(root, jobs=jobs, progress=progress, shard=shard)
-    asked = question(run.project, COMPARE)
+    asked, files = question(run.project, COMPARE), _files(run)
     totals = compare_all(run)
-    return _result(run, shard, asked, told(run, unwritten(run, totals, totals.outcome())), totals.fresh)
+    result = told(run, unwritten(run, totals, totals.outcome()))
+    return replace(result, outcome=_with_part(run, shard, asked, files, result.outcome, totals.fresh, {}))
 
 
 @with_facts
@@ -68,7 +70,28 @@ def generate_shard(root: Path, shard: Shard, *, jobs: int | Workers = 1, progres
     run = open_run(root, jobs=jobs, progress=progress, shard=shard)
     asked = question(run.project, GENERATE)
     written = write(run)
-    return _result(run, shard, asked, told(run, written.result), map(_in_place, written.fresh))
+    result = told(run, written.result)
+    fresh = map(_in_place, written.fresh)
+    return replace(result, outcome=_with_part(run, shard, asked, _files(run), result.outcome, fresh, {}))
+
+
+@record
+class JudgedOutcome:
+    """What is told of a run that was judged."""
+
+    outcome: Outcome
+    judged: Judged
+
+
+def judged_outcome(run: Run, judging: JudgingOptions, known: Known = NOTHING_KNOWN) -> JudgedOutcome:
+    """As `check_project` tells it."""
+    judged = judge(run, judging, known)
+    return JudgedOutcome(outcome=told_of(judged.result, judging), judged=judged)
+
+
+def _files(run: Run) -> dict[str, str]:
+    """Digests of what the clusters of a run follow from."""
+    return {files.name: files_of(run.project, files.name) for files in run.selected}
 
 
 def run_for(
@@ -107,21 +130,16 @@ def _in_place(item: ClusterResult) -> ClusterResult:
     return item if item.folder is None else replace(item, folder=replace(item.folder, staged=None))
 
 
-def _result(
-    run: Run, shard: Shard, asked: Question, result: GenerateResult, fresh: Iterable[ClusterResult]
-) -> GenerateResult:
-    return replace(result, outcome=_with_part(run, shard, asked, result.outcome, fresh, {}))
-
-
 def _with_part(
     run: Run,
     shard: Shard,
     asked: Question,
+    files: Mapping[str, str],
     outcome: Outcome,
     fresh: Iterable[ClusterResult],
     reviews: Mapping[str, tuple[Diagnostic, ...]],
 ) -> Outcome:
     clusters = f"{len(run.selected)} of {counted(asked.clusters, 'cluster')}"
     here = f"shard {shard}: {clusters}; `poolsmith report merge` tells of all"
-    part = part_of(run.project, shard, asked, fresh, reviews)
+    part = part_of(run.project, shard, asked, files, fresh, reviews)
     return replace(outcome, facts=(here, *outcome.facts), shard=part)

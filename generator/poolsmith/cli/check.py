@@ -192,8 +192,9 @@ def command(
             raise UsageError("--all is for PATHS; of a project all is checked")
         if pod_security is not None:
             raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
-        elsewhere = {"--cluster": clusters, "--against": against, "--output-root": output_root}
-        options.no_shard(shard, elsewhere | {"--kubeconform": kubeconform is not None})
+        alone: dict[str, object] = {"--cluster": clusters, "--against": against, "--output-root": output_root}
+        alone |= {"--kubeconform": kubeconform, "--cache": cache or None, "--rehash": rehash}
+        options.no_shard(shard, alone)
         judge_project = partial(_of_shard, shard=shard) if shard is not None else _of_project
         outcome = judge_project(
             root if scheduler is None else root.resolve(),

@@ -55,7 +55,7 @@ def command(
     from poolsmith.app.compare import compare
 
     elsewhere = {"--cluster": clusters, "--against": against, "--output-root": output_root, "--hook": hook}
-    options.no_shard(shard, elsewhere)
+    options.no_shard(shard, elsewhere | {"--cache": cache or None, "--rehash": rehash})
     if check and hook:
         raise UsageError("--check writes nothing, and --hook is about what was written: take one of them")
     if against is not None and not check:

@@ -146,7 +146,7 @@ object_format = click.option(
 
 def no_shard(shard: Shard | None, flags: Mapping[str, object]) -> None:
     """Raises UsageError where one of these flags is given beside --shard."""
-    given = [name for name, value in flags.items() if value] if shard is not None else []
+    given = [name for name, value in flags.items() if value not in (None, False, ())] if shard is not None else []
     if given:
         raise UsageError(f"--shard takes its part of all clusters, as they are committed: leave out {given[0]}")
 

@@ -28,6 +28,7 @@ def command() -> None:
     is_flag=True,
     help="For shards of `generate`: write output/fleet/, and remove clusters that have no profile.",
 )
+@options.jobs
 @options.outputs
 @options.fail_on
 @options.output_format
@@ -38,6 +39,7 @@ def command() -> None:
 def merge(
     files: tuple[Path, ...],
     writes: bool,
+    jobs: int | None,
     outputs: tuple[str, ...],
     fail_on: str,
     output_format: str | None,
@@ -51,9 +53,10 @@ def merge(
     It runs in a checkout of the commit that the shards had, and takes of each what it asked, such as --policies-from.
     """
     from poolsmith.app.merge import merge as merged
+    from poolsmith.output.batches import default_jobs
 
     wanted, fleet = options.report_files(outputs, root, CHECK), partial(fleet_of, root, (), is_there=True)
-    result = merged(root, files, writes=writes)
+    result = merged(root, files, writes=writes, jobs=jobs or default_jobs())
     outcome = result.outcome
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     try:
@@ -62,6 +65,4 @@ def merge(
         print_outcome(
             outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root, fleet=fleet
         )
-    if not result.written and not result.is_current:
-        return Exit.FINDINGS
-    return exit_code(outcome, fail_on)
+    return exit_code(outcome, fail_on) if result.is_current else Exit.FINDINGS

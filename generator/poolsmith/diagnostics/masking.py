@@ -101,6 +101,8 @@ _REFERENCE = (
     r"(?i)(?:name|file|path|dir|folder|refs?|audience|issuer|expiry|seconds|type|kind|namespace|mount|url|uri|env|hash"
     r"|digest|sum)$"
 )
+_REFERRING = ("Ref", "From")
+"""How keys end below which a secret is named, and where in it something stands."""
 _WORDS = r"(?<=[a-z0-9])(?=[A-Z])"
 _PLACEHOLDER = r"^(?:\s*|<.*>|\$\{.*\}|\$\(.*\)|\{\{.*|\*+|x{3,}|ENC\[.*|vault:.*|ref\+.*|true|false|\d{1,6})$"
 _RANDOM = r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/=_.-]{16,}\Z"
@@ -233,22 +235,41 @@ def masked(text: str) -> str:
 
 
 def masked_tree(value: Any, name: str = "") -> Any:
-    """A tree of mappings, lists and scalars that stands under a key, with the secrets in it masked."""
+    """A tree of mappings, lists and scalars that stands under a key, with the secrets in it masked.
+
+    What stands in a mapping or a list under the name of a secret is one, too, but for what only refers to one.
+    """
+    return _masked_below(value, name, is_secret_name(name))
+
+
+def _masked_below(value: Any, name: str, is_named: bool) -> Any:
+    """`is_named`: a key above, or the key itself, is the name of a secret."""
     if isinstance(value, dict):
         named = value.get("name") if "value" in value else None
         held = _HELD if value.get("kind") == "Secret" else ()
         return {
-            key: _all_masked(item)
+            masked(key) if isinstance(key, str) else key: _all_masked(item)
             if key in held
-            else masked_tree(item, str(named) if key == "value" and named else str(key))
+            else _masked_under(item, str(named) if key == "value" and named else str(key), is_named)
             for key, item in value.items()
         }
     if isinstance(value, list):
         before = ["", *(item if isinstance(item, str) else "" for item in value)]
-        return [masked_tree(item, "token" if is_flag(flag) else "") for flag, item in zip(before, value, strict=False)]
+        return [
+            _masked_below(item, "token" if is_flag(flag) else "", is_named or is_flag(flag))
+            for flag, item in zip(before, value, strict=False)
+        ]
     if isinstance(value, str):
-        return MASK if is_secret(name, value) else "\n".join(map(masked_line, masked(value).split("\n")))
+        found = is_secret("token" if is_named else name, value)
+        return MASK if found else "\n".join(map(masked_line, masked(value).split("\n")))
+    if is_named and isinstance(value, int | float) and not is_placeholder(str(value).lower()):
+        return MASK
     return value
+
+
+def _masked_under(value: Any, key: str, is_named: bool) -> Any:
+    refers = _compiled(_REFERENCE).search(key) is not None or key.endswith(_REFERRING)
+    return _masked_below(value, key, (is_named and not refers) or is_secret_name(key))
 
 
 def _all_masked(value: Any) -> Any:

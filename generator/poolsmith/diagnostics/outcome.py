@@ -10,6 +10,9 @@ from poolsmith.record import record
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Diagnostic, Location, Severity
 
+LEFT_OUT_FOR_ERRORS = "generation"
+"""What is not looked at where profiles have errors."""
+
 
 @record(kw_only=False)
 class Skipped:
@@ -74,4 +77,4 @@ class Outcome:
     @property
     def skipped_for_errors(self) -> bool:
         """Whether something was left out because the input has errors."""
-        return any(item.what == "generation" for item in self.skipped)
+        return any(item.what == LEFT_OUT_FOR_ERRORS for item in self.skipped)

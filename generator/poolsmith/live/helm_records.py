@@ -36,11 +36,15 @@ def helm_record(secret: dict[str, Any]) -> KubernetesObject | None:
     release, namespace = word(mapping(body).get("name")), word(mapping(secret.get("metadata")).get("namespace"))
     if not (name and version and release and namespace):
         return None
+    try:
+        values = masked_tree(dict(mapping(mapping(body).get("config"))))
+    except RecursionError:
+        return None
     return {
         "apiVersion": HELM_RECORDS.api_version,
         "kind": HELM_RECORDS.kind,
         "metadata": {"name": release, "namespace": namespace},
-        "spec": {"chart": name, "version": version, "values": masked_tree(dict(mapping(mapping(body).get("config"))))},
+        "spec": {"chart": name, "version": version, "values": values},
     }
 
 
@@ -50,6 +54,11 @@ def _release(text: Any) -> Any:
         packed = base64.b64decode(base64.b64decode(text, validate=True), validate=True)
         inflating = zlib.decompressobj(_GZIP)
         found = inflating.decompress(packed, _MOST_BYTES)
-        return json.loads(found) if inflating.eof else None
+        return json.loads(found, parse_constant=_refused) if inflating.eof else None
     except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError):
         return None
+
+
+def _refused(text: str) -> Any:
+    """NaN and the like, which are no JSON."""
+    raise ValueError(text)

@@ -17,6 +17,7 @@ from poolsmith.policies.admission_file import BINDING, GROUP, POLICY
 from poolsmith.profiles.cluster import Engine
 from poolsmith.record import record
 from poolsmith.sources.digest import digest
+from poolsmith.sources.pod_template import mapping, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,8 +62,9 @@ class FleetEntry:
         return digest(repr(self).encode())
 
 
-def fleet_entry(plan: ClusterPlan, admission: Sequence[Manifest] = ()) -> FleetEntry | None:
-    """None for a cluster that another engine delivers. `admission` is what its API server is to enforce."""
+def fleet_entry(plan: ClusterPlan, admission: tuple[str, ...] | None = None) -> FleetEntry | None:
+    """None for a cluster that another engine delivers. `admission` are the namespaces of what its API server is to
+    enforce, if anything."""
     delivery = plan.cluster.spec.delivery
     if delivery.engine is not Engine.ARGOCD:
         return None
@@ -78,7 +80,7 @@ def fleet_entry(plan: ClusterPlan, admission: Sequence[Manifest] = ()) -> FleetE
         key, where = "name", destination.name
     elif destination is not None and destination.server is not None:
         where = destination.server
-    namespaces = {plan.namespace, *(unit.namespace for unit in plan.units), *_namespaces_of(admission)}
+    namespaces = {plan.namespace, *(unit.namespace for unit in plan.units), *(admission or ())}
     own = delivery_namespace(plan)
     return FleetEntry(
         project=delivery.project,
@@ -89,17 +91,19 @@ def fleet_entry(plan: ClusterPlan, admission: Sequence[Manifest] = ()) -> FleetE
         path=f"{delivery.path}/clusters/{plan.name}/{DELIVERY}",
         sources=tuple(sorted(sources)),
         destinations=tuple(sorted({(key, where, namespace) for namespace in namespaces} | {("server", _HERE, own)})),
-        admission=bool(admission),
+        admission=admission is not None,
     )
 
 
-def _namespaces_of(manifests: Iterable[Manifest]) -> Iterator[str]:
+def namespaces_of(manifests: Sequence[Manifest]) -> tuple[str, ...] | None:
+    """In order; None without any manifest."""
+    found = [word(mapping(mapping(document).get("metadata")).get("namespace")) for document in _documents(manifests)]
+    return tuple(sorted({name for name in found if name})) if manifests else None
+
+
+def _documents(manifests: Iterable[Manifest]) -> Iterator[Any]:
     for manifest in manifests:
-        for document in manifest.documents:
-            metadata = document.get("metadata") if isinstance(document, dict) else None
-            namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
-            if isinstance(namespace, str):
-                yield namespace
+        yield from manifest.documents
 
 
 def render_fleet(entries: Iterable[FleetEntry]) -> ManifestTree:

@@ -17,6 +17,9 @@ from poolsmith.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_MOST_READ = 64 << 20
+"""Bytes: what is larger is read by nobody, and told apart by its size."""
+_CHUNK = 1 << 20
 MARGIN = 2_000_000_000
 """Nanoseconds: the coarsest clock that file systems stamp with, those of FAT, ticks every two seconds."""
 
@@ -46,9 +49,9 @@ def folder_state(
 ) -> FolderState:
     """The state of all below a folder; of no folder, that it is not there.
 
-    `leave_out` are names at its top, `ignored` names of folders anywhere.
+    `leave_out` are names at its top, `ignored` names of folders anywhere. What can't be looked at has no state but why.
 
-    Raises OSError where it can't be looked at.
+    Raises OSError where the folder itself can't be looked at.
     """
     entries: list[str] = []
     youngest, is_plain = 0, True
@@ -57,10 +60,14 @@ def folder_state(
         below = pending.pop()
         try:
             scan = os.scandir(f"{folder}/{below}" if below else folder)
-        except (FileNotFoundError, NotADirectoryError):
-            if below:
-                raise
-            return FolderState((_alone(folder),))
+        except OSError as error:
+            if not below:
+                if not isinstance(error, FileNotFoundError | NotADirectoryError):
+                    raise
+                return FolderState((_alone(folder),))
+            entries.append(f"{below}/\0! {error.errno}")
+            is_plain = False
+            continue
         with scan:
             for entry in scan:
                 if not below and entry.name in leave_out:
@@ -81,16 +88,34 @@ def folder_state(
 
 
 def content_digest(folder: str, state: FolderState) -> str:
-    """Of the names and bytes of all regular files; of others only that they are there. Raises OSError."""
+    """Of the names and bytes of all regular files. Of others only that they are there; of what can't be read, why."""
     return _hashed(part for line in state.entries for part in _content(folder, line))
 
 
 def _content(folder: str, line: str) -> tuple[str, ...]:
     path, _, about = line.partition("\0")
     if not about.startswith("-"):
-        return (path, about.partition(" ")[0])
-    with open(f"{folder}/{path}", "rb") as stream:  # noqa: PTH123 - thousands of files: strings, not Path objects
-        return path, _hash(stream.read())
+        return (path, about if about.startswith("!") else about.partition(" ")[0])
+    try:
+        return path, _hash_of(f"{folder}/{path}" if path else folder)
+    except OSError as error:
+        return path, f"! {error.errno}"
+
+
+def _hash_of(path: str) -> str:
+    """Of a file's bytes, a part at a time; of a large one its size. Raises OSError."""
+    from _blake2 import blake2b  # what hashlib would give, without loading OpenSSL
+
+    found = blake2b(digest_size=20)
+    with open(path, "rb") as stream:  # noqa: PTH123 - thousands of files: strings, not Path objects
+        size = os.fstat(stream.fileno()).st_size
+        if size > _MOST_READ:
+            return f"{size} bytes"
+        left = _MOST_READ
+        while left > 0 and (part := stream.read(_CHUNK)):
+            found.update(part)
+            left -= len(part)
+    return found.hexdigest()
 
 
 def file_state(path: str) -> str:

@@ -13,6 +13,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from poolsmith.diagnostics.errors import WriteError
+from poolsmith.diagnostics.printable import printable
 from poolsmith.record import record
 from poolsmith.sources.exchange import exchange
 
@@ -84,6 +85,8 @@ def stage(target: Path, files: Mapping[str, bytes], owned: Collection[str]) -> S
     and leaves nothing behind.
     """
     staging = target.parent / f"{STAGE}{target.name}{_OF_ATTEMPT}{os.urandom(6).hex()}"
+    if outside := next((path for path in files if not _is_below(path)), None):
+        raise WriteError(f"nothing was written: `{printable(outside)[:_SHOWN]}` is no path of a file in a folder")
     try:
         keep = _foreign(target, {*files, *owned})
         if not files and not keep:
@@ -97,6 +100,11 @@ def stage(target: Path, files: Mapping[str, bytes], owned: Collection[str]) -> S
         _remove(staging)
         raise
     return Staged(target, staging)
+
+
+def _is_below(path: str) -> bool:
+    """Whether it leads to a place below the folder that it is joined to, whatever that folder is."""
+    return "\0" not in path and all(part not in ("", ".", "..") for part in path.split("/"))
 
 
 def recover(parent: Path) -> tuple[str, ...]:

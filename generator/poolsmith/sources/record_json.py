@@ -3,7 +3,8 @@
 A record is the list of its fields in the order in which they are declared; those that equality leaves out are left out
 here, too, and come back as their default. Tuples and sets are lists, sets in order. A mapping is an object, or a list
 of pairs where its keys are no texts. Nothing is taken on trust when it is read: each value is held against the
-annotation of its field, and no other classes are made than the caller names.
+annotation of its field, and no other classes are made than the caller names. Numbers are counts, and places in files:
+none is negative, or larger than any that there is; texts are such as files and their names hold.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 _Reader = Callable[[Any], Any]
 _PLAIN = (str, int, bool, type(None))
+_MOST = 1 << 31
+_NONE: Mapping[type, frozenset[str]] = types.MappingProxyType({})
 
 
 class RecordError(ValueError):
     """JSON that is no such record; the message says which field."""
 
 
-def as_json(value: Any, text: Callable[[str], str] = str, exact: tuple[type, ...] = ()) -> Any:
-    """What `json.dumps` takes. Every text goes through `text` first, but those of records of the classes `exact`.
+def as_json(value: Any, text: Callable[[str], str] = str, exact: Mapping[type, frozenset[str]] = _NONE) -> Any:
+    """What `json.dumps` takes. Every text goes through `text` first, but those in the fields `exact` of their records.
 
     Raises TypeError for what has no such form.
     """
@@ -39,8 +42,11 @@ def as_json(value: Any, text: Callable[[str], str] = str, exact: tuple[type, ...
     if isinstance(value, _PLAIN):
         return value
     if dataclasses.is_dataclass(value):
-        said = str if isinstance(value, exact) else text
-        return [as_json(getattr(value, field.name), said, exact) for field in _told(type(value))]
+        names = exact.get(type(value), frozenset())
+        return [
+            as_json(getattr(value, field.name), str if field.name in names else text, exact)
+            for field in _told(type(value))
+        ]
     if isinstance(value, tuple):
         return [as_json(item, text, exact) for item in value]
     if isinstance(value, frozenset):
@@ -83,6 +89,8 @@ class RecordReader:
             return _each_of([self._reader(item) for item in arguments])
         if origin in (dict, Mapping):
             return _pairs_of(*map(self._reader, arguments))
+        if kind in (str, int):
+            return _text if kind is str else _number
         if kind in _PLAIN:
             return _plain(kind)
         if isinstance(kind, type) and issubclass(kind, Enum):
@@ -115,6 +123,23 @@ class RecordReader:
                 raise RecordError(str(error)) from None
 
         return read
+
+
+def _text(value: Any) -> Any:
+    if type(value) is not str or "\0" in value:
+        raise RecordError("no str")
+    if not value.isascii():
+        try:
+            value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise RecordError("no str") from None
+    return value
+
+
+def _number(value: Any) -> Any:
+    if type(value) is not int or not 0 <= value < _MOST:
+        raise RecordError("no int")
+    return value
 
 
 def _plain(kind: type) -> _Reader:
