@@ -93,7 +93,9 @@ MADE_UP = {
     "what another cluster has not evaluated": lambda part: judged(
         part, unevaluated=(Unevaluated(cluster="prod-rke2", what="x", place=place("profiles/edge")),)
     ),
-    "what was left out, and judged": lambda part: judged(part, skipped=(Skipped(what=LEFT_OUT_FOR_ERRORS, reason="x"),)),
+    "what was left out, and judged": lambda part: judged(
+        part, skipped=(Skipped(what=LEFT_OUT_FOR_ERRORS, reason="x"),)
+    ),
     "a count of lines of text": lambda part: judged(part, checked={"a\nb": 5}),
     "a version that nobody can read": lambda part: schemas(part, kubernetes=f"1.{LONG_NUMBER}.0"),
     "a version that is a path": lambda part: schemas(part, operator="../../v25.3.0"),
