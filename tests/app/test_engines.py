@@ -173,12 +173,18 @@ def test_a_worker_that_sees_other_things_is_refused(tmp_path, synthetic_fleet):
     assert [item.name for item in work_on(a_task(root), batch)] == [item.name for item in batch]
     for others, says in (
         ({"folders": seen((copy, copy / "profiles")).folders}, "another folder there"),
+        ({"shared": "0"}, "other files there"),
         ({"poolsmith": "0.0.1"}, "it has poolsmith"),
         ({"python": "2.7"}, "it has Python"),
         ({"catalog": "sha256:0"}, "it has a catalog"),
     ):
         with pytest.raises(UsageError, match=says):
             work_on(a_task(root, **others), batch)
+    of_a_cloned_disk = a_task(root)
+    (root / "policies").mkdir(exist_ok=True)
+    (root / "policies/rules.yaml").write_text("")
+    with pytest.raises(UsageError, match="other files there"):
+        work_on(of_a_cloned_disk, batch)
     gone = a_task(root)
     shutil.rmtree(root / "profiles")
     with pytest.raises(UsageError, match="profiles is not there"):

@@ -18,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from poolsmith import __version__
+from poolsmith.app.project_parts import PROFILES, shared_input
 from poolsmith.catalog import Catalog
 from poolsmith.catalog.packs import active, using
 from poolsmith.diagnostics import UsageError
@@ -44,20 +45,25 @@ _CLOSING_SECONDS = 5.0
 
 @record
 class Seen:
-    """What a process works with. `folders`: by which numbers the file system knows what a work reads and writes.
+    """What a process works with. `folders`: by which numbers the file system knows what a work reads and writes, and
+    the profiles of each cluster; `shared` is a digest of the files that all clusters follow from.
 
-    A file system that is shared knows them by the same numbers everywhere; copies have others.
+    A file system that is shared knows them by the same numbers everywhere. Copies have others; those of a whole disk
+    have the same, until one of the two is changed.
     """
 
     poolsmith: str
     python: str
     catalog: str
     folders: tuple[int, ...]
+    shared: str
 
     def differs(self, other: Seen) -> str:
         """What an `other` process has otherwise; empty for nothing."""
         if other.folders != self.folders:
             return "it has another folder there: all must share one file system"
+        if other.shared != self.shared:
+            return "it has other files there: all must share one file system"
         for what, ours, theirs in (
             ("poolsmith", self.poolsmith, other.poolsmith),
             ("Python", self.python, other.python),
@@ -69,13 +75,21 @@ class Seen:
 
 
 def seen(folders: tuple[Path, ...]) -> Seen:
-    """Raises OSError where one is not there."""
+    """`folders` are the project's, and others that work reads and writes. Raises OSError where one is not there."""
     return Seen(
         poolsmith=__version__,
         python=".".join(platform.python_version_tuple()[:2]),
         catalog=Catalog().digest,
-        folders=tuple(folder.stat().st_ino for folder in folders),
+        folders=(*(folder.stat().st_ino for folder in folders), *_numbers_in(folders[0] / PROFILES)),
+        shared=shared_input(str(folders[0])),
     )
+
+
+def _numbers_in(folder: Path) -> tuple[int, ...]:
+    """Of the folders that stand in it, by their names."""
+    with os.scandir(folder) as entries:
+        known = {entry.name: entry.inode() for entry in entries if entry.is_dir(follow_symlinks=False)}
+    return tuple(known[name] for name in sorted(known))
 
 
 @record(kw_only=False)

@@ -22,7 +22,8 @@ _LARGEST_BATCH = 25
 _AHEAD = 2
 """So many batches are handed out for each worker: the one that it works on, and the one that waits for it."""
 _MOST_LOSSES = 3
-"""A batch that nothing else was worked on beside, and whose worker was lost so often, is not tried again."""
+"""So often in a row, with nothing done between, workers are replaced. A batch that nothing else is worked on beside is
+not tried once more when it is that often."""
 _FEW = 3
 
 
