@@ -103,6 +103,11 @@ def test_without_the_right_it_is_not_evaluated_and_the_printed_role_is_enough(in
     assert any("ngc.apiKey" in text for text in found.not_evaluated)
 
 
+def record(config):
+    about = b'{"name": "gpu-operator", "version": "v26.3.3"}'
+    return b'{"name": "a", "version": 1, "chart": {"metadata": ' + about + b'}, "config": ' + config + b"}"
+
+
 def secret(body):
     text = base64.b64encode(base64.b64encode(gzip.compress(body))).decode()
     return {"metadata": {"name": "s", "namespace": "n"}, "data": {"release": text}}
@@ -119,12 +124,19 @@ def secret(body):
         secret(b"no json"),
         secret(b"[" * 100_000),
         secret(b"[]"),
+        secret(record(b'{"a":' * 600 + b"1" + b"}" * 600)),
+        secret(record(b'{"a": NaN}')),
+        secret(record(b'{"a": 1e999}')),
         secret(b'{"chart": {"metadata": {"name": 5}}}'),
         secret(b'{"name": "a", "chart": {"metadata": {"name": "gpu-operator"}}}'),
     ],
 )
 def test_what_is_no_record_is_none(held):
     assert helm_record(held) is None
+
+
+def test_a_record_is_read():
+    assert helm_record(secret(record(b'{"a": 1}'))) is not None
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch):

@@ -10,8 +10,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from poolsmith.diagnostics.masking import masked_tree
 from poolsmith.live.resources import Resource
@@ -54,11 +55,17 @@ def _release(text: Any) -> Any:
         packed = base64.b64decode(base64.b64decode(text, validate=True), validate=True)
         inflating = zlib.decompressobj(_GZIP)
         found = inflating.decompress(packed, _MOST_BYTES)
-        return json.loads(found, parse_constant=_refused) if inflating.eof else None
+        return json.loads(found, parse_constant=_refused, parse_float=_finite) if inflating.eof else None
     except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError):
         return None
 
 
-def _refused(text: str) -> Any:
+def _refused(text: str) -> NoReturn:
     """NaN and the like, which are no JSON."""
     raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    """Raises ValueError for what is larger than any number that Helm reads."""
+    found = float(text)
+    return found if math.isfinite(found) else _refused(text)
