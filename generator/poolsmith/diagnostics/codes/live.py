@@ -15,15 +15,15 @@ DIFFERS_ON_CLUSTER = RuleInfo(
     code="PSM851",
     name="differs-on-the-cluster",
     applies_to="live",
-    what="A field that is committed or predicted has another value on the cluster.",
-    why="Somebody edited the object by hand, or the sync is behind; what was reviewed is not what runs.",
+    what="A committed or predicted field has another value on the cluster, or nobody delivers the object any more.",
+    why="Somebody edited or stopped the object by hand, or the sync is behind; what was reviewed is not what runs.",
     fix="sync the unit, or bring the change into the profile",
 )
 UNPREDICTED_WORKLOAD = RuleInfo(
     code="PSM852",
     name="unpredicted-workload",
     applies_to="live",
-    what="A workload stands in a namespace of the GPU stack, and nothing that is committed brings it.",
+    what="A workload or pod stands in a namespace of the GPU stack, and nothing that is committed brings it so.",
     why="Pods in these namespaces may be privileged; nobody has reviewed or granted what this one may do.",
     fix="remove it, move it to another namespace, or bring it by a unit of the cluster",
 )
@@ -31,7 +31,7 @@ UNPREDICTED_PRIVILEGE = RuleInfo(
     code="PSM853",
     name="unpredicted-privilege",
     applies_to="live",
-    what="A known workload holds a privilege on the cluster that was never predicted.",
+    what="A known workload holds a privilege, or its account a right, that was never predicted.",
     why="No grant allows it, and no review has seen it.",
     fix="undo the edit; if the privilege is needed, bring it by the profile and have it granted",
 )
@@ -55,9 +55,9 @@ NODE_NOT_LABELLED = RuleInfo(
     code="PSM856",
     name="node-not-labelled",
     applies_to="live",
-    what="A node lacks a label or a taint that its pool needs, or has another value of it.",
-    why="Operands select nodes by labels: without it they start elsewhere, or nowhere.",
-    fix="set it where the nodes are made (expected/node-labels of the cluster's output)",
+    what="A node lacks a label or taint that its pool needs, or has another one in its place or in the way.",
+    why="Operands select nodes by labels: without the right ones they start elsewhere, or nowhere.",
+    fix="set it where the nodes are made (expected/node-labels of the cluster's output), or take it away there",
 )
 POLICY_NOT_IN_FORCE = RuleInfo(
     code="PSM857",
@@ -72,9 +72,9 @@ NOT_READY = RuleInfo(
     name="not-ready",
     severity=Severity.WARNING,
     applies_to="live",
-    what="Pods of a workload are not ready, or a driver upgrade has failed.",
-    why="GPUs of these nodes can't be used, or only by what started before.",
-    fix="look at the pod that the message names",
+    what="Pods of a workload are not ready, a resource says that something failed, or GPUs of a node can't be used.",
+    why="GPUs of these nodes can't be used, or only by what started before; what is committed does not arrive.",
+    fix="look at the pod, the resource or the node that the message names",
 )
 LEFT_OVER = RuleInfo(
     code="PSM859",
