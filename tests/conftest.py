@@ -42,6 +42,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused where CI is set: expectations are changed by people")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's job in the background: what it starts inherits it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish():

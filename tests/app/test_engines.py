@@ -28,6 +28,8 @@ from support.dask_cluster import DaskCluster
 
 ROOT = Path(__file__).resolve().parents[2]
 SEVERAL = 20
+MANY = 80
+"""More than is worked on between the first staged folder and a signal."""
 
 
 @pytest.fixture
@@ -95,7 +97,7 @@ def test_a_scheduler_that_is_lost_is_one_error_and_nothing_is_written(
     tmp_path, synthetic_fleet, start_cli, contents, dask
 ):
     cluster = dask(2)
-    root = synthetic_fleet(SEVERAL, 4, root=tmp_path / "fleet")
+    root = synthetic_fleet(MANY, 4, root=tmp_path / "fleet")
     assert finished(start_cli(["generate", "--root", root, "--jobs", "1"]))[0] == 0
     before = contents(root)
     edit_all(root)
@@ -128,7 +130,7 @@ def test_a_scheduler_that_says_nothing_is_given_up(tmp_path, synthetic_fleet, da
 
 def test_an_interrupt_ends_a_run_on_workers(tmp_path, synthetic_fleet, start_cli, dask):
     cluster = dask(1)
-    root = synthetic_fleet(SEVERAL, 4, root=tmp_path / "fleet")
+    root = synthetic_fleet(MANY, 4, root=tmp_path / "fleet")
     process = start_cli(["generate", "--root", root, "--scheduler", cluster.address])
     wait_for_a_stage(root, process)
     process.send_signal(signal.SIGINT)
