@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.sources.yaml_reader import read_documents
+from support.share import parameters
 from support.workflow_runner import Runner
 
 ROOT = Path(__file__).parents[2]
@@ -176,7 +177,7 @@ def with_another_judge(folder):
     )
 
 
-KINDS = pytest.mark.parametrize("kind", ["own", "shown"])
+KINDS = pytest.mark.parametrize("kind", parameters(["shown"], ["own"]))
 
 
 @KINDS

@@ -6,12 +6,14 @@ import re
 
 import pytest
 
+from support.share import parameters
 from support.walks import ROOT, Shell, as_expected, blocks_of, sample_shell, walk
 
 DOCS = ROOT / "docs"
 TUTORIAL = DOCS / "tutorial.md"
 FROM_THE_SAMPLE = ("air-gap", "kernel-roll", "output-elsewhere", "provisioners", "rings", "upgrade", "new-mig-pool")
 """Walks that begin in a clone of the sample fleet."""
+QUICK = ("air-gap", "output-elsewhere", "provisioners", "new-mig-pool")
 TAKEOVER = DOCS / "takeover.md"
 PAGES = (TUTORIAL, TAKEOVER, *(DOCS / f"{name}.md" for name in FROM_THE_SAMPLE))
 
@@ -24,7 +26,7 @@ def test_a_running_installation_is_taken_over(tmp_path):
     assert walk(TAKEOVER, Shell(tmp_path, tmp_path / "gpu")) > 7, "the page has lost its commands"
 
 
-@pytest.mark.parametrize("name", FROM_THE_SAMPLE)
+@pytest.mark.parametrize("name", parameters(QUICK, [name for name in FROM_THE_SAMPLE if name not in QUICK]))
 def test_a_walk_through_the_sample_runs_from_start_to_end(tmp_path, name):
     assert walk(DOCS / f"{name}.md", sample_shell(tmp_path)) > 4, "the page has lost its commands"
 

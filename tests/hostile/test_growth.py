@@ -17,6 +17,7 @@ from poolsmith.policies.admission.placed import placed_objects
 from poolsmith.repository.manifest_files import parse_documents
 from poolsmith.sources.input_tree import InputTree
 from poolsmith.values.values_file import read_values
+from support.share import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +107,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", DEGENERATE)
+@pytest.mark.parametrize("what", share(DEGENERATE, 14))
 def test_time_grows_as_the_input_does(what: str, tmp_path: Path) -> None:
     """Eight times the input takes eight times as long, and not sixty-four times."""
     make = DEGENERATE[what]

@@ -12,6 +12,7 @@ from poolsmith.policies.admission.reading import read_policies
 from poolsmith.policies.admission.resources import Resources
 from poolsmith.policies.run.process import Budget
 from poolsmith.policies.run.run import run_policies
+from support.share import parameters
 
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason="there is no CEL engine")
 
@@ -84,7 +85,7 @@ def test_nothing_hostile_is_a_pass(evaluate, name):
     assert result.code == (1 if result.report["results"] or result.diagnostics else 0)
 
 
-@pytest.mark.parametrize("name", ["loops in loops", "lists that double"])
+@pytest.mark.parametrize("name", parameters(["loops in loops"], ["lists that double"]))
 def test_the_others_are_evaluated_all_the_same(evaluate, name):
     other = policy("object.spec.replicas == 5").replace('"p"', '"other"')
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,15 @@ def small_fleet(tmp_path_factory):
     shutil.rmtree(root / "policies/admission")
     generate(root)
     return root
+
+
+@pytest.fixture(scope="session")
+def judged_fleet(small_fleet):
+    """The report of a check in one shard; it knows files by their content."""
+    line = ["check", "--root", small_fleet, "--today", "2026-11-20", "--shard", "1/1", "--format", "json"]
+    command = [sys.executable, "-m", "poolsmith", *map(str, line)]
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT / "generator"), "GITHUB_ACTIONS": ""}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
 
 @pytest.fixture

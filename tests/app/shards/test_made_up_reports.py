@@ -18,20 +18,23 @@ from poolsmith.diagnostics.outcome import LEFT_OUT_FOR_ERRORS, Skipped, Unevalua
 from poolsmith.diagnostics.span import Location, Position, Span
 from support.shard_reports import packed, results_of, with_first, with_question, with_results, with_shard
 
-TODAY = ("--today", "2026-11-20")
 FORMATS = ("text", "json", "markdown", "sarif", "junit", "html", "github")
 LONG_NUMBER = "9" * 5000
 
 
 @pytest.fixture
-def report(project, shards):
+def report(judged_fleet, tmp_path):
     """Of a check in one shard."""
-    (found,), _ = shards(project, 1, "check", *TODAY)
-    return found
+    path = tmp_path / "report.json"
+    path.write_text(judged_fleet)
+    return path
 
 
-def test_any_other_value_is_another_text_or_damaged_and_no_bug(project, shards):
-    (report,), _ = shards(project, 1, "check", *TODAY)
+def test_a_report_that_nobody_has_changed_is_taken(project, report):
+    assert merge(project, [report]).outcome.checked["clusters"] == 5
+
+
+def test_any_other_value_is_another_text_or_damaged_and_no_bug(report):
     results = results_of(report)[:1]
     draw = random.Random(5)
     read = 0
