@@ -13,7 +13,7 @@ from poolsmith.app.generate import generate
 from poolsmith.app.grants import missing_grants
 from property.unlike_pools import fleets
 
-CLUSTERS_OF_A_RELEASE = 40 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 5
+CLUSTERS_OF_A_RELEASE = 40 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 3
 _SEED = 20261123
 
 

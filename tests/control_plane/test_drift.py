@@ -18,13 +18,13 @@ from support.drift_probes import changes, defined_kinds, of_metadata, of_other_d
 from support.share import parameters, share
 
 ROOT = Path(__file__).resolve().parents[2]
-FIRST = ("claims", "kata-a10", "prod-eu")
+FIRST = ("claims", "prod-eu")
 REST = sorted(path.name for path in (ROOT / "output/clusters").iterdir() if path.name not in FIRST)
 ARGO_CD = "argocd-controller"
 """The field manager of Argo CD's server-side apply."""
 
 
-@pytest.mark.parametrize("release", share(of_other_definitions(projected_releases()), 3))
+@pytest.mark.parametrize("release", share(of_other_definitions(projected_releases()), 2))
 def test_the_server_does_to_each_field_what_is_forecast(control_plane, release):
     schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
     server = control_plane.scenario()

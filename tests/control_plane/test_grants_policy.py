@@ -86,7 +86,7 @@ def judged(cluster, pods, each=EACH):
     return counts, wrong
 
 
-@pytest.mark.parametrize("folder", share(HELD, 5, lambda folder: folder.name))
+@pytest.mark.parametrize("folder", share(HELD, 3, lambda folder: folder.name))
 def test_predicted_pods_are_made_and_none_with_one_privilege_more(guarded, folder):
     cluster = guarded(folder)
     asked = workloads(folder)
@@ -99,7 +99,7 @@ def test_predicted_pods_are_made_and_none_with_one_privilege_more(guarded, folde
 
 
 @pytest.mark.tool("helm")
-@pytest.mark.parametrize("folder", share(HELD, 5, lambda folder: folder.name))
+@pytest.mark.parametrize("folder", share(HELD, 3, lambda folder: folder.name))
 def test_what_helm_renders_is_made_and_no_pod_of_it_with_one_privilege_more(guarded, chart_objects, folder):
     cluster = guarded(folder)
     rendered = chart_objects(folder)

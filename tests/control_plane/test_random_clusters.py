@@ -16,7 +16,7 @@ from property.unlike_pools import any_values, fleets
 from support.control_plane import Scenario
 from support.share import DEEP, share
 
-CLUSTERS_OF_A_RELEASE = 40 if DEEP else 7
+CLUSTERS_OF_A_RELEASE = 40 if DEEP else 4
 SEED = 20261122
 
 

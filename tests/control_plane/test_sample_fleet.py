@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from control_plane.delivered import apply_twice, steps
+from support.share import share
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTERS = sorted((ROOT / "output/clusters").iterdir())
 
 
 @pytest.mark.tool("kustomize")
-@pytest.mark.parametrize("folder", CLUSTERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", share(CLUSTERS, 6, lambda folder: folder.name))
 def test_each_unit_of_a_cluster_is_applied_twice_strictly(control_plane, folder):
     server = control_plane.scenario()
     try:

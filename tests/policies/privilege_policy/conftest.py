@@ -35,9 +35,9 @@ KUBERNETES = "1.34"
 """What reads the pods: it knows more fields than the lowest does."""
 CLUSTERS = Path(__file__).resolve().parents[3] / "output/clusters"
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-EACH = 4 if DEEP else 61
+EACH = 4 if DEEP else 127
 """Every how many-th mutation of a pod is tried; pods begin at different ones. The engine keeps memory for each."""
-EACH_GRANT = 1 if DEEP else 3
+EACH_GRANT = 1 if DEEP else 7
 """Every how many-th privilege of a driver is taken away."""
 SOMEBODY = User(name="system:serviceaccount:kube-system:daemon-set-controller", groups=("system:authenticated",))
 

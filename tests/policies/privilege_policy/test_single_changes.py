@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from support.share import DEEP
+
 
 def test_every_single_change_is_refused(cluster, helpers):
     passed = []
@@ -39,14 +41,14 @@ def test_two_changes_at_once_are_judged_by_the_data_alone(prod, helpers):
     """Against the rule in plain words: known containers with texts that the data has, or no privilege at all."""
     passed = refused = 0
     for start, pod in enumerate(prod.pods.values()):
-        for _, once in helpers.pod_mutations.mutations(pod, 151, start):
-            for text, twice in helpers.pod_mutations.mutations(once, 97, start):
+        for _, once in helpers.pod_mutations.mutations(pod, 151 if DEEP else 251, start):
+            for text, twice in helpers.pod_mutations.mutations(once, 97 if DEEP else 151, start):
                 stored = helpers.as_stored(twice, helpers.KUBERNETES)
                 expected = _is_allowed(helpers.claims_of(stored, "gpu-operator"), prod.table)
                 assert (prod.judge.verdict(twice) == "allow") == expected, text
                 passed, refused = passed + expected, refused + (not expected)
     assert passed < refused / 50
-    assert refused > 100
+    assert refused > (100 if DEEP else 50)
 
 
 def _is_allowed(containers, table):
