@@ -22,7 +22,7 @@ from support.recordings import as_yaml, recording
 
 pytest_plugins = ["support.clusters", "support.control_plane", "support.unproved"]
 
-settings.register_profile("default", max_examples=50, deadline=None, derandomize=True)
+settings.register_profile("default", max_examples=20, deadline=None, derandomize=True)
 settings.register_profile("deep", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

@@ -20,6 +20,7 @@ from poolsmith.operands.chart.workloads.render import over_defaults, render
 from support.chart_objects import applied, comparable, delta, tidied
 from support.chart_probes import CHARTS, KINDS, NAMESPACE, given, helm_release, probes, settings
 from support.recordings import recording
+from support.share import share
 
 RECORDED = recording("chart_probes")
 VERSIONS = [
@@ -104,8 +105,9 @@ def test_a_setting_gives_the_objects_that_helm_renders(chart, version, setting):
         assert delta(tidied(recorded()[f"{chart}/{version}/{setting}"]), objects(rendered)) == []
 
 
-@pytest.mark.parametrize(("chart", "version", "setting"), CASES)
-def test_a_value_changes_what_it_changes_for_helm(chart, version, setting):
+@pytest.mark.parametrize("case", share(CASES, 8, "-".join))
+def test_a_value_changes_what_it_changes_for_helm(case):
+    chart, version, setting = case
     told = recorded()
     raw = told[f"{chart}/{version}/{setting}"]
     given_values = given(chart, version, setting)
@@ -146,8 +148,9 @@ POWER = ('"hostPID": true', '"privileged": true')
 """What the probes with keys bring, as fields."""
 
 
-@pytest.mark.parametrize(("chart", "version", "setting"), CASES)
-def test_what_a_value_gives_to_a_pod_is_seen_or_refused(chart, version, setting):
+@pytest.mark.parametrize("case", share(CASES, 8, "-".join))
+def test_what_a_value_gives_to_a_pod_is_seen_or_refused(case):
+    chart, version, setting = case
     told = recorded()
     raw = told[f"{chart}/{version}/{setting}"]
     for path, name, values in probes(chart, version, setting, told[f"{chart}/{version}"]):

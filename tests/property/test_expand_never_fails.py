@@ -20,6 +20,7 @@ from poolsmith.operands.expansion import ClusterState, Node, in_order
 from poolsmith.operands.images import images_of
 from poolsmith.rules.schema.api_server import judge
 from poolsmith.sources.pod_template import pod_template_of
+from support.share import DEEP
 
 NFD = "feature.node.kubernetes.io/"
 LABELS = {
@@ -103,7 +104,7 @@ def nodes():
 
 
 @pytest.mark.parametrize("release", operand_releases())
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=600 if DEEP else 25)
 @given(data=st.data())
 def test_any_cluster_is_expanded(release, data):
     resources = data.draw(st.lists(policies(release) | others(release), min_size=1, max_size=3))

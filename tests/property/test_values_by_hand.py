@@ -9,6 +9,7 @@ from poolsmith.catalog.chart_images import image_components
 from poolsmith.catalog.toolkit_facts import known_variables
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.values.judge import judge_values
+from support.share import DEEP
 
 TAGS = value_paths().tags
 WORDS = (
@@ -90,7 +91,7 @@ def stands_at(values, path):
     return True
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3000 if DEEP else 120, deadline=None)
 @given(values=written(), tag=st.sampled_from(TAGS), partial=st.booleans())
 def test_values_of_any_shape_are_judged_and_each_finding_has_its_line(values, tag, partial):
     judged = judge_values(values, value_paths().release(tag), partial=partial)
