@@ -28,6 +28,7 @@ from poolsmith.shape.metadata import API_VERSION
 from poolsmith.shape.reader import fields_of, reader_for
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_writer import emit
+from support.share import DEEP
 
 WRONG = st.sampled_from(
     [None, True, False, 0, -1, 3, 10**9, 1.5, "", "x", "Not a label!", "a/b", [], ["x", "x"], {}, {"x": 1}]
@@ -116,7 +117,7 @@ def is_listed(document):
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=120)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=1000 if DEEP else 30)
 def test_a_schema_accepts_what_the_loader_accepts(kind, data):
     document = data.draw(document_of(kind))
     if not is_listed(document):

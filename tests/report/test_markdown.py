@@ -17,6 +17,7 @@ from poolsmith.report import check_markdown, diff_markdown
 from poolsmith.report.layout import Layout, ReportContext
 from poolsmith.report.markdown_text import code, prose
 from support.change_reports import BASE, HEAD, finding, fleet_change, some_of_everything
+from support.share import parameters
 
 RENDERER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 CONTEXT = ReportContext(tool="poolsmith 1", layout=Layout(rest="poolsmith diff -v"))
@@ -128,7 +129,14 @@ def test_nothing_gets_out_of_a_comment(text):
     sane(check_markdown.check_report(check(text), CONTEXT), "check", check_markdown.MOST_BYTES)
 
 
-@pytest.mark.parametrize("text", ["x", "😀" * 3000, "😀 " * 3000, "\U000e0001" * 3000, "@ " * 3000])
+@pytest.mark.parametrize(
+    "text",
+    parameters(
+        ["x", "😀 " * 3000],
+        ["😀" * 3000, "\U000e0001" * 3000, "@ " * 3000],
+        lambda text: f"{text[:2]!r} {len(text)} times",
+    ),
+)
 def test_however_much_there_is_to_say_github_takes_it(text):
     sane(diff_markdown.diff_report(some_of_everything(text, many=60), CONTEXT), "diff", diff_markdown.MOST_BYTES)
     sane(check_markdown.check_report(check(text, 100), CONTEXT), "check", check_markdown.MOST_BYTES)
