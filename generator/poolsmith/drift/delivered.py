@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.catalog.projections import read_projection
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.installation import Maker
+from poolsmith.operands.manifest import ManifestTree
 from poolsmith.output.delivery import render_delivery
+from poolsmith.output.kustomization import generated_config_maps
 from poolsmith.output.platform_unit import render_platform
 from poolsmith.output.pools import render_pools
+from poolsmith.output.tree import cluster_header, file_bytes
 from poolsmith.output.units import render_units
 from poolsmith.record import record
 
@@ -59,13 +62,25 @@ def delivered_objects(
 def _committed(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[DeliveredObject]:
     toolkits = dict(prediction.installation.toolkit_overlays)
     units = {unit.folder: unit.name for unit in plan.units}
-    manifests = [*render_platform(plan, (), admission), *render_units(plan, ()), *render_pools(plan, toolkits, ())]
-    for manifest in (*manifests, *render_delivery(plan, manifests, ())):
-        folder = manifest.path.split("/")[0]
-        unit = folder if folder in _OURS else units.get(manifest.path.rpartition("/")[0], folder)
+    header = cluster_header(plan.name)
+    manifests = [
+        *render_platform(plan, header, admission),
+        *render_units(plan, header),
+        *render_pools(plan, toolkits, header),
+    ]
+
+    def unit_of(path: str) -> str:
+        folder = path.split("/", maxsplit=1)[0]
+        return folder if folder in _OURS else units.get(path.rpartition("/")[0], folder)
+
+    for manifest in (*manifests, *render_delivery(plan, manifests, header)):
         for body in manifest.documents if manifest.applied else ():
             if isinstance(body, dict) and body.get("apiVersion") != _KUSTOMIZE and "kind" in body:
-                yield DeliveredObject(body=body, unit=unit, file=manifest.path)
+                yield DeliveredObject(body=body, unit=unit_of(manifest.path), file=manifest.path)
+    read = file_bytes(ManifestTree(tuple(manifest for manifest in manifests if not manifest.applied)))
+    for manifest in manifests:
+        for body, source in generated_config_maps(manifest, read):
+            yield DeliveredObject(body=body, unit=unit_of(manifest.path), file=source)
 
 
 def custom_resources(

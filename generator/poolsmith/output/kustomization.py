@@ -13,7 +13,7 @@ from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 FILE = "kustomization.yaml"
 API_VERSION = "kustomize.config.k8s.io/v1beta1"
@@ -73,7 +73,7 @@ def build(tree: ManifestTree, files: Mapping[str, bytes], folder: str) -> list[d
             objects.extend(by_path[path].documents)
         else:
             objects.extend(build(tree, files, path))
-    objects.extend(_generated(generator, files, folder) for generator in body.get("configMapGenerator", ()))
+    objects.extend(item for item, _ in generated_config_maps(by_path[f"{folder}/{FILE}"], files))
     for patch in body.get("patches", ()):
         target, operations = patch["target"], read_documents(patch["patch"])[0]
         objects = [
@@ -106,14 +106,16 @@ def renamed(objects: list[dict[str, Any]], suffix: str) -> list[dict[str, Any]]:
     return list(found)
 
 
-def _generated(generator: dict[str, Any], files: Mapping[str, bytes], folder: str) -> dict[str, Any]:
-    data = {}
-    for entry in generator["files"]:
-        key, _, file = entry.partition("=")
-        data[key] = files[posixpath.normpath(f"{folder}/{file}")].decode()
-    metadata = {
-        "name": generator["name"],
-        "namespace": generator["namespace"],
-        "labels": generator["options"]["labels"],
-    }
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+def generated_config_maps(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[tuple[dict[str, Any], str]]:
+    """What a kustomization makes of files, each with the path of its file; of another manifest nothing."""
+    folder, _, name = manifest.path.rpartition("/")
+    for generator in manifest.documents[0].get("configMapGenerator", ()) if name == FILE else ():
+        key, _, file = generator["files"][0].partition("=")
+        path = posixpath.normpath(f"{folder}/{file}")
+        metadata = {
+            "name": generator["name"],
+            "namespace": generator["namespace"],
+            "labels": generator["options"]["labels"],
+        }
+        data = {key: files[path].decode()}
+        yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, path

@@ -16,7 +16,7 @@ from poolsmith.policies.admission.defaulting import EMPTY_OBJECTS, defaulted_pat
 from poolsmith.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
 from poolsmith.sources.pod_template import mapping
 from poolsmith.sources.pointer import join
-from poolsmith.verify.fields import Difference, is_nothing, paired
+from poolsmith.verify.fields import Difference, differences, is_nothing, paired
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,25 +55,33 @@ def additions(item: Expected, body: dict[str, Any], release: str | None) -> Iter
     schema = schemas_for(versions).find(item.resource.api_version, kind)
     if isinstance(schema, KindSchema):
         whole = schema.with_defaults(item.body)
-        yield from _unknown(mapping(whole.get("spec")), mapping(body.get("spec")), "/spec")
+        given, filled, held = (mapping(holder.get("spec")) for holder in (item.body, whole, body))
+        yield from _unknown(given, filled, held, "/spec")
 
 
 def _is_native(group: str) -> bool:
     return "." not in group or group.endswith(".k8s.io")
 
 
-def _unknown(given: Mapping[str, Any], held: Mapping[str, Any], pointer: str) -> Iterator[Difference]:
+def _unknown(
+    given: Mapping[str, Any], whole: Mapping[str, Any], held: Mapping[str, Any], pointer: str
+) -> Iterator[Difference]:
+    """`whole` is what was given, with what the definition fills in."""
     for key, value in held.items():
-        where = join(pointer, key)
-        if key not in given:
+        where, default = join(pointer, key), whole.get(key)
+        if key not in whole:
             if not is_nothing(value, where):
                 yield Difference(where, None, value)
-        elif isinstance(value, dict) and isinstance(given[key], dict):
-            yield from _unknown(given[key], value, where)
-        elif isinstance(value, list) and isinstance(given[key], list):
-            for index, one, other in paired(given[key], value):
+        elif isinstance(value, dict) and isinstance(default, dict):
+            yield from _unknown(mapping(given.get(key)), default, value, where)
+        elif isinstance(value, list) and isinstance(default, list):
+            ours = given.get(key)
+            for index, one, other in paired(default, value):
                 if isinstance(one, dict) and isinstance(other, dict):
-                    yield from _unknown(one, other, f"{where}/{index}")
+                    was = ours[index] if isinstance(ours, list) else {}
+                    yield from _unknown(mapping(was), one, other, f"{where}/{index}")
+        elif key not in given:
+            yield from differences(default, value, where)
 
 
 class _Native:

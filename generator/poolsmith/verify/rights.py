@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _FEW = 4
 _ROLES = ("ClusterRole", "Role")
+_AS_IT_SIGNS_IN = {"User": "system:serviceaccount:", "Group": "system:serviceaccounts:"}
+"""What an account is called where subjects are no accounts; its namespace follows.
+
+Source: kubernetes/kubernetes@v1.34.1:staging/src/k8s.io/apiserver/pkg/authentication/serviceaccount/util.go.
+"""
 
 
 def judge_rights(view: LiveView) -> Iterator[Diagnostic]:
@@ -43,12 +48,14 @@ def judge_rights(view: LiveView) -> Iterator[Diagnostic]:
 
 
 def _subject(item: Any, namespace: str) -> tuple[str, str]:
-    """As it is shown, and the namespace of an account."""
+    """As it is shown, and the namespace of the account, or of all the accounts that a group stands for."""
     kind, name = word(item.get("kind")), word(item.get("name"))
-    if kind != "ServiceAccount":
-        return f"{kind} {name}", ""
-    where = word(item.get("namespace")) or namespace
-    return f"{where}/{name}", where
+    if kind == "ServiceAccount":
+        where = word(item.get("namespace")) or namespace
+        return f"{where}/{name}", where
+    prefix = _AS_IT_SIGNS_IN.get(kind)
+    where = name.removeprefix(prefix).partition(":")[0] if prefix and name.startswith(prefix) else ""
+    return f"{kind} {name}", where
 
 
 def _finding(view: LiveView, resource: Resource, place: tuple[str, str], role: str, subjects: list[str]) -> Diagnostic:
