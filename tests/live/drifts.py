@@ -222,6 +222,34 @@ DRIFTS = (
         (("PSM851", "ClusterRoleBinding/gpu-operator", "subjects"),),
     ),
     Drift(
+        "all accounts of the namespace get rights",
+        created(
+            "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+            {
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "ClusterRoleBinding",
+                "metadata": {"name": "handy"},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+                "subjects": [
+                    {
+                        "apiGroup": "rbac.authorization.k8s.io",
+                        "kind": "Group",
+                        "name": "system:serviceaccounts:gpu-operator",
+                    },
+                    {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:serviceaccounts:other"},
+                ],
+            },
+        ),
+        (
+            (
+                "PSM853",
+                "ClusterRoleBinding/handy",
+                "cluster-admin",
+                "to `Group system:serviceaccounts:gpu-operator`, and",
+            ),
+        ),
+    ),
+    Drift(
         "the namespace enforces another level",
         patched("/api/v1/namespaces/gpu-operator", label("pod-security.kubernetes.io/enforce", "baseline")),
         (("PSM851", "Namespace/gpu-operator", "pod-security.kubernetes.io/enforce"),),
@@ -237,6 +265,20 @@ DRIFTS = (
         "the policy ignores failures",
         patched(POLICY, {"spec": {"failurePolicy": "Ignore"}}),
         (("PSM857", "ValidatingAdmissionPolicy", "failurePolicy"),),
+    ),
+    Drift(
+        "a policy leaves out what has a namespace",
+        patched(
+            POLICY.replace("poolsmith-privileges", "gpu-host-paths"),
+            added("/spec/matchConstraints/resourceRules/0/scope", "Cluster"),
+            JSON,
+        ),
+        (("PSM857", "ValidatingAdmissionPolicy/gpu-host-paths", "scope", '`"Cluster"`'),),
+    ),
+    Drift(
+        "a policy has a condition",
+        patched(POLICY, {"spec": {"matchConditions": [{"name": "never", "expression": "false"}]}}),
+        (("PSM857", "ValidatingAdmissionPolicy/poolsmith-privileges", "matchConditions"),),
     ),
     Drift(
         "a privileged pod of somebody else",
@@ -262,6 +304,19 @@ DRIFTS = (
         "a node lost its pool",
         patched(NODE, label("example.com/gpu-pool", None)),
         (("PSM854", "`l40s-crio`", "no label"),),
+    ),
+    Drift(
+        "a node is labelled for another pool",
+        patched(NODE, label("example.com/gpu-pool", "a100-mig")),
+        (("PSM855", "`l40s-crio` of pool `a100-mig`", "is like pool `l40s-crio`", "`cri-o`", "the GPU is"),),
+    ),
+    Drift(
+        "a node's taint has another effect",
+        patched(
+            "/api/v1/nodes/a100-mig",
+            {"spec": {"taints": [{"key": "nvidia.com/gpu", "effect": "PreferNoSchedule"}]}},
+        ),
+        (("PSM856", "`a100-mig`", "nvidia.com/gpu=:NoSchedule", "`nvidia.com/gpu=:PreferNoSchedule` in its place"),),
     ),
     Drift(
         "a node lost its taint",
@@ -292,6 +347,18 @@ DRIFTS = (
         "a node has another system",
         patched(NODE, label("feature.node.kubernetes.io/system-os_release.VERSION_ID", "22.04")),
         (("PSM855", "l40s-crio", "`22.04`"),),
+    ),
+    Drift(
+        "a node was installed anew",
+        patched(f"{NODE}/status", info(osImage="Ubuntu 22.04.5 LTS")),
+        (("PSM855", "l40s-crio", "the version of the operating system is `22.04`"),),
+    ),
+    Drift(
+        "a node's kernel is another one by its label",
+        patched(
+            "/api/v1/nodes/a100-precompiled", label("feature.node.kubernetes.io/kernel-version.full", "6.8.0-9999-any")
+        ),
+        (("PSM855", "a100-precompiled", "the kernel is `6.8.0-9999-any`"),),
     ),
     Drift(
         "a driver of another version runs",

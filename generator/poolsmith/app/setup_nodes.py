@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.app.project import open_project
-from poolsmith.catalog.node_labels import GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
+from poolsmith.catalog.node_labels import ARCHITECTURE, GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
 from poolsmith.diagnostics import Severity, UsageError
 from poolsmith.diagnostics.listing import counted
 from poolsmith.diagnostics.outcome import Skipped
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from poolsmith.shape.layers import Layers
 
 _PRODUCT = "nvidia.com/gpu.product"
-_ARCH = "kubernetes.io/arch"
 _LABELS = "/metadata/labels/"
 _GPU_TAINT = "nvidia.com/gpu"
 
@@ -189,7 +188,7 @@ def _node(node: Node, read: NodesFile, catalog: Catalog) -> SetupNode:
         os_id=labels.get(OS_ID, ""),
         os_version=labels.get(OS_VERSION, ""),
         kernel=labels.get(KERNEL, ""),
-        arch=labels.get(_ARCH, ""),
+        arch=labels.get(ARCHITECTURE, ""),
         gpu=product,
         architecture=gpu.architecture if gpu is not None else None,
     )

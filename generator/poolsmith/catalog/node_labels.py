@@ -53,6 +53,7 @@ DEPLOY_TOOLKIT: Final = DEPLOY + "container-toolkit"
 DEPLOY_DEVICE_PLUGIN: Final = DEPLOY + "device-plugin"
 DEPLOY_MIG_MANAGER: Final = DEPLOY + "mig-manager"
 
+ARCHITECTURE: Final = "kubernetes.io/arch"
 FEATURE: Final = "feature.node.kubernetes.io/"
 PCI_NVIDIA: Final = FEATURE + "pci-10de.present"
 PCI_MELLANOX: Final = FEATURE + "pci-15b3.present"

@@ -9,6 +9,7 @@ from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import (
+    ARCHITECTURE,
     KERNEL,
     MPS_CAPABLE,
     OS_ID,
@@ -50,7 +51,7 @@ def _node(pool: PoolPlan, gpu: GpuEntry | None, system: NodeSystem, number: int,
     spec = pool.profile.spec
     name = f"{pool.name}.{number + 1}" if number else pool.name
     labels = {
-        "kubernetes.io/arch": spec.arch.value,
+        ARCHITECTURE: spec.arch.value,
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
         PCI_NVIDIA: "true",

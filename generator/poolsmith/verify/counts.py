@@ -1,4 +1,5 @@
-"""How many pods of a DaemonSet or Deployment there should be, and how many are ready, as its controller says."""
+"""How many pods of a DaemonSet or Deployment there should be, and how many are ready, as its controller says; and
+which pods no longer count."""
 
 from __future__ import annotations
 
@@ -21,6 +22,12 @@ def all_are_ready(body: dict[str, Any]) -> bool:
     """Whether there are any, and all of them are ready."""
     wanted, ready = pod_counts(body)
     return 0 < wanted <= ready
+
+
+def ends(pod: dict[str, Any]) -> bool:
+    """Whether it ends, or has ended."""
+    phase = mapping(pod.get("status")).get("phase")
+    return bool(pod["metadata"].get("deletionTimestamp")) or phase in ("Failed", "Succeeded")
 
 
 def _number(value: Any, default: int = 0) -> int:

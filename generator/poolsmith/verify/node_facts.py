@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.catalog.node_labels import (
+    ARCHITECTURE,
     CHANGING,
     DEPLOY,
     GPU_COUNT,
@@ -63,32 +64,36 @@ def facts_of(node: LiveNode, pool: PoolPlan, known: Known) -> Iterator[Fact]:
 
 
 def _of_system(node: LiveNode, pool: PoolPlan, marks: NodeMarks) -> Iterator[Fact]:
-    """Of Node Feature Discovery; where it does not run, as the kubelet calls the system."""
+    """Of Node Feature Discovery and as the kubelet calls the system: the first of them that contradicts."""
     spec = pool.profile.spec
-    told = marks.system(node.info.get("osImage", ""))
-    by_labels = (node.labels.get(OS_ID, ""), node.labels.get(OS_VERSION, ""))
-    identity, version = by_labels if by_labels[0] else told or ("", None)
     versions = tuple(dict.fromkeys(system.version for system in spec.systems))
-    if identity and identity != spec.os.id:
-        yield Fact("the operating system", "/spec/os/id", identity, (spec.os.id,))
-    elif version and not any(_is_version(version, wanted) for wanted in versions):
-        yield Fact("the version of the operating system", spec.systems[0].version_pointer, version, versions)
+    by_labels = (node.labels.get(OS_ID, ""), node.labels.get(OS_VERSION, ""))
+    for identity, version in (by_labels, marks.system(node.info.get("osImage", "")) or ("", None)):
+        if identity and identity != spec.os.id:
+            yield Fact("the operating system", "/spec/os/id", identity, (spec.os.id,))
+            return
+        if version and not any(_is_version(version, wanted) for wanted in versions):
+            yield Fact("the version of the operating system", spec.systems[0].version_pointer, version, versions)
+            return
 
 
 def _of_machine(node: LiveNode, pool: PoolPlan) -> Iterator[Fact]:
+    """As the kubelet tells; of the kernel and the processor labels tell, too, and the operator looks at those."""
     spec = pool.profile.spec
-    kernel = node.info.get("kernelVersion") or node.labels.get(KERNEL, "")
     kernels = tuple(dict.fromkeys(system.kernel for system in spec.systems if system.kernel))
-    if kernel and kernels and kernel not in kernels:
-        yield Fact("the kernel", spec.systems[0].kernel_pointer, kernel, kernels)
+    for kernel in (node.info.get("kernelVersion"), node.labels.get(KERNEL)):
+        if kernel and kernels and kernel not in kernels:
+            yield Fact("the kernel", spec.systems[0].kernel_pointer, kernel, kernels)
+            break
     runtime, _, version = node.info.get("containerRuntimeVersion", "").partition("://")
     if runtime and runtime != spec.runtime.name.replace("crio", "cri-o"):
         yield Fact("the container runtime", "/spec/runtime/name", runtime, (spec.runtime.name,))
     elif version and spec.runtime.version and not _is_version(version, spec.runtime.version):
         yield Fact("the container runtime's version", "/spec/runtime/version", version, (spec.runtime.version,))
-    architecture = node.info.get("architecture", "")
-    if architecture and architecture != spec.arch:
-        yield Fact("the architecture of the processor", "/spec/arch", architecture, (spec.arch.value,))
+    for architecture in (node.info.get("architecture"), node.labels.get(ARCHITECTURE)):
+        if architecture and architecture != spec.arch:
+            yield Fact("the architecture of the processor", "/spec/arch", architecture, (spec.arch.value,))
+            break
 
 
 def _of_gpus(node: LiveNode, pool: PoolPlan, gpus: Gpus) -> Iterator[Fact]:

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.diagnostics import Diagnostic
-    from poolsmith.live.nodes import LiveNode
+    from poolsmith.live.nodes import LiveNode, Taint
     from poolsmith.plan.plan import PoolPlan
     from poolsmith.verify.node_facts import Fact
     from poolsmith.verify.view import LiveView
 
 _FEW = 4
+_MANY = 2
+"""Facts that contradict a profile and are no accident."""
 _PREINSTALLED = "pre-installed"
 """What the operator writes where it finds a driver that the host brings."""
 
@@ -33,6 +35,7 @@ def judge_nodes(view: LiveView) -> Iterator[Diagnostic]:
     wrong: dict[tuple[str, Fact], list[str]] = {}
     lacking: dict[tuple[str, str], list[str]] = {}
     tainted: dict[tuple[str, str], list[str]] = {}
+    elsewhere: dict[tuple[str, str], list[str]] = {}
     predicted = _predicted_labels(view)
     for node in view.nodes:
         pool = view.pool_of(node)
@@ -40,7 +43,11 @@ def judge_nodes(view: LiveView) -> Iterator[Diagnostic]:
             if node.carries_gpu(view.cluster.gpus):
                 lost.setdefault(_why_in_no_pool(view, node), []).append(node.name)
             continue
-        for fact in facts_of(node, pool, view.cluster.known_of(pool)):
+        facts = list(facts_of(node, pool, view.cluster.known_of(pool)))
+        if other := _belongs_elsewhere(view, node, pool, facts):
+            elsewhere.setdefault((pool.name, other), []).append(node.name)
+            continue
+        for fact in facts:
             wrong.setdefault((pool.name, fact), []).append(node.name)
         key = view.cluster.plan.cluster.spec.pool_label
         for text in (*_lacks(node, pool, key), *_of_operator(node, pool, predicted.get(pool.name, {}))):
@@ -50,8 +57,11 @@ def judge_nodes(view: LiveView) -> Iterator[Diagnostic]:
     for why, names in lost.items():
         yield _in_no_pool(view, why, names)
     layers = {item.pool.name: item.layers for item in view.cluster.loaded.pools}
+    for (name, text), names in elsewhere.items():
+        place, message = layers[name].locate("/metadata/name"), f"{_nodes(names, name)} by its label {text}"
+        yield diagnose(NODE_OTHER_THAN_PROFILE, message, place, subject=_of(view, name))
     for (name, fact), names in wrong.items():
-        message = f"{fact.what} is `{fact.live}`, and the profile says {listed(fact.wanted)}"
+        message = f"{_is(fact)}, and the profile says {listed(fact.wanted)}"
         place = layers[name].locate(fact.pointer)
         yield diagnose(NODE_OTHER_THAN_PROFILE, f"{_nodes(names, name)}: {message}", place, subject=_of(view, name))
     for (name, text), names in lacking.items():
@@ -62,13 +72,29 @@ def judge_nodes(view: LiveView) -> Iterator[Diagnostic]:
         yield diagnose(NODE_OTHER_THAN_PROFILE, message, place, subject=_of(view, name), severity=Severity.WARNING)
 
 
+def _belongs_elsewhere(view: LiveView, node: LiveNode, pool: PoolPlan, facts: list[Fact]) -> str:
+    """Of a node that is much like another pool and unlike its own: that one finding; all else would follow from it."""
+    if len(facts) < _MANY:
+        return ""
+    others = (item for item in view.cluster.plan.pools if item is not pool)
+    alike = [item.name for item in others if not any(facts_of(node, item, view.cluster.known_of(item)))]
+    told = "; ".join(_is(fact) for fact in facts)
+    return f"is like pool `{alike[0]}`, and unlike its own: {told}" if len(alike) == 1 else ""
+
+
+def _is(fact: Fact) -> str:
+    return f"{fact.what} is `{fact.live}`"
+
+
 def _lacks(node: LiveNode, pool: PoolPlan, pool_label: str) -> Iterator[str]:
     for label in pool.labels:
         if label.writer == PROVISIONER and label.key != pool_label and node.labels.get(label.key) != label.value:
             yield f"{_has(node.labels, label.key)}, and `{label.value}` is wanted"
     for taint in pool.taints:
-        if (taint.key, taint.value, taint.effect.value) not in node.taints:
-            yield f"has no taint `{taint.key}={taint.value}:{taint.effect.value}`"
+        wanted = (taint.key, taint.value, taint.effect.value)
+        if wanted not in node.taints:
+            there = ", ".join(f"`{_taint(item)}`" for item in _in_place_of(taint.key, node, pool))
+            yield f"has no taint `{_taint(wanted)}`" + (f", and {there} in its place" if there else "")
 
 
 def _has(labels: Mapping[str, str], key: str) -> str:
@@ -117,9 +143,23 @@ def _predicted_labels(view: LiveView) -> dict[str, dict[str, str]]:
 def _more_taints(node: LiveNode, pool: PoolPlan, passing: tuple[str, ...]) -> Iterator[str]:
     """Those that somebody has set beside the profile's: what tolerates only these does not start there."""
     ours = {(taint.key, taint.effect.value) for taint in pool.taints_of_new_nodes}
-    for key, value, effect in node.taints:
-        if (key, effect) not in ours and not key.startswith(passing):
-            yield f"has the taint `{key}={value}:{effect}`, which the profile does not say"
+    wanted = ((taint.key, taint.value, taint.effect.value) for taint in pool.taints)
+    told = {item for taint in wanted if taint not in node.taints for item in _in_place_of(taint[0], node, pool)}
+    for taint in node.taints:
+        key, _, effect = taint
+        if (key, effect) not in ours and taint not in told and not key.startswith(passing):
+            yield f"has the taint `{_taint(taint)}`, which the profile does not say"
+
+
+def _in_place_of(key: str, node: LiveNode, pool: PoolPlan) -> list[Taint]:
+    """Taints of a node with the key of one that it lacks, but those that the profile says, too."""
+    ours = {(taint.key, taint.value, taint.effect.value) for taint in pool.taints_of_new_nodes}
+    return [taint for taint in node.taints if taint[0] == key and taint not in ours]
+
+
+def _taint(taint: Taint) -> str:
+    key, value, effect = taint
+    return f"{key}={value}:{effect}"
 
 
 def _why_in_no_pool(view: LiveView, node: LiveNode) -> str:

@@ -12,6 +12,7 @@ from poolsmith.verify.additions import additions
 from poolsmith.verify.expected import Bringer, shown
 from poolsmith.verify.fields import differences, words
 from poolsmith.verify.release import follows_release, other_release, runs_another
+from poolsmith.verify.texts import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
         found = view.find(item)
         is_missing = not found and view.knows(item) and not view.waits_for_nodes(item)
         problems = [_missing(view, item)] if is_missing else []
-        differing = ((body, (*differences(item.body, body), *additions(item, body, committed))) for body in found)
+        differing = ((body, tuple(_all(item, body, committed))) for body in found)
         problems += [_differs(view, item, body, told) for body, told in differing if told]
         if problems and release and follows_release(item):
             by_release += 1
@@ -51,6 +52,11 @@ def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
             yield from problems
     if release:
         yield runs_another(view, release, by_release)
+
+
+def _all(item: Expected, body: dict[str, Any], release: str | None) -> Iterator[Difference]:
+    for one in (*differences(item.body, body), *additions(item, body, release)):
+        yield from within(one)
 
 
 def _missing(view: LiveView, item: Expected) -> Diagnostic:

@@ -33,7 +33,7 @@ def _of_container(wanted: Any, live: Any) -> str:
     given, held = word(wanted.get("image")), word(live.get("image"))
     if not given or not held:
         return ""
-    if not _is_image(held, given):
+    if not is_image(held, given):
         return f"has the image `{held}`, not `{given}`"
     if tag_of(held) != tag_of(given):
         return ""  # it was made before the template changed, and its words may have, too
@@ -48,7 +48,7 @@ def tag_of(image: str) -> str:
     return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
 
 
-def _is_image(held: str, given: str) -> bool:
+def is_image(held: str, given: str) -> bool:
     """Whether the repository is the same, or one that a mirror keeps it in."""
     ours, theirs = (_path(image) for image in (given, held))
     return theirs == ours or theirs.endswith(f"/{ours}")

@@ -8,13 +8,14 @@ from poolsmith.diagnostics import diagnose
 from poolsmith.diagnostics.codes.live import NOT_READY
 from poolsmith.live.resources import PODS
 from poolsmith.sources.pod_template import mapping, mappings, word
-from poolsmith.verify.counts import pod_counts
+from poolsmith.verify.counts import ends, pod_counts
 from poolsmith.verify.expected import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.live.snapshot import KubernetesObject
     from poolsmith.verify.view import LiveView
 
 _CAUSES = {
@@ -39,39 +40,52 @@ def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
             continue
         for body in view.find(item):
             wanted, ready = pod_counts(body)
+            name = str(body["metadata"]["name"])
+            pods = _pods(view, item.namespace, body)
             if ready < wanted:
-                name = str(body["metadata"]["name"])
-                why = _why(view, item.namespace, body)
-                message = (
-                    f"{shown(item.resource.kind, name, item.namespace)} of cluster `{view.cluster.name}`: {ready} of "
-                    f"{wanted} pods are ready{why}"
-                )
-                subject = view.cluster.subject(item.resource.kind, name, item.namespace)
-                yield diagnose(NOT_READY, message, view.cluster.place(item), subject=subject)
+                told = f"{ready} of {wanted} pods are ready{_why(pods)}"
+            elif not (told := _failing(pods)):
+                continue
+            message = f"{shown(item.resource.kind, name, item.namespace)} of cluster `{view.cluster.name}`: {told}"
+            subject = view.cluster.subject(item.resource.kind, name, item.namespace)
+            yield diagnose(NOT_READY, message, view.cluster.place(item), subject=subject)
 
 
-def _why(view: LiveView, namespace: str, body: dict[str, Any]) -> str:
-    """The first of its pods that says more, by what it waits for; else the first that is not ready."""
+def _pods(view: LiveView, namespace: str, body: dict[str, Any]) -> list[KubernetesObject]:
+    """Those that it selects, and that do not say that they are ready."""
     chosen = mapping(mapping(mapping(body.get("spec")).get("selector")).get("matchLabels"))
-    silent = ""
-    for pod in view.snapshot.items(PODS):
+    found = []
+    for pod in view.snapshot.items(PODS) if chosen else ():
         labels = mapping(pod["metadata"].get("labels"))
-        if pod["metadata"].get("namespace") != namespace or not chosen:
-            continue
-        if any(labels.get(key) != value for key, value in chosen.items()):
-            continue
-        node = word(mapping(pod.get("spec")).get("nodeName"))
-        name = f"pod `{pod['metadata']['name']}`" + (f" on `{node}`" if node else "")
-        if words := _cause(pod):
-            return f"; {name}: {words}"
-        if not silent and not _is_ready(pod):
-            silent = f"; {name} is not"
-    return silent
+        if pod["metadata"].get("namespace") == namespace and all(labels.get(key) == chosen[key] for key in chosen):
+            found.append(pod)
+    return [pod for pod in found if _is_ready(pod) is not True]
 
 
-def _is_ready(pod: dict[str, Any]) -> bool:
+def _why(pods: list[KubernetesObject]) -> str:
+    """The first that says more, by what it waits for; else the first."""
+    told = next((f"; {_called(pod)}: {words}" for pod in pods if (words := _cause(pod))), "")
+    return told or (f"; {_called(pods[0])} is not" if pods else "")
+
+
+def _failing(pods: list[KubernetesObject]) -> str:
+    """The first that says so itself, whatever its controller counts; empty for none."""
+    for pod in pods:
+        words = "" if ends(pod) else _cause(pod)
+        if words or (_is_ready(pod) is False and not ends(pod)):
+            return f"{_called(pod)} is not ready" + (f": {words}" if words else "")
+    return ""
+
+
+def _called(pod: KubernetesObject) -> str:
+    node = word(mapping(pod.get("spec")).get("nodeName"))
+    return f"pod `{pod['metadata']['name']}`" + (f" on `{node}`" if node else "")
+
+
+def _is_ready(pod: dict[str, Any]) -> bool | None:
+    """None where nothing says it."""
     told = mappings(mapping(pod.get("status")).get("conditions"))
-    return any(item.get("type") == "Ready" and item.get("status") == "True" for item in told)
+    return next((item.get("status") == "True" for item in told if item.get("type") == "Ready"), None)
 
 
 def _cause(pod: dict[str, Any]) -> str:

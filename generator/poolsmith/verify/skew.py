@@ -13,9 +13,10 @@ from poolsmith.diagnostics.codes.live import OTHER_VERSION
 from poolsmith.diagnostics.listing import counted, listed
 from poolsmith.live.resources import DAEMON_SETS, DEPLOYMENTS, PODS
 from poolsmith.sources.pod_template import mapping, mappings, pod_template_of, word
+from poolsmith.verify.counts import ends
 from poolsmith.verify.expected import shown
 from poolsmith.verify.owners import Owners, key_of
-from poolsmith.verify.pod_likeness import tag_of
+from poolsmith.verify.pod_likeness import is_image, tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,7 @@ def judge_skew(view: LiveView) -> Iterator[Diagnostic]:
     owners = Owners(view.snapshot)
     pods: dict[tuple[str, str, str], list[KubernetesObject]] = {}
     for pod in view.snapshot.items(PODS):
-        if (owner := owners.of(pod)) is not None and not _ends(pod):
+        if (owner := owners.of(pod)) is not None and not ends(pod):
             pods.setdefault(key_of(owner), []).append(pod)
     for item in view.cluster.expected:
         if item.resource in (DAEMON_SETS, DEPLOYMENTS):
@@ -88,9 +89,10 @@ def _old_pods(
         node = word(mapping(pod.get("spec")).get("nodeName"))
         if not node or node in busy:
             continue
-        for container, tag in _images(pod).items():
-            if container in wanted and tag != wanted[container]:
-                behind.setdefault((container, tag, wanted[container]), []).append(node)
+        for container, image in _images(pod).items():
+            ours = wanted.get(container, "")
+            if tag_of(image) != tag_of(ours) and is_image(image, ours):  # of another image is told for itself
+                behind.setdefault((container, tag_of(image), tag_of(ours)), []).append(node)
     for (container, tag, said), nodes in behind.items():
         kind = item.resource.kind
         name = shown(kind, str(body["metadata"]["name"]), item.namespace)
@@ -104,8 +106,8 @@ def _old_pods(
 
 def _toolkit(view: LiveView, item: Expected, body: dict[str, Any]) -> Iterator[Diagnostic]:
     """A toolkit that was put on the cluster by hand, and is below what the release needs."""
-    held = _images(pod_template_of(body)).get(_TOOLKIT)
-    if held is None or held == _images(pod_template_of(item.body)).get(_TOOLKIT):
+    held = tag_of(_images(pod_template_of(body)).get(_TOOLKIT, ""))
+    if not held or held == tag_of(_images(pod_template_of(item.body)).get(_TOOLKIT, "")):
         return
     spec = view.cluster.plan.cluster.spec
     unfit = unfit_toolkit(held.partition("-")[0], spec.stack.release or "", nri=False)
@@ -118,20 +120,15 @@ def _toolkit(view: LiveView, item: Expected, body: dict[str, Any]) -> Iterator[D
 
 
 def _images(template: Any) -> dict[str, str]:
-    """The tag of each container's image; registries may be others by a mirror, and a digest alone tells no version."""
+    """The image of each container that has a tag: a digest alone tells no version."""
     spec = mapping(mapping(template).get("spec"))
     found = {}
     for field in ("initContainers", "containers"):
         for container in mappings(spec.get(field)):
             name, image = container.get("name"), container.get("image")
-            if isinstance(name, str) and isinstance(image, str) and (tag := tag_of(image)):
-                found[name] = tag
+            if isinstance(name, str) and isinstance(image, str) and tag_of(image):
+                found[name] = image
     return found
-
-
-def _ends(pod: dict[str, Any]) -> bool:
-    phase = mapping(pod.get("status")).get("phase")
-    return bool(pod["metadata"].get("deletionTimestamp")) or phase in ("Failed", "Succeeded")
 
 
 def _finding(view: LiveView, message: str, pointer: str) -> Diagnostic:
