@@ -17,6 +17,7 @@ from poolsmith.schema.schemas import KindSchema, Versions, newest_kubernetes, sc
 from poolsmith.sources.pod_template import mapping
 from poolsmith.sources.pointer import join
 from poolsmith.verify.fields import Difference, differences, is_nothing, paired
+from poolsmith.verify.pod_likeness import tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +38,7 @@ _PRIVILEGES = frozenset(
     ("hostNetwork", "hostPID", "hostIPC", "privileged", "allowPrivilegeEscalation", "capabilities", "procMount")
 )
 """Fields of pods that the ledger tells of: what they allow is told there."""
+_PULL_POLICY = "imagePullPolicy"
 _TEMPLATE = "template"
 _TEMPLATE_METADATA = ("spec", _TEMPLATE, "metadata")
 """Where tools write when they restart something."""
@@ -109,8 +111,9 @@ class _Native:
             return
         if key in given:
             yield from self.below(given[key], value, below, where)
-        elif below in self._values:
-            if value != self._values[below]:
+        elif below in self._values or key == _PULL_POLICY:
+            filled = self._values[below] if below in self._values else _pull_policy(given.get("image"))
+            if value != filled:
                 yield Difference(where, None, value)
         elif is_nothing(value, where) or (key in _PRIVILEGES and _TEMPLATE in path):
             return
@@ -118,6 +121,12 @@ class _Native:
             yield from self.below({}, value, below, where)
         elif below not in self._paths:
             yield Difference(where, None, value)
+
+
+def _pull_policy(image: Any) -> str:
+    """Source: kubernetes/kubernetes@v1.34.1:pkg/apis/core/v1/defaults.go, SetDefaults_Container."""
+    is_latest = isinstance(image, str) and (tag_of(image) or ("" if "@" in image else "latest")) == "latest"
+    return "Always" if is_latest else "IfNotPresent"
 
 
 @cache
