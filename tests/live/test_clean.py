@@ -13,6 +13,7 @@ from live.conftest import ROOT, live_cluster
 from poolsmith.live.resources import OF_NAMESPACES, PODS, Resource
 from poolsmith.live.stored import from_text, to_text
 from support.live_cluster import read, told
+from support.share import parameters
 
 LEAST_OBJECTS = 60
 
@@ -25,8 +26,15 @@ def test_nothing_is_found_and_everything_was_read(prod):
     assert list(snapshot.unread) == []
 
 
-@pytest.mark.parametrize("name", ["kata-l40s", "claims", "manual"])
-def test_other_stacks_are_as_clean(control_plane, name):
+OTHERS = ("kata-l40s", "claims", "manual", "prod-rke2")
+MORE = tuple(
+    path.name for path in sorted((ROOT / "output/clusters").iterdir()) if path.name not in (*OTHERS, "prod-eu")
+)
+
+
+@pytest.mark.parametrize("name", parameters(OTHERS, MORE))
+def test_other_clusters_are_as_clean(control_plane, name):
+    """With nodes that their own admission policies take."""
     live = live_cluster(control_plane, name)
     try:
         assert live.told() == []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from live.conftest import ROOT
-from poolsmith.live.resources import DAEMON_SETS, DRIVERS, NODES, RUNTIME_CLASSES
+from poolsmith.live.resources import DAEMON_SETS, DRIVERS, NODES, PODS, RUNTIME_CLASSES
 from poolsmith.verify.judge import judge_live
 from poolsmith.verify.view import LiveView
 from support.live_cluster import recorded_snapshot, told, view
@@ -62,6 +62,10 @@ def ready(status: str) -> Callable[[dict[str, Any]], None]:
         node["status"]["conditions"] = [{"type": "Ready", "status": status}]
 
     return change
+
+
+def info(**facts: str) -> Callable[[dict[str, Any]], None]:
+    return lambda node: node["status"]["nodeInfo"].update(facts)
 
 
 def without_discovery(image: str) -> Callable[[dict[str, Any]], None]:
@@ -167,6 +171,17 @@ CASES = (
         without_discovery("Ubuntu 22.04.5 LTS"),
         ("PSM855", "the version of the operating system is `22.04`", "`24.04`"),
     ),
+    Case(
+        "its kubelet tells of another system than its labels",
+        info(osImage="Red Hat Enterprise Linux 9.6 (Plow)"),
+        ("PSM855", "the operating system is `rhel`", "the profile says `ubuntu`"),
+    ),
+    Case(
+        "its labels tell of another system than its kubelet",
+        both(label(f"{OS_LABELS}VERSION_ID", "22.04"), info(osImage="Ubuntu 24.04.3 LTS")),
+        ("PSM855", "the version of the operating system is `22.04`"),
+    ),
+    Case("its processor is another one by its label", label("kubernetes.io/arch", "arm64"), ("PSM855", "is `arm64`")),
     Case("nobody knows its system", without_discovery("A Linux of our own")),
     Case("its system is the right one, as the kubelet tells", without_discovery("Ubuntu 24.04.3 LTS")),
 )
@@ -228,6 +243,69 @@ def test_nodes_that_are_wrong_alike_are_one_finding(recorded):
 
     assert lost.startswith("PSM854 50 nodes (")
     assert "in no pool: no label `example.com/gpu-pool`" in lost
+
+
+def test_a_node_with_the_label_of_another_pool_is_one_finding(recorded):
+    cluster, snapshot = recorded
+    (text,) = told(cluster, with_node(snapshot, label("example.com/gpu-pool", "h100-rhel")))
+
+    assert text.startswith("PSM855 node `l40s-shared` of pool `h100-rhel` by its label is like pool `l40s-shared`")
+    assert "the operating system is `ubuntu`" in text
+
+
+def test_a_node_that_is_like_no_pool_is_told_thing_by_thing(recorded):
+    change = both(info(architecture="arm64", osImage="Red Hat Enterprise Linux 9.6 (Plow)"))
+    found = told(recorded[0], with_node(recorded[1], change))
+
+    assert len(found) == 2
+    assert all(text.startswith("PSM855 node `l40s-shared` of pool `l40s-shared`: ") for text in found)
+
+
+@pytest.mark.parametrize(
+    ("taints", "words"),
+    [
+        (
+            ("nvidia.com/gpu", "", "PreferNoSchedule"),
+            "has no taint `nvidia.com/gpu=:NoSchedule`, and `nvidia.com/gpu=:P",
+        ),
+        (("nvidia.com/gpu", "mine", "NoSchedule"), "and `nvidia.com/gpu=mine:NoSchedule` in its place"),
+    ],
+)
+def test_a_taint_in_the_place_of_another_is_one_finding(recorded, taints, words):
+    def change(node):
+        (wanted,) = (one for one in node["spec"]["taints"] if one["key"] == taints[0])
+        wanted |= {"value": taints[1], "effect": taints[2]}
+
+    (text,) = told(recorded[0], with_node(recorded[1], change, "a100-mig"))
+
+    assert text.startswith("PSM856 node `a100-mig`")
+    assert words in text
+
+
+WAITS = {"name": "c", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ({"conditions": [{"type": "Ready", "status": "False"}]}, "is not ready"),
+        ({"phase": "Running", "containerStatuses": [WAITS]}, "is not ready: container `c` is in CrashLoopBackOff"),
+        ({"phase": "Failed", "conditions": [{"type": "Ready", "status": "False"}]}, ""),
+        ({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}, ""),
+    ],
+)
+def test_a_pod_that_says_it_fails_is_told_whatever_its_controller_counts(recorded, status, words):
+    cluster, snapshot = recorded
+    pods = [copy.deepcopy(item) for item in snapshot.items(PODS)]
+    pod = next(item for item in pods if item["metadata"]["name"].startswith("nvidia-dcgm-exporter-"))
+    pod["status"] = status
+    found = told(cluster, with_items(snapshot, PODS, pods))
+
+    assert len(found) == bool(words)
+    for text in found:
+        assert text.startswith("PSM858 `DaemonSet/nvidia-dcgm-exporter` in `gpu-operator`")
+        assert f"pod `{pod['metadata']['name']}`" in text
+        assert words in text
 
 
 def test_how_far_an_upgrade_is_is_said(recorded):

@@ -108,10 +108,9 @@ def _labels(view: LiveView) -> Iterator[Diagnostic]:
     kata = any(pool.runtime_class for pool in plan.pools)
     wanted = _wanted(view)
     stale: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+    pools = {placed.node.name: placed.seems.name for placed in view.placed}
     for node in view.nodes:
-        labels = node.labels
-        found = view.pool_of(node)
-        pool = None if found is None else found.name
+        labels, pool = node.labels, pools.get(node.name)
 
         def left(what: str, directories: tuple[str, ...] = (), node: str = node.name) -> None:
             stale.setdefault((what, directories), set()).add(node)

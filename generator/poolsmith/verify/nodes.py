@@ -10,7 +10,6 @@ from poolsmith.diagnostics import Severity, diagnose
 from poolsmith.diagnostics.codes.live import NODE_IN_NO_POOL, NODE_NOT_LABELLED, NODE_OTHER_THAN_PROFILE
 from poolsmith.diagnostics.listing import counted, listed
 from poolsmith.plan.plan import PROVISIONER
-from poolsmith.verify.node_facts import facts_of
 from poolsmith.verify.release import other_release
 
 if TYPE_CHECKING:
@@ -20,11 +19,10 @@ if TYPE_CHECKING:
     from poolsmith.live.nodes import LiveNode, Taint
     from poolsmith.plan.plan import PoolPlan
     from poolsmith.verify.node_facts import Fact
+    from poolsmith.verify.placed import PlacedNode
     from poolsmith.verify.view import LiveView
 
 _FEW = 4
-_MANY = 2
-"""Facts that contradict a profile and are no accident."""
 _PREINSTALLED = "pre-installed"
 """What the operator writes where it finds a driver that the host brings."""
 
@@ -38,16 +36,14 @@ def judge_nodes(view: LiveView) -> Iterator[Diagnostic]:
     elsewhere: dict[tuple[str, str], list[str]] = {}
     predicted = _predicted_labels(view)
     for node in view.nodes:
-        pool = view.pool_of(node)
-        if pool is None:
-            if node.carries_gpu(view.cluster.gpus):
-                lost.setdefault(_why_in_no_pool(view, node), []).append(node.name)
+        if view.pool_of(node) is None and node.carries_gpu(view.cluster.gpus):
+            lost.setdefault(_why_in_no_pool(view, node), []).append(node.name)
+    for placed in view.placed:
+        node, pool = placed.node, placed.pool
+        if placed.like is not None:
+            elsewhere.setdefault((pool.name, _is_like(placed)), []).append(node.name)
             continue
-        facts = list(facts_of(node, pool, view.cluster.known_of(pool)))
-        if other := _belongs_elsewhere(view, node, pool, facts):
-            elsewhere.setdefault((pool.name, other), []).append(node.name)
-            continue
-        for fact in facts:
+        for fact in placed.facts:
             wrong.setdefault((pool.name, fact), []).append(node.name)
         key = view.cluster.plan.cluster.spec.pool_label
         for text in (*_lacks(node, pool, key), *_of_operator(node, pool, predicted.get(pool.name, {}))):
@@ -72,14 +68,10 @@ def judge_nodes(view: LiveView) -> Iterator[Diagnostic]:
         yield diagnose(NODE_OTHER_THAN_PROFILE, message, place, subject=_of(view, name), severity=Severity.WARNING)
 
 
-def _belongs_elsewhere(view: LiveView, node: LiveNode, pool: PoolPlan, facts: list[Fact]) -> str:
-    """Of a node that is much like another pool and unlike its own: that one finding; all else would follow from it."""
-    if len(facts) < _MANY:
-        return ""
-    others = (item for item in view.cluster.plan.pools if item is not pool)
-    alike = [item.name for item in others if not any(facts_of(node, item, view.cluster.known_of(item)))]
-    told = "; ".join(_is(fact) for fact in facts)
-    return f"is like pool `{alike[0]}`, and unlike its own: {told}" if len(alike) == 1 else ""
+def _is_like(placed: PlacedNode) -> str:
+    """Of a node of another pool that is the one finding: all else would follow from it."""
+    told = "; ".join(_is(fact) for fact in placed.facts)
+    return f"is like pool `{placed.seems.name}`, and unlike its own: {told}"
 
 
 def _is(fact: Fact) -> str:
