@@ -303,7 +303,7 @@ DRIFTS = (
     Drift(
         "a node lost its pool",
         patched(NODE, label("example.com/gpu-pool", None)),
-        (("PSM854", "`l40s-crio`", "no label"),),
+        (("PSM854", "`l40s-crio`", "no label", "by all else it is of pool `l40s-crio`"),),
     ),
     Drift(
         "a node is labelled for another pool",

@@ -13,6 +13,7 @@ from poolsmith.live.resources import DAEMON_SETS, DRIVERS, NODES, PODS, RUNTIME_
 from poolsmith.verify.judge import judge_live
 from poolsmith.verify.view import LiveView
 from support.live_cluster import recorded_snapshot, told, view
+from support.share import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -251,6 +252,20 @@ def test_a_node_with_the_label_of_another_pool_is_one_finding(recorded):
 
     assert text.startswith("PSM855 node `l40s-shared` of pool `h100-rhel` by its label is like pool `l40s-shared`")
     assert "the operating system is `ubuntu`" in text
+
+
+@pytest.mark.parametrize("name", parameters(("machines", "kata-a10"), ("prod-eu", "prod-rke2")))
+def test_each_node_with_the_label_of_each_other_pool_is_one_finding(name):
+    cluster = view(ROOT, name)
+    snapshot = recorded_snapshot(cluster)
+    key = cluster.plan.cluster.spec.pool_label
+    for node in snapshot.items(NODES):
+        own = node["metadata"]["labels"][key]
+        for pool in cluster.plan.pools:
+            if pool.label_value != own:
+                changed = with_node(snapshot, label(key, pool.label_value), node["metadata"]["name"])
+                (text,) = told(cluster, changed)
+                assert f"of pool `{pool.name}` by its label is like pool `{own}`, and unlike its own: " in text
 
 
 def test_a_node_that_is_like_no_pool_is_told_thing_by_thing(recorded):

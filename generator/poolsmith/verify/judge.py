@@ -13,6 +13,7 @@ from poolsmith.verify.left_overs import judge_left_overs
 from poolsmith.verify.node_health import judge_node_health, upgrades
 from poolsmith.verify.nodes import judge_nodes
 from poolsmith.verify.objects import judge_objects
+from poolsmith.verify.placed import Placing
 from poolsmith.verify.quoting import harmless
 from poolsmith.verify.rights import judge_rights
 from poolsmith.verify.rollout import judge_rollout
@@ -29,15 +30,16 @@ _FEW = 4
 
 def judge_live(view: LiveView) -> Outcome:
     """All findings, and what was compared. A list that could not be read is one thing that was not evaluated."""
+    placing = Placing(view)
     found = (
         *judge_objects(view),
         *judge_workloads(view),
-        *judge_nodes(view),
+        *judge_nodes(view, placing),
         *judge_node_health(view),
         *judge_rollout(view),
         *judge_states(view),
         *judge_rights(view),
-        *judge_left_overs(view),
+        *judge_left_overs(view, placing),
         *judge_webhooks(view),
         *judge_skew(view),
     )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.diagnostics import Diagnostic
+    from poolsmith.verify.placed import Placing
     from poolsmith.verify.view import LiveView
 
 _RESOURCES = (CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS, CC_RUNTIMES)
@@ -42,7 +43,7 @@ _KATA = "katacontainers.io/kata-runtime"
 _FEW = 4
 
 
-def judge_left_overs(view: LiveView) -> Iterator[Diagnostic]:
+def judge_left_overs(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
     for resource in _RESOURCES:
         for body in view.snapshot.items(resource):
             name = str(body["metadata"]["name"])
@@ -56,7 +57,7 @@ def judge_left_overs(view: LiveView) -> Iterator[Diagnostic]:
             subject = view.cluster.subject("RuntimeClass", name)
             yield _left(view, shown("RuntimeClass", name, ""), f"no pool has the handler `{handler}` by it", subject)
     yield from _definitions(view)
-    yield from _labels(view)
+    yield from _labels(view, placing)
     yield from _rights(view)
 
 
@@ -101,14 +102,14 @@ def _rights(view: LiveView) -> Iterator[Diagnostic]:
             yield _left(view, what, "nothing that is committed brings it")
 
 
-def _labels(view: LiveView) -> Iterator[Diagnostic]:
+def _labels(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
     """What nodes still say of a former stack, mode or era, and where it has written on them; labels that say nothing
     count for none."""
     plan, facts = view.cluster.plan, read_left_overs()
     kata = any(pool.runtime_class for pool in plan.pools)
     wanted = _wanted(view)
     stale: dict[tuple[str, tuple[str, ...]], set[str]] = {}
-    pools = {placed.node.name: placed.seems.name for placed in view.placed}
+    pools = {placed.node.name: placed.seems.name for placed in placing.placed}
     for node in view.nodes:
         labels, pool = node.labels, pools.get(node.name)
 

@@ -40,7 +40,6 @@ from poolsmith.sources.pod_template import mapping, pod_template_of
 from poolsmith.verify.counts import all_are_ready
 from poolsmith.verify.expected import Bringer, Expected, expected_objects
 from poolsmith.verify.node_facts import Known
-from poolsmith.verify.placed import placed_nodes
 from poolsmith.verify.uids import with_uids
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from poolsmith.operands.manifest import Manifest
     from poolsmith.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.profiles.load_cluster import LoadedCluster
-    from poolsmith.verify.placed import PlacedNode
 
 ALWAYS = (
     NODES,
@@ -200,13 +198,9 @@ class LiveView:
         return self._by_value.get(node.labels.get(self.cluster.plan.cluster.spec.pool_label, ""))
 
     @cached_property
-    def placed(self) -> tuple[PlacedNode, ...]:
-        """Nodes with the label of a pool."""
-        return tuple(placed_nodes(self))
-
-    @cached_property
     def pools_with_nodes(self) -> tuple[PoolPlan, ...]:
-        return tuple({placed.pool.name: placed.pool for placed in self.placed}.values())
+        found = {pool.name: pool for node in self.nodes if (pool := self.pool_of(node)) is not None}
+        return tuple(found.values())
 
     @cached_property
     def served(self) -> frozenset[str]:
