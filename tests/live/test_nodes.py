@@ -265,7 +265,8 @@ def test_each_node_with_the_label_of_each_other_pool_is_one_finding(name):
             if pool.label_value != own:
                 changed = with_node(snapshot, label(key, pool.label_value), node["metadata"]["name"])
                 (text,) = told(cluster, changed)
-                assert f"of pool `{pool.name}` by its label is like pool `{own}`, and unlike its own: " in text
+                assert f"node `{node['metadata']['name']}` of pool `{pool.name}` " in text
+                assert f" by its label is like pool `{own}`, and unlike its own: " in text or " is wanted" in text
 
 
 def test_a_node_that_is_like_no_pool_is_told_thing_by_thing(recorded):
