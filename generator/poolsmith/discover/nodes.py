@@ -44,6 +44,11 @@ TEES = (
 )
 """Source: kata-containers/kata-containers, kata-deploy; node-feature-discovery, feature `cpu.security`."""
 _OF_GPU = "nvidia.com/"
+_OF_A_POOL = (
+    *("product", "count", "os.id", "arch", "runtime", "workload"),
+    *("mig", "sharing", "vgpu", "cc", "tee"),
+)
+"""What one profile says once, and no upgrade is about to change."""
 GUESSED = "all nodes with GPUs have it, and nodes of one value are alike"
 """Why a label is taken that nothing else speaks for: somebody has to confirm it."""
 
@@ -188,7 +193,7 @@ def groups_of(nodes: Iterable[GpuNode], key: str | None) -> tuple[NodeGroup, ...
     found: dict[tuple[bool, str], list[GpuNode]] = {}
     for node in nodes:
         value = node.labels.get(key) if key is not None else None
-        kind = "/".join(node.get(what) or "" for what in ("product", "count", "os.id", "arch", "runtime", "workload"))
+        kind = "/".join(node.get(what) or "" for what in _OF_A_POOL)
         found.setdefault((value is None, kind if value is None else value), []).append(node)
     return tuple(
         NodeGroup(value=None if is_loose else value, nodes=tuple(members))

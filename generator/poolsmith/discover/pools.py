@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.catalog.node_labels import matches
+from poolsmith.plan.mig_geometry import UNIFORM
 from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, mappings, word
 
@@ -20,6 +21,7 @@ FieldPath = tuple[str, ...]
 _SANDBOXED = ("vm-passthrough", "vm-vgpu")
 _VGPU = re.compile(r"nvidia\.com/NVIDIA_([A-Za-z0-9]{1,20})-\d{1,3}[QCAB]")
 """A vGPU type, as its resource is called. Source: kubevirt.io user guide, mediated devices."""
+_ORDINARY, _SEALABLE = "NVIDIA-L40S", "NVIDIA-H100-80GB-HBM3"
 _ALIASES = ("gpu", "pgpu", "cc_gpu")
 """Resources that name no model. Source: NVIDIA/k8s-device-plugin; NVIDIA/sandbox-device-plugin, P_GPU_ALIAS."""
 
@@ -162,9 +164,7 @@ def _gpus(group: NodeGroup, gpus: Gpus, beside: Beside) -> Iterator[Seen | Quest
     elif resource is not None:
         yield Seen(path, resource[0], f"capacity {resource[1]}", 1)
     else:
-        is_sealed = next(iter(group.values("cc")), "off") != "off"
-        guess = "NVIDIA-H100-80GB-HBM3" if is_sealed else "NVIDIA-L40S"
-        yield Question(path, guess, "no node says it: GPU feature discovery does not run there")
+        yield Question(path, _guessed(group, gpus, beside), "no node says it: GPU feature discovery does not run there")
     path = ("gpu", "count")
     whole = {node.capacity["nvidia.com/gpu"] for node in group.nodes if "nvidia.com/gpu" in node.capacity}
     if count:
@@ -178,6 +178,20 @@ def _gpus(group: NodeGroup, gpus: Gpus, beside: Beside) -> Iterator[Seen | Quest
         yield Seen(path, number, "capacity nvidia.com/gpu", len(group.nodes))
     else:
         yield Question(path, _named_gpus(group, beside), "no node says how many GPUs it has")
+
+
+def _guessed(group: NodeGroup, gpus: Gpus, beside: Beside) -> str:
+    """A GPU that can do what the nodes are set to: be sealed, or be cut into their slices."""
+    layout = next(iter(group.values("mig")), "")
+    rows, _ = beside.mig.get(layout, ([], ""))
+    slices = {str(name) for row in rows for name in mapping(row.get("mig-devices"))}
+    if (uniform := UNIFORM.match(layout)) is not None:
+        slices.add(uniform["profile"])
+    grace = "arm64" in group.values("arch")
+    if layout:
+        of_host = (item for item in gpus.entries if (item.processor is not None) is grace and item.mig is True)
+        return next((item.product for item in of_host if slices <= {*item.mig_profiles}), _SEALABLE)
+    return _SEALABLE if next(iter(group.values("cc")), "off") != "off" else _ORDINARY
 
 
 def _is_divided(group: NodeGroup, beside: Beside) -> bool:
@@ -212,7 +226,8 @@ def _aliased(group: NodeGroup) -> tuple[str, int] | None:
 
 def _named_gpus(group: NodeGroup, beside: Beside) -> int:
     """As many as a layout of the nodes names, else one."""
-    rows = beside.vgpu.get(next(iter(group.values("vgpu")), ""), ([], ""))[0]
+    kinds = (("vgpu", beside.vgpu), ("mig", beside.mig))
+    rows = [row for what, of in kinds for row in of.get(next(iter(group.values(what)), ""), ([], ""))[0]]
     named = [item for row in rows for item in (row["devices"] if isinstance(row.get("devices"), list) else ())]
     return max([0, *(item for item in named if isinstance(item, int) and item < 1 << 8)]) + 1
 
