@@ -22,12 +22,13 @@ def reading_roles(
     resources: Collection[Resource],
     namespaces: Iterable[str],
     subject: tuple[str, str],
+    of_namespaces: Collection[Resource] = OF_NAMESPACES,
     *,
     everywhere: bool = False,
 ) -> tuple[dict[str, Any], ...]:
     """Roles and their bindings for `subject`, the namespace and name of a service account. `everywhere`: of all
     namespaces, for who does not know yet which ones matter."""
-    wide = [item for item in resources if everywhere or item not in OF_NAMESPACES]
+    wide = [item for item in resources if everywhere or item not in of_namespaces]
     narrow = [item for item in resources if item not in wide]
     subjects = [{"kind": "ServiceAccount", "name": subject[1], "namespace": subject[0]}]
     inside = f"{READER}-of-namespaces"

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import UsageError
 from poolsmith.diagnostics.masking import masked
+from poolsmith.live.definitions import light_definition
 from poolsmith.live.helm_records import HELM_RECORDS, SECRETS_OF_HELM, helm_record
 from poolsmith.live.reading import ClusterError
+from poolsmith.live.resources import DEFINITIONS
 from poolsmith.live.snapshot import Listed, Snapshot, State
 from poolsmith.record import record
 from poolsmith.sources.pod_template import mapping, mappings, word
@@ -190,7 +192,7 @@ class _Server:
         items: list[KubernetesObject] = []
         for path in paths or [f"{root}/{plural}"]:
             try:
-                found = await self._all_pages(path)
+                found = await self._all_pages(path, light_definition if resource == DEFINITIONS else dict)
             except ClusterError as error:
                 return Listed(resource, State.FAILED, tuple(items), str(error), namespaces)
             if isinstance(found, _Answer):

@@ -8,6 +8,7 @@ from poolsmith.diagnostics import sorted_unique
 from poolsmith.diagnostics.listing import counted, listed
 from poolsmith.diagnostics.outcome import Outcome, Skipped
 from poolsmith.live.resources import WORKLOADS
+from poolsmith.verify.definitions import judge_definitions
 from poolsmith.verify.expected import is_delivered_from_elsewhere
 from poolsmith.verify.left_overs import judge_left_overs
 from poolsmith.verify.node_health import judge_node_health, upgrades
@@ -42,6 +43,7 @@ def judge_live(view: LiveView) -> Outcome:
         *judge_left_overs(view, placing),
         *judge_webhooks(view),
         *judge_skew(view),
+        *judge_definitions(view),
     )
     snapshot = view.snapshot
     unknown = view.cluster.prediction.unknown

@@ -24,6 +24,7 @@ from poolsmith.live.resources import (
     GPU_CLUSTERS,
     NAMESPACES,
     NODES,
+    OF_NAMESPACES,
     PODS,
     POLICIES,
     REPLICA_SETS,
@@ -121,6 +122,11 @@ class ClusterView:
     def namespaces(self) -> tuple[str, ...]:
         """Those that anything expected stands in."""
         return tuple(sorted({item.namespace for item in self.expected if item.namespace}))
+
+    @cached_property
+    def of_namespaces(self) -> frozenset[Resource]:
+        """Kinds that stand in namespaces, also those that only this cluster has."""
+        return OF_NAMESPACES | {item.resource for item in self.expected if item.namespace}
 
     @cached_property
     def stack_namespaces(self) -> frozenset[str]:

@@ -31,7 +31,7 @@ def reading_manifests(
     if view is None:
         raise UsageError(f"the profiles have errors, such as: {problems[0].message}; `poolsmith check` shows them")
     subject = (_HOME, READER)
-    documents: list[dict[str, Any]] = list(reading_roles(view.resources, view.namespaces, subject))
+    documents: list[dict[str, Any]] = list(reading_roles(view.resources, view.namespaces, subject, view.of_namespaces))
     account, namespace = _account()
     documents = [namespace, account, *documents]
     if image is not None:

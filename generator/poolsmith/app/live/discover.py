@@ -95,7 +95,8 @@ def _held_against(root: Path, proposal: Proposal, snapshot: Snapshot, source: So
         view = ClusterView(planned.plan, planned.prediction, planned.loaded, (), project.catalog.gpus)
         if source.file is None:
             reading = replace(source, save=None)
-            whole = snapshot.with_lists(snapshot_of(reading, view.resources, view.namespaces))
+            seen = snapshot_of(reading, view.resources, view.namespaces, view.of_namespaces)
+            whole = snapshot.with_lists(seen)
         live = LiveView(view, whole)
         outcome = judge_live(live)
         compared = sum(live.knows(item) for item in view.expected)

@@ -29,7 +29,12 @@ class Source:
     save: Path | None = None
 
 
-def snapshot_of(source: Source, resources: Iterable[Resource], namespaces: Collection[str]) -> Snapshot:
+def snapshot_of(
+    source: Source,
+    resources: Iterable[Resource],
+    namespaces: Collection[str],
+    of_namespaces: Collection[Resource] = OF_NAMESPACES,
+) -> Snapshot:
     """Raises UsageError, ClusterError, WriteError."""
     if source.file is not None:
         try:
@@ -40,7 +45,7 @@ def snapshot_of(source: Source, resources: Iterable[Resource], namespaces: Colle
     from poolsmith.live.api_server import read_cluster  # kr8s, for who asks a server
 
     now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    found = read_cluster(resources, namespaces, OF_NAMESPACES, source.reading, now)
+    found = read_cluster(resources, namespaces, of_namespaces, source.reading, now)
     if source.save is not None:
         replace_file(source.save, to_text(found))
     return found

@@ -33,7 +33,8 @@ def verify(root: Path, cluster: str | None, source: Source, judging: JudgingOpti
     if view is None:
         skipped = (Skipped("the cluster", "its profiles have errors"),)
         return Outcome(diagnostics=problems, skipped=skipped)
-    outcome = judge_live(LiveView(view, snapshot_of(source, view.resources, view.namespaces)))
+    snapshot = snapshot_of(source, view.resources, view.namespaces, view.of_namespaces)
+    outcome = judge_live(LiveView(view, snapshot))
     outcome = replace(outcome, diagnostics=(*outcome.diagnostics, *_about_output(root, view.name)))
     outcome = with_policies(outcome, open_project(root).policies, today=judging.today, complete=False)
     return strictly(outcome) if judging.strict else outcome
