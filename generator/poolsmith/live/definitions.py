@@ -1,4 +1,4 @@
-"""Definitions of custom resources without the schemas of others: those are most of what there is to read of a cluster."""
+"""Definitions of custom resources without the schemas of others: those are most of what a cluster has to read."""
 
 from __future__ import annotations
 
