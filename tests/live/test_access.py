@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from live.conftest import ROOT
 from poolsmith.live.access import reading_roles
@@ -55,9 +56,26 @@ def test_the_verb_prints_them_with_lists_only(run_cli):
 
 
 def test_the_server_takes_what_the_verb_prints(prod, run_cli):
-    import yaml
-
     result = run_cli(["live", "rbac", "prod-eu", "--root", ROOT, "--cron-job", "registry.example.com/fleet:1.0"])
     for item in yaml.safe_load_all(result.out):
         answer = prod.client.apply(item, dry_run=True)
         assert answer.taken or "namespaces" in answer.message, answer.message
+
+
+def test_what_only_this_cluster_has_is_read_in_its_namespaces_too(run_cli, tmp_path):
+    """On GKE a quota admits critical pods."""
+    folder = tmp_path / "profiles/gke"
+    folder.mkdir(parents=True)
+    cluster = (ROOT / "profiles/lab-t4/cluster.yaml").read_text()
+    (folder / "cluster.yaml").write_text(
+        cluster.replace("lab-t4", "gke").replace("distribution: kubeadm", "distribution: gke")
+    )
+    pool = (ROOT / "profiles/lab-t4/t4.yaml").read_text()
+    (folder / "t4.yaml").write_text(pool.replace("name: docker", "name: containerd"))
+    result = run_cli(["live", "rbac", "--root", tmp_path])
+
+    assert result.code == 0, result.err
+    roles = {item["metadata"]["name"]: item for item in yaml.safe_load_all(result.out) if item["kind"] == "ClusterRole"}
+    allowed = {name: {each for rule in role["rules"] for each in rule["resources"]} for name, role in roles.items()}
+    assert "resourcequotas" in allowed["poolsmith-reader-of-namespaces"]
+    assert "resourcequotas" not in allowed["poolsmith-reader"]
