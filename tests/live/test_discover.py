@@ -513,3 +513,38 @@ def test_values_come_back_from_the_custom_resource(tmp_path):
     (policy,) = [item for item in template("v26.3.3", [path]).objects if item["kind"] == "ClusterPolicy"]
 
     assert values_of("v26.3.3", policy, chart.defaults) == given
+
+
+def without_labels(*beginnings):
+    def change(body):
+        for node in lists_of(body, "Node"):
+            labels = node["metadata"]["labels"]
+            for key in [key for key in labels if key.startswith(beginnings)]:
+                del labels[key]
+        return body
+
+    return change
+
+
+GFD = ("nvidia.com/gpu.product", "nvidia.com/gpu.count", "nvidia.com/gpu.present", "nvidia.com/cuda")
+
+
+@pytest.mark.parametrize("name", ["prod-eu", "prod-rke2"])
+def test_a_gpu_that_nobody_names_is_assumed_to_have_the_slices_that_are_asked_of_it(run_cli, project, bundle, name):
+    line = ["discover", "--root", project, "--from", bundle(name, without_labels(*GFD)), "--format", "json"]
+    result = run_cli(line)
+    rows = {(row["profile"], row["field"]): row for row in json.loads(result.out)["fields"]}
+    pool, smallest = {"prod-eu": ("a100-mig", "1g.10gb"), "prod-rke2": ("h200-slices", "1g.18gb")}[name]
+
+    assert result.code == 0, result.out
+    assert rows[pool, "gpu.product"]["asked"]
+    assert smallest in Catalog().gpus.find(rows[pool, "gpu.product"]["value"]).mig_profiles
+
+
+def test_without_a_label_of_pools_layouts_tell_them_apart(run_cli, project, bundle):
+    line = ["discover", "--root", project, "--from", bundle("prod-rke2", without_labels("example.com/"))]
+    told = json.loads(run_cli([*line, "--format", "json"]).out)
+
+    assert len([path for path in told["profiles"] if not path["path"].endswith("/cluster.yaml")]) == 3
+    assert len(told["unlabelled"]) == 3
+    assert told["unlike"] == []
