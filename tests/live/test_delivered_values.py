@@ -9,7 +9,9 @@ from dataclasses import replace
 import pytest
 
 from live.conftest import ROOT
-from poolsmith.live.resources import Resource
+from poolsmith.live.resources import POLICIES, Resource
+from poolsmith.verify.judge import judge_live
+from poolsmith.verify.view import LiveView
 from support.live_cluster import recorded_snapshot, told, view
 
 CONFIG_MAPS = Resource("v1", "ConfigMap")
@@ -99,3 +101,27 @@ def test_what_a_definition_fills_in_has_that_value(edge, resource, name, fields,
 
 def test_what_a_definition_fills_in_is_no_difference(edge):
     assert changed(edge, UNITS, "edge-platform", with_spec(force=False)) == []
+
+
+def test_long_texts_are_shown_from_where_they_differ(edge):
+    cluster, snapshot = edge
+    policies = next(one for one in snapshot.lists if one.resource == POLICIES)
+    items = [copy.deepcopy(item) for item in policies.items]
+    (policy,) = (item for item in items if item["metadata"]["name"] == "gpu-node-labels")
+    rule = policy["spec"]["validations"][0]
+    rule["expression"] = rule["expression"].replace("notebooks-and-batch", "mine")
+    lists = tuple(replace(one, items=tuple(items)) if one is policies else one for one in snapshot.lists)
+    (text,) = told(cluster, replace(snapshot, lists=lists))
+
+    assert "|a100-mig|mine)$" in text
+    assert "|a100-mig|notebooks-and-batch)$" in text
+
+
+def test_who_asks_the_wrong_cluster_is_asked(edge):
+    cluster, snapshot = edge
+    nothing = replace(snapshot, lists=tuple(replace(one, items=()) for one in snapshot.lists))
+
+    assert (
+        "nothing that is committed is on it: is test the right cluster?" in judge_live(LiveView(cluster, nothing)).facts
+    )
+    assert not any("right cluster" in fact for fact in judge_live(LiveView(cluster, snapshot)).facts)

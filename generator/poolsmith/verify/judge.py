@@ -54,6 +54,8 @@ def judge_live(view: LiveView) -> Outcome:
         f"read at {snapshot.taken} from {snapshot.context or 'the cluster'}, Kubernetes {snapshot.server}",
         f"held against what is committed: {counted(compared, 'object')}, {counted(workloads, 'workload')}, {nodes}",
     ]
+    if not any(map(view.find, view.cluster.expected)):
+        facts.append(f"nothing that is committed is on it: is {snapshot.context or 'this'} the right cluster?")
     if empty := sorted({pool.name for pool in view.cluster.plan.pools} - {pool.name for pool in view.pools_with_nodes}):
         facts.append(f"no node yet in {counted(len(empty), 'pool')}: {listed(empty, _FEW)}")
     if is_delivered_from_elsewhere(view.cluster.plan):

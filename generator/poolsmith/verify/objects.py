@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from posixpath import commonprefix
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.diagnostics import diagnose
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _ADMISSION = (POLICIES, BINDINGS)
 _FEW = 3
 _LONGEST = 60
+_BEFORE = 15
 _WHO = {
     Bringer.DELIVERY: "which unit `{}` delivers",
     Bringer.CHART: "which `{}` installs",
@@ -87,7 +89,18 @@ def _difference(one: Difference, given: Any) -> str:
         return f"`{where}` has {_value(one.held)} more"
     if one.held is None:
         return f"`{where}` lacks {_value(one.given)}"
-    return f"`{where}` is {_value(one.held)}, not {_value(one.given)}"
+    held, given = _from_where_they_differ(one.held, one.given)
+    return f"`{where}` is {_value(held)}, not {_value(given)}"
+
+
+def _from_where_they_differ(held: Any, given: Any) -> tuple[Any, Any]:
+    """Long texts that begin alike from a little before the place where they no longer are."""
+    if not isinstance(held, str) or not isinstance(given, str) or max(len(held), len(given)) <= _LONGEST:
+        return held, given
+    alike = len(commonprefix((held, given)))
+    if alike <= _BEFORE:
+        return held, given
+    return f"…{held[alike - _BEFORE :]}", f"…{given[alike - _BEFORE :]}"
 
 
 def _value(value: Any) -> str:
