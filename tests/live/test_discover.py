@@ -217,9 +217,10 @@ def test_what_runs_otherwise_is_named(run_cli, project, bundle):
     result = run_cli(["discover", "--root", project, "--from", bundle("prod-eu", edited)])
 
     assert result.code == 0
-    (line,) = (line for line in result.out.splitlines() if line.startswith("  differs"))
+    line, behind = sorted(line for line in result.out.splitlines() if line.startswith("  differs"))
     assert "PSM851 `DaemonSet/nvidia-dcgm-exporter`" in line
     assert "registry.example.com/other:1" in line
+    assert "PSM860 container `nvidia-dcgm-exporter`" in behind  # whose pods still are what they were
 
 
 def test_profiles_are_never_overwritten(run_cli, project, bundle, contents):

@@ -110,12 +110,14 @@ def generated_config_maps(manifest: Manifest, files: Mapping[str, bytes]) -> Ite
     """What a kustomization makes of files, each with the path of its file; of another manifest nothing."""
     folder, _, name = manifest.path.rpartition("/")
     for generator in manifest.documents[0].get("configMapGenerator", ()) if name == FILE else ():
-        key, _, file = generator["files"][0].partition("=")
-        path = posixpath.normpath(f"{folder}/{file}")
+        data = {}
+        for entry in generator["files"]:
+            key, _, file = entry.partition("=")
+            path = posixpath.normpath(f"{folder}/{file}")
+            data[key] = files[path].decode()
         metadata = {
             "name": generator["name"],
             "namespace": generator["namespace"],
             "labels": generator["options"]["labels"],
         }
-        data = {key: files[path].decode()}
         yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, path

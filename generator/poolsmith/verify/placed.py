@@ -49,6 +49,7 @@ class Placing:
     def __init__(self, view: LiveView) -> None:
         self._view = view
         self._predicted = _predicted_labels(view)
+        self._known = {pool.name: view.cluster.known_of(pool) for pool in view.cluster.plan.pools}
 
     @cached_property
     def placed(self) -> tuple[PlacedNode, ...]:
@@ -74,7 +75,7 @@ class Placing:
         return PlacedNode(
             node=node,
             pool=pool,
-            facts=tuple(facts_of(node, pool, cluster.known_of(pool))),
+            facts=tuple(facts_of(node, pool, self._known[pool.name])),
             lacks=tuple(lacks),
             taints=tuple(more_taints(node, pool, cluster.marks.passing)),
         )

@@ -35,13 +35,14 @@ _CAUSES = {
 
 
 def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
+    unready = [pod for pod in view.snapshot.items(PODS) if _is_ready(pod) is not True]
     for item in view.cluster.expected:
         if item.resource.kind not in ("DaemonSet", "Deployment"):
             continue
         for body in view.find(item):
             wanted, ready = pod_counts(body)
             name = str(body["metadata"]["name"])
-            pods = _pods(view, item.namespace, body)
+            pods = _selected(unready, item.namespace, body)
             if ready < wanted:
                 told = f"{ready} of {wanted} pods are ready{_why(pods)}"
             elif not (told := _failing(pods)):
@@ -51,15 +52,15 @@ def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
             yield diagnose(NOT_READY, message, view.cluster.place(item), subject=subject)
 
 
-def _pods(view: LiveView, namespace: str, body: dict[str, Any]) -> list[KubernetesObject]:
-    """Those that it selects, and that do not say that they are ready."""
+def _selected(pods: list[KubernetesObject], namespace: str, body: dict[str, Any]) -> list[KubernetesObject]:
+    """The workload's own."""
     chosen = mapping(mapping(mapping(body.get("spec")).get("selector")).get("matchLabels"))
     found = []
-    for pod in view.snapshot.items(PODS) if chosen else ():
+    for pod in pods if chosen else ():
         labels = mapping(pod["metadata"].get("labels"))
         if pod["metadata"].get("namespace") == namespace and all(labels.get(key) == chosen[key] for key in chosen):
             found.append(pod)
-    return [pod for pod in found if _is_ready(pod) is not True]
+    return found
 
 
 def _why(pods: list[KubernetesObject]) -> str:

@@ -82,17 +82,18 @@ def _old_pods(
     view: LiveView, item: Expected, body: KubernetesObject, pods: list[KubernetesObject], busy: frozenset[str]
 ) -> Iterator[Diagnostic]:
     """Pods that still run another image than their workload says. Those of drivers may, on nodes that are upgraded at
-    this moment: nothing else waits for that."""
-    wanted = _images(pod_template_of(body))
+    this moment: nothing else waits for that. An image that neither it nor the prediction knows is told for itself."""
+    wanted, predicted = _images(pod_template_of(body)), _images(pod_template_of(item.body))
     behind: dict[tuple[str, str, str], list[str]] = {}
     for pod in pods:
         node = word(mapping(pod.get("spec")).get("nodeName"))
         if not node or node in busy:
             continue
         for container, image in _images(pod).items():
-            ours = wanted.get(container, "")
-            if tag_of(image) != tag_of(ours) and is_image(image, ours):  # of another image is told for itself
-                behind.setdefault((container, tag_of(image), tag_of(ours)), []).append(node)
+            said = wanted.get(container, "")
+            known = (said, predicted.get(container, ""))
+            if said and tag_of(image) != tag_of(said) and any(is_image(image, one) for one in known):
+                behind.setdefault((container, tag_of(image), tag_of(said)), []).append(node)
     for (container, tag, said), nodes in behind.items():
         kind = item.resource.kind
         name = shown(kind, str(body["metadata"]["name"]), item.namespace)
