@@ -16,15 +16,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from support.recordings import as_yaml, recording
 
-pytest_plugins = ["support.clusters", "support.control_plane", "support.unproved"]
+pytest_plugins = ["support.circles", "support.clusters", "support.control_plane", "support.unproved"]
 
-settings.register_profile("default", max_examples=20, deadline=None, derandomize=True)
-settings.register_profile("deep", max_examples=2000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 os.environ["POOLSMITH_CACHE_DIR"] = ""
 """No store of results, unless a test asks for one."""

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from support.share import DEEP
+from support.circles import DEEP
 
 CLUSTER = "output/clusters/prod-eu"
 

@@ -28,7 +28,7 @@ from poolsmith.shape.metadata import API_VERSION
 from poolsmith.shape.reader import fields_of, reader_for
 from poolsmith.sources.source_file import SourceFile
 from poolsmith.sources.yaml_writer import emit
-from support.share import DEEP
+from support.circles import DEEP
 
 WRONG = st.sampled_from(
     [None, True, False, 0, -1, 3, 10**9, 1.5, "", "x", "Not a label!", "a/b", [], ["x", "x"], {}, {"x": 1}]

@@ -14,8 +14,8 @@ from poolsmith.diagnostics.printable import printable
 from poolsmith.report.fleet_facts import FleetFacts
 from poolsmith.report.html import diff_report
 from support.change_reports import some_of_everything
+from support.circles import parameters
 from support.html_reports import context, large_fleet, report_of, sample_fleet, with_text
-from support.share import parameters
 
 WIDE, NARROW = 1600, 390
 LOOKS = ((WIDE, "light"), (NARROW, "dark"), (WIDE, "dark"), (NARROW, "light"))

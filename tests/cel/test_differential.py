@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 
 import pytest
 
 from cel import verdicts
 from poolsmith.cel import engine_problem
+from support.circles import DEEP
 from support.recordings import recording
 
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason=str(engine_problem()))
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 RECORDED = 20_000
 LIVE_FROM = 1_000_000
 ALWAYS = range(0, RECORDED if DEEP else 4_000, verdicts.BLOCK)

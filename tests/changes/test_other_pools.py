@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -29,8 +28,8 @@ from poolsmith.operands.expansion import ClusterState
 from poolsmith.review.change import ClusterChange
 from property.test_unlike_pools import merged, on_disk
 from property.unlike_pools import fleets
+from support.circles import DEEP
 
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 CLUSTERS = ("prod-eu", "prod-rke2", "a40-precompiled", "kata-a10")
 EDITS, MOST_TRIES = 48, 30
 UPGRADES = "nvidia.com/gpu-driver-upgrade-enabled"

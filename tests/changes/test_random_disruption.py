@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -29,13 +28,13 @@ from poolsmith.changes.rolled_workload import RolledWorkload
 from poolsmith.operands.installation import Made, Maker
 from property.test_unlike_pools import on_disk
 from property.unlike_pools import fleets
+from support.circles import DEEP
 
 KINDS = ("DaemonSet", "Deployment", "StatefulSet")
 CLUSTERS = ("a40-precompiled", "edge", "edge-talos", "kata-a10", "lab-t4", "manual", "prod-eu", "prod-rke2")
 EDITS = 120
 """About half of them change what runs; the others must be told as nothing."""
 MOST_TRIES = 40
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 CATALOG = Catalog()
 
 

@@ -14,7 +14,7 @@ from pull_requests.pools_table import pool_changes
 from pull_requests.sources_table import source_changes
 from pull_requests.switches_table import switch_changes
 from pull_requests.values_table import value_changes
-from support.share import share
+from support.circles import share
 
 __all__ = ["fleets"]
 TOGETHER = frozenset(("output-out-of-date",))

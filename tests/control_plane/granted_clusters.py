@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -12,8 +11,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from poolsmith.app.generate import generate
 from poolsmith.app.grants import missing_grants
 from property.unlike_pools import fleets
+from support.circles import DEEP
 
-CLUSTERS_OF_A_RELEASE = 40 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 3
+CLUSTERS_OF_A_RELEASE = 40 if DEEP else 3
 _SEED = 20261123
 
 

@@ -13,9 +13,9 @@ from poolsmith.catalog.projections import projected_releases
 from poolsmith.drift.server_fields import server_fields
 from poolsmith.schema.schemas import CORE, Versions, read_cached, schemas_for
 from property.unlike_pools import any_values, fleets
+from support.circles import parameters, share
 from support.delivered_clusters import delivered
 from support.drift_probes import changes, defined_kinds, of_metadata, of_other_definitions, probes
-from support.share import parameters, share
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = ("claims", "prod-eu")

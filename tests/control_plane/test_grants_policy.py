@@ -20,8 +20,8 @@ from poolsmith.ledger.privilege import PRIVILEGE_NAMES
 from poolsmith.policies.admission.pods import as_admitted_pod
 from poolsmith.sources.pod_template import pod_template_of
 from property.unlike_pools import fleets
+from support.circles import DEEP, share
 from support.one_privilege_more import NO_TOKEN, changes, names
-from support.share import DEEP, share
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "platform/admission/privilege-grants.yaml"

@@ -13,8 +13,8 @@ from hypothesis.strategies import SearchStrategy
 from control_plane.delivered import apply_twice, remove, steps
 from poolsmith.app.generate import generate
 from property.unlike_pools import any_values, fleets
+from support.circles import DEEP, share
 from support.control_plane import Scenario
-from support.share import DEEP, share
 
 CLUSTERS_OF_A_RELEASE = 40 if DEEP else 4
 SEED = 20261122

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
@@ -14,10 +13,11 @@ from poolsmith.operands.chart.operator_part import operator_chart_objects
 from poolsmith.operands.chart.project import HelmRelease, project
 from poolsmith.operands.chart.values_merge import merge_over_defaults
 from poolsmith.rules.schema.rendered_values import refused_values
+from support.circles import DEEP
 from support.value_sets import for_release, served, value_set
 
-SETS = 60 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 8
-RELEASES = projected_releases() if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else ("v25.3.4", "v26.7.0")
+SETS = 60 if DEEP else 8
+RELEASES = projected_releases() if DEEP else ("v25.3.4", "v26.7.0")
 NAMESPACE = "gpu-operator"
 NOT_ASKED = ("PodMonitor", "SecurityContextConstraints")
 """Kinds that this server has no definition of."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from control_plane.delivered import apply_twice, steps
-from support.share import share
+from support.circles import share
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTERS = sorted((ROOT / "output/clusters").iterdir())

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
+from support.circles import DEEP
 from support.recordings import recording
 from support.server_verdicts import damaged_resources, definitions
 
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 RECORDED = recording("server_verdicts")
 KEYS = sorted(RECORDED) if DEEP else ["v26.7.0/NodeFeatureRule"]
 

@@ -17,7 +17,7 @@ from poolsmith.changes.rolled_workload import rolled_workloads
 from poolsmith.changes.stored_template import stored_template
 from poolsmith.changes.template_changes import template_changes
 from property.test_unlike_pools import on_disk
-from support.share import DEEP
+from support.circles import DEEP
 
 CONTAINER = {"name": "c", "image": "registry.example.com/i:1"}
 

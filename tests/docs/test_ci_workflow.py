@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.sources.yaml_reader import read_documents
-from support.share import parameters
+from support.circles import parameters
 from support.workflow_runner import Runner
 
 ROOT = Path(__file__).parents[2]

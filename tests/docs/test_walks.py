@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from support.share import parameters
+from support.circles import parameters
 from support.walks import ROOT, Shell, as_expected, blocks_of, sample_shell, walk
 
 DOCS = ROOT / "docs"

@@ -17,7 +17,7 @@ from poolsmith.policies.admission.placed import placed_objects
 from poolsmith.repository.manifest_files import parse_documents
 from poolsmith.sources.input_tree import InputTree
 from poolsmith.values.values_file import read_values
-from support.share import share
+from support.circles import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable

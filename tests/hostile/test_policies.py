@@ -12,7 +12,7 @@ from poolsmith.policies.admission.reading import read_policies
 from poolsmith.policies.admission.resources import Resources
 from poolsmith.policies.run.process import Budget
 from poolsmith.policies.run.run import run_policies
-from support.share import parameters
+from support.circles import parameters
 
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason="there is no CEL engine")
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from poolsmith.sources.yaml_reader import MAX_DUPLICATES
-from support.share import DEEP
+from support.circles import DEEP
 
 PLACES = ("profiles/broken/pool-0.yaml", "profiles/broken/cluster.yaml", "profiles/_bases/base.yaml")
 BOMB = "".join(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 9))

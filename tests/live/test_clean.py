@@ -12,8 +12,8 @@ import pytest
 from live.conftest import ROOT, live_cluster
 from poolsmith.live.resources import OF_NAMESPACES, PODS, Resource
 from poolsmith.live.stored import from_text, to_text
+from support.circles import parameters
 from support.live_cluster import read, told
-from support.share import parameters
 
 LEAST_OBJECTS = 60
 

@@ -10,9 +10,9 @@ import pytest
 from live.conftest import ROOT
 from poolsmith.live.definitions import light_definition
 from poolsmith.live.resources import DEFINITIONS
+from support.circles import share
 from support.live_cluster import recorded_snapshot, told, view
 from support.recordings import recording
-from support.share import share
 
 RELEASES = sorted({path.split("/")[1] for path in recording("gpu_operator") if path.startswith("gpu-operator/")})
 CLUSTERS = ("kata-a10", "lab-t4", "prod-eu", "edge")

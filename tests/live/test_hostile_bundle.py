@@ -15,8 +15,8 @@ from poolsmith.live.stored import LEFT_OUT, from_text
 from poolsmith.verify.fields import differences
 from poolsmith.verify.judge import judge_live
 from poolsmith.verify.view import LiveView
+from support.circles import DEEP
 from support.live_cluster import nodes_of, view
-from support.share import DEEP
 
 ODD = (None, True, -1, 1.5, "", "x", "\x1b[31m", [], [None], {}, {"name": 1}, [[]], {"": {}}, "9" * 50, ["a", {}])
 KEPT = ("metadata", "name")

@@ -12,8 +12,8 @@ from live.conftest import ROOT
 from poolsmith.live.resources import DAEMON_SETS, DRIVERS, NODES, PODS, RUNTIME_CLASSES
 from poolsmith.verify.judge import judge_live
 from poolsmith.verify.view import LiveView
+from support.circles import parameters
 from support.live_cluster import recorded_snapshot, told, view
-from support.share import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,6 @@ differ, and never may a path that a template reads be unknown here.
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import cache
 
@@ -19,8 +18,8 @@ from poolsmith.operands.chart.workloads.chart_objects import ReleasePlace
 from poolsmith.operands.chart.workloads.render import over_defaults, render
 from support.chart_objects import applied, comparable, delta, tidied
 from support.chart_probes import CHARTS, KINDS, NAMESPACE, given, helm_release, probes, settings
+from support.circles import DEEP, share
 from support.recordings import recording
-from support.share import share
 
 RECORDED = recording("chart_probes")
 VERSIONS = [
@@ -42,7 +41,6 @@ REFUSED = {
     ("master.extraEnvs", "objects"),
 }
 """Refused because the chart itself writes it among other things than it means to."""
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 ALWAYS = frozenset(("objects", "keys"))
 _WORD = re.compile(r"[A-Za-z_][\w.<>-]*")
 

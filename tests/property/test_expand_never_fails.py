@@ -20,7 +20,7 @@ from poolsmith.operands.expansion import ClusterState, Node, in_order
 from poolsmith.operands.images import images_of
 from poolsmith.rules.schema.api_server import judge
 from poolsmith.sources.pod_template import pod_template_of
-from support.share import DEEP
+from support.circles import DEEP
 
 NFD = "feature.node.kubernetes.io/"
 LABELS = {

@@ -5,7 +5,6 @@ What fits is told by `unlike_pools/stacks.py`, which reads generated files and u
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 import pytest
@@ -15,8 +14,9 @@ from property.test_unlike_pools import Shown, on_disk, run, write
 from property.unlike_pools import sandboxed
 from property.unlike_pools.fleets import document
 from property.unlike_pools.stacks import Stacks, misfits
+from support.circles import DEEP
 
-EXAMPLES = 5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 200
+EXAMPLES = 5_000 if DEEP else 200
 RARE_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 

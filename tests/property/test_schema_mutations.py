@@ -7,7 +7,6 @@ disagreement stands in DIFFERENCES, with its reason; one that is not there fails
 from __future__ import annotations
 
 import copy
-import os
 import random
 from functools import cache
 
@@ -17,9 +16,9 @@ from jsonschema import Draft202012Validator
 from poolsmith.schema.export import json_schema
 from poolsmith.schema.schemas import Versions, schemas_for
 from poolsmith.schema.violation import What
+from support.circles import DEEP
 from support.recordings import recording
 
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 VERSIONS = Versions(kubernetes="1.37", operator="v26.7.0", coco="v0.17.0")
 KINDS = [
     ("apps/v1", "DaemonSet"),

@@ -7,7 +7,6 @@ runtime. What fits is told by `unlike_pools/fitting.py`, which reads generated f
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -22,9 +21,10 @@ from poolsmith.app.generate import generate
 from poolsmith.app.project import open_project
 from poolsmith.catalog import Catalog
 from property.unlike_pools import cluster_model, fitting, fleets
+from support.circles import DEEP
 
 CATALOG = Catalog()
-EXAMPLES = 5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 80
+EXAMPLES = 5_000 if DEEP else 80
 OF_THE_WORLD = frozenset(("no-driver-image",))
 """What a setup is warned of, however sound it is: nobody lists the image."""
 OF_THE_OPERATOR = frozenset(("operator-error", "pool-not-supplied"))

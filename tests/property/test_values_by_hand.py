@@ -9,7 +9,7 @@ from poolsmith.catalog.chart_images import image_components
 from poolsmith.catalog.toolkit_facts import known_variables
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.values.judge import judge_values
-from support.share import DEEP
+from support.circles import DEEP
 
 TAGS = value_paths().tags
 WORDS = (

@@ -5,7 +5,7 @@ import zlib
 import pytest
 
 from pull_requests.fleet import Fleet
-from support.share import parameters
+from support.circles import parameters
 
 
 @pytest.fixture(scope="session")

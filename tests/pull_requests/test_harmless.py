@@ -3,7 +3,7 @@
 import pytest
 
 from pull_requests.harmless_table import harmless_changes
-from support.share import share
+from support.circles import share
 
 CHANGES = list(harmless_changes())
 

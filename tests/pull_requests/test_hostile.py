@@ -14,7 +14,7 @@ from pull_requests.sources_table import source_changes
 from pull_requests.switches_table import switch_changes
 from pull_requests.texts_table import text_changes
 from pull_requests.values_table import value_changes
-from support.share import parameters
+from support.circles import parameters
 
 VALUES = [*value_changes(), *text_changes()]
 OTHERS = [*source_changes(), *pool_changes(), *switch_changes(), *file_changes()]

@@ -5,7 +5,6 @@ POOLSMITH_CHARTS names a folder with the charts, `<tag>/gpu-operator`; without i
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import pytest
@@ -19,6 +18,7 @@ from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaul
 from poolsmith.operands.chart.workloads.chart_objects import ReleasePlace
 from poolsmith.operands.chart.workloads.render import render
 from support.chart_texts import TEXTS
+from support.circles import DEEP
 from support.helm_batch import HelmBatch
 from support.recordings import recording
 
@@ -117,7 +117,7 @@ def test_each_value_path_is_refused_or_what_the_real_chart_makes_of_it(release, 
     facts = {"Name": "gpu-operator", "Version": release, "AppVersion": release}
     batch = HelmBatch(charts / release / "gpu-operator", tmp_path / "batch", facts, "gpu-operator")
     made = []
-    for path, value in probes(release, os.environ.get("HYPOTHESIS_PROFILE") == "deep"):
+    for path, value in probes(release, DEEP):
         objects = ours(release, merge_files([BASE, nested(path, value)]))
         if objects is not None:
             made.append((path, value, objects))

@@ -5,8 +5,6 @@ POOLSMITH_KATA_DEPLOY_CHARTS names a folder with the charts, `<version>/kata-dep
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from poolsmith.catalog.chart_import import entry_from_chart
@@ -15,12 +13,13 @@ from poolsmith.catalog.charts import read_chart
 from poolsmith.operands.install import stack_objects
 from poolsmith.sources.yaml_reader import read_documents
 from support.chart_objects import comparable, delta
+from support.circles import DEEP
 from support.kata_deploy import NAMESPACE, RELEASE, random_set, refused_sets, value_sets
 from support.kata_deploy_helm import chart_alone, rendered
 
 pytestmark = pytest.mark.tool("helm")
 VERSIONS = chart_versions(RELEASE)
-RANDOM = 200 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 12
+RANDOM = 200 if DEEP else 12
 
 
 @pytest.fixture

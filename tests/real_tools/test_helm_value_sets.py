@@ -17,6 +17,7 @@ import pytest
 
 from control_plane.delivered import release_of
 from poolsmith.sources.yaml_reader import read_documents
+from support.circles import DEEP
 from support.value_sets import RELEASES, for_release, served, value_set
 from support.whole_charts import NAMESPACE, by_key, differences, predicted
 
@@ -24,7 +25,6 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = sorted(ROOT.glob("output/clusters/*/platform/values/gpu-operator.yaml"))
 FIRST, SETS = 1000, 2
 """Other sets than the recorded ones; in a deep run, and with VALUE_SETS=<how many>, more of them."""
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.share import parameters
+from support.circles import parameters
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TREES = sorted((REPOSITORY / "tests/golden").glob("*/expected"))

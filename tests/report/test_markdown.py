@@ -17,7 +17,7 @@ from poolsmith.report import check_markdown, diff_markdown
 from poolsmith.report.layout import Layout, ReportContext
 from poolsmith.report.markdown_text import code, prose
 from support.change_reports import BASE, HEAD, finding, fleet_change, some_of_everything
-from support.share import parameters
+from support.circles import parameters
 
 RENDERER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 CONTEXT = ReportContext(tool="poolsmith 1", layout=Layout(rest="poolsmith diff -v"))

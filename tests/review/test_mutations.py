@@ -16,7 +16,7 @@ from poolsmith.ledger.pod_privileges import pod_privileges
 from poolsmith.review.settings import protections_of, settings_of
 from poolsmith.sources.pod_template import CONTAINER_FIELDS, pod_template_of
 from review.contexts import CONTEXTS
-from support.share import DEEP
+from support.circles import DEEP
 
 IN_PODS = {
     "hostPID": True,

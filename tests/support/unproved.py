@@ -1,6 +1,7 @@
 """What a run did not prove, in one line, with the command that gets it; a plugin of pytest.
 
-A test is skipped only for what is missing: a tool, a checkout, or the deep run. What is no proof is no test.
+A test is skipped only for what is missing: a tool or a checkout. What is no proof is no test; what another circle of
+tests holds is not skipped (`circles.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ _REMEDIES = (
     (re.compile(r"the schema `(?P<what>.+)` is not in"), "`{what}` (make tools)"),
     (re.compile(r"(?P<what>POOLSMITH_OPERATOR_BINARIES) names no"), "the operator itself (set {what}, docs/e2e.md)"),
     (re.compile(r"(?P<what>[A-Z_]+) names no folder"), "real checkouts (set {what}, tests/recorded/README.md)"),
-    (re.compile("HYPOTHESIS_PROFILE=deep"), "full example counts (make test-deep)"),
     (re.compile(r"superuser|root may (?:read|write)"), "files without permission (run as an ordinary user)"),
     (re.compile(r"CEL engine"), "policies in CEL (pip install --require-hashes -r requirements-run.lock)"),
 )

@@ -9,8 +9,8 @@ import yaml
 
 from poolsmith.catalog.value_paths import value_paths
 from poolsmith.values.values_schema import values_schema
+from support.circles import share
 from support.recordings import recording
-from support.share import share
 from support.value_sets import RELEASES
 
 TAGS = value_paths().tags

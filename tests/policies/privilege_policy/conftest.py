@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,13 +27,13 @@ from poolsmith.policies.privilege_policy.objects import privilege_binding, privi
 from poolsmith.sources.nested import copied
 from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.sources.yaml_writer import emit_all
+from support.circles import DEEP
 
 LOWEST = "1.30"
 """What the policy is compiled for."""
 KUBERNETES = "1.34"
 """What reads the pods: it knows more fields than the lowest does."""
 CLUSTERS = Path(__file__).resolve().parents[3] / "output/clusters"
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 EACH = 4 if DEEP else 127
 """Every how many-th mutation of a pod is tried; pods begin at different ones. The engine keeps memory for each."""
 EACH_GRANT = 1 if DEEP else 7

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.share import DEEP
+from support.circles import DEEP
 
 
 def test_every_single_change_is_refused(cluster, helpers):
