@@ -1,5 +1,7 @@
 # What a fresh machine needs: Python 3.11+, make, git and the package index that pip is set up for.
 PYTHON ?= python3
+# A machine that forbids bytecode makes each start of poolsmith, and each worker of the tests, twice as slow.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed

@@ -22,6 +22,9 @@ from support.recordings import as_yaml, recording
 pytest_plugins = ["support.circles", "support.clusters", "support.control_plane", "support.unproved"]
 
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Tests start hundreds of processes, and where it is set each of them compiles all that it imports."""
 os.environ["POOLSMITH_CACHE_DIR"] = ""
 """No store of results, unless a test asks for one."""
 REPOSITORY = Path(__file__).resolve().parent.parent
