@@ -171,12 +171,23 @@ def start_cli():
             stream.close()
 
 
-@pytest.fixture
-def sample_project(tmp_path):
-    """A copy of the profiles that this repository shows, without output."""
-    root = tmp_path / "sample"
-    shutil.copytree(REPOSITORY / "profiles", root / "profiles")
+def _sample(root, clusters, folders):
+    """Folders of this repository's sample fleet, cut down to some clusters; all of them without any."""
+    for folder in folders:
+        shutil.copytree(REPOSITORY / folder, root / folder)
+    for folder in ("profiles", "output/clusters") if clusters else ():
+        for path in (root / folder).glob("[!_.]*"):
+            if path.is_dir() and path.name not in clusters:
+                shutil.rmtree(path)
     return root
+
+
+@pytest.fixture
+def sample_project(request, tmp_path):
+    """A copy of the profiles that this repository shows, without output; of the clusters that the marker `sample`
+    names, where a test needs no more."""
+    mark = request.node.get_closest_marker("sample")
+    return _sample(tmp_path / "sample", mark.args if mark else (), ("profiles",))
 
 
 @pytest.fixture
