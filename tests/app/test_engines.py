@@ -81,6 +81,7 @@ def test_each_makes_the_bytes_and_findings_of_one_process(tmp_path, start_cli, c
     assert len(trees[0]) > 300
 
 
+@pytest.mark.deep("five processes of Dask; that a lost worker is told stays")
 def test_four_workers_with_one_killed_make_the_same_bytes(tmp_path, synthetic_fleet, start_cli, contents, dask):
     cluster = dask(4)
     alone, shared = (synthetic_fleet(SEVERAL, 4, root=tmp_path / name) for name in ("alone", "shared"))
@@ -93,6 +94,7 @@ def test_four_workers_with_one_killed_make_the_same_bytes(tmp_path, synthetic_fl
     assert contents(shared / "output") == contents(alone / "output")
 
 
+@pytest.mark.deep("a scheduler, workers and 80 clusters")
 def test_a_scheduler_that_is_lost_is_one_error_and_nothing_is_written(
     tmp_path, synthetic_fleet, start_cli, contents, dask
 ):
@@ -128,6 +130,7 @@ def test_a_scheduler_that_says_nothing_is_given_up(tmp_path, synthetic_fleet, da
             crew.is_there()
 
 
+@pytest.mark.deep("a scheduler, workers and 80 clusters")
 def test_an_interrupt_ends_a_run_on_workers(tmp_path, synthetic_fleet, start_cli, dask):
     cluster = dask(1)
     root = synthetic_fleet(MANY, 4, root=tmp_path / "fleet")

@@ -61,6 +61,7 @@ PREFIXES = {"PSM1": families.SHAPE, "PSM2": families.COMPATIBILITY}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}
 
 
+@pytest.mark.deep("make lint runs the same tool")
 def test_the_floors_hold():
     linter = Path(sys.executable).with_name("lint-imports")
     tool = str(linter) if linter.exists() else shutil.which("lint-imports")

@@ -87,6 +87,7 @@ def test_a_pod_is_refused_for_what_nobody_granted(project, helpers):
     )
 
 
+@pytest.mark.rows(2, "a fleet of its own each")
 @pytest.mark.parametrize("field", ["containers", "images", "pools", "clusters", "workload"])
 def test_a_grant_for_others_is_none(project, helpers, field):
     path = project / "policies/privileges/all.yaml"
