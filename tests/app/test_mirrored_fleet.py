@@ -87,6 +87,7 @@ def test_grants_policies_and_sources_need_no_new_review(fleet):
     )
 
 
+@pytest.mark.deep("a check of the whole fleet")
 def test_a_mirror_that_nobody_reviewed_is_one_finding_for_each_host(tmp_path):
     root = copied(tmp_path)
     put_behind_mirrors(root, reviewed=False, charts=False)

@@ -83,6 +83,7 @@ def test_a_fingerprint_does_not_move_with_the_line(broken, run_cli):
     assert fingerprints() == before
 
 
+@pytest.mark.rows(3, "a process each")
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 @pytest.mark.parametrize("form", ["json", "text", "github"])
 def test_any_encoding_of_the_pipe_will_do(sample_project, start_cli, encoding, form):
@@ -140,6 +141,7 @@ def test_inside_github_actions_the_format_is_github(broken, run_cli, monkeypatch
     assert json.loads(run_cli(["generate", "--root", broken, "--format", "json"]).out)
 
 
+@pytest.mark.rows(4, "a process each")
 @pytest.mark.parametrize("form", ["text", "json", "github"])
 @pytest.mark.parametrize("environment", [{}, {"FORCE_COLOR": "1"}, {"TERM": "xterm-256color"}], ids=str)
 def test_a_pipe_gets_no_escape_codes(broken, start_cli, form, environment):
@@ -170,6 +172,7 @@ def on_a_terminal(args, environment, *, cwd=None, columns=None):
     return shown.decode()
 
 
+@pytest.mark.rows(3, "a process each")
 @pytest.mark.parametrize(
     ("flags", "environment", "coloured"),
     [
@@ -205,6 +208,7 @@ def test_lines_are_as_wide_as_the_terminal(broken, repository):
     assert narrow.split() == wide.split()
 
 
+@pytest.mark.rows(3, "a check of the fleet each")
 @pytest.mark.parametrize(
     "flags", [["-v"], ["--group-by", "cluster"], ["--group-by", "file", "-v"], ["--format", "sarif"]], ids=" ".join
 )

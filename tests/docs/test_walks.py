@@ -27,7 +27,7 @@ def test_a_running_installation_is_taken_over(tmp_path):
     assert walk(TAKEOVER, Shell(tmp_path, tmp_path / "gpu")) > 7, "the page has lost its commands"
 
 
-@pytest.mark.rows(1, "pages with dozens of commands over the sample")
+@pytest.mark.deep("pages with dozens of commands over the sample; the tutorial stays")
 @pytest.mark.parametrize("name", parameters(QUICK, [name for name in FROM_THE_SAMPLE if name not in QUICK]))
 def test_a_walk_through_the_sample_runs_from_start_to_end(tmp_path, name):
     assert walk(DOCS / f"{name}.md", sample_shell(tmp_path)) > 4, "the page has lost its commands"

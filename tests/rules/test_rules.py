@@ -112,6 +112,7 @@ def test_what_fails_raises_this_rule_alone_at_the_expected_lines(name):
     assert findings(HERE / name / "fail") == expected
 
 
+@pytest.mark.rows(60, "a project that fails is tried of every rule; these hold that its twin does not")
 @pytest.mark.parametrize("name", PROJECTS)
 def test_a_project_that_passes_raises_nothing(name):
     assert list((HERE / name / "pass" / "profiles").glob("*/cluster.yaml"))

@@ -52,6 +52,7 @@ def test_a_check_in_shards_says_what_a_check_says(fleet, shards, run_cli, of):
     assert {"PSM502", "PSM503", "PSM504"} <= {item["code"] for item in whole.diagnostics}
 
 
+@pytest.mark.deep("five formats of a whole fleet, twice; JSON and text stay")
 def test_the_report_is_the_same_in_each_format(fleet, shards, run_cli):
     reports, _ = shards(fleet, 3, "check", *TODAY)
     for form in ("text", "markdown", "sarif", "junit", "html"):

@@ -40,6 +40,7 @@ def test_smoke_tests_pass_in_the_operators_namespace(cluster, repository):
         assert cluster.judge.message(as_admitted_pod(job)) == ""
 
 
+@pytest.mark.rows(3, "each version and each annotation")
 @pytest.mark.parametrize("version", ["1.30", "1.34"])
 @pytest.mark.parametrize(
     ("annotations", "whole"),

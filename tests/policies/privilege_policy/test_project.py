@@ -155,6 +155,7 @@ def test_the_file_says_where_how_and_with_which_scripts(tmp_path):
     assert spec.actions_for("edge") == DEFAULT_ENFORCEMENT.actions_for("edge") == ("Warn", "Audit")
 
 
+@pytest.mark.deep("every pod of every cluster without each grant")
 def test_the_grants_of_this_repository_are_all_that_its_pods_need(repository, helpers):
     """And no more than the policies that let everything predicted pass."""
     opened = open_project(repository)
