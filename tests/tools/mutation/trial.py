@@ -221,4 +221,5 @@ def read(path: Path) -> list[Result]:
 
 
 def _result(item: dict[str, Any]) -> Result:
-    return Result(**{name: tuple(value) if isinstance(value, list) else value for name, value in item.items()})
+    facts: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in item.items()}
+    return Result(**facts)
