@@ -81,6 +81,9 @@ class Session:
 
     def try_out(self, chosen: Sequence[Place], known: reach.Reach, suffix: str = "") -> None:
         """Put the faults, one in each copy at a time."""
+        done = {result.id for result in trial.read(self.results(suffix))}
+        if not (chosen := [place for place in chosen if place.id not in done]):
+            return
         trials = trial.Trials(known, cap=self.asked.cap, options=self.alone)
         with tempfile.TemporaryDirectory(prefix="mutate-") as scratch:
             copies: list[Copy] = [
@@ -112,7 +115,11 @@ def choose_places(session: Session) -> None:
 
 
 def measure_reach(session: Session) -> None:
-    session.measure_reach(commit_of(session.root, session.asked.commit), session.places())
+    commit = commit_of(session.root, session.asked.commit)
+    if (session.folder / "reach.json").exists() and not session.asked.again and session.known_reach().commit == commit:
+        tell(f"what reaches the places is known for {commit[:12]}; --again finds it anew")
+    else:
+        session.measure_reach(commit, session.places())
 
 
 def run(session: Session) -> None:
@@ -193,6 +200,7 @@ def _parser() -> argparse.ArgumentParser:
 
     one = verb("reach", measure_reach, "run the tests once, and find which reach which place")
     one.add_argument("--commit", default="HEAD")
+    one.add_argument("--again", action="store_true", help="also if it is known for the commit")
     of_tests(one)
     one = verb("run", run, "put each fault, and run the tests that reach it until one notices it")
     one.add_argument("--only", default="", help="ids of places, with commas")

@@ -232,19 +232,19 @@ def _lost_rows(source: Source, node: ast.AST) -> _Found:
         ends = [source.span(row)[1] for row in rows]
     if len(rows) < 2 or not whole:
         return
-    for place, row in enumerate(rows):
+    comma = re.match(r"\s*,", source.text[ends[-1] : source.span(node)[1]])
+    closing = "," if isinstance(node, ast.Tuple) and len(rows) == 2 and comma is None else ""
+    starts = [source.span(row)[0] for row in rows]
+    for place, start in enumerate(starts):
         if place + 1 < len(rows):
-            span = source.span(row)[0], source.span(rows[place + 1])[0]
+            span, new = (start, starts[place + 1]), ""
+            if closing:
+                span, new = (start, ends[1]), source.text[starts[1] : ends[1]] + closing
+        elif comma is not None:
+            span, new = (start, ends[place] + comma.end()), ""
         else:
-            span = ends[place - 1], ends[place]
-        one_is_left = isinstance(node, ast.Tuple) and len(rows) == 2
-        if one_is_left and place == 0:
-            behind = source.text[ends[1] : source.span(node)[1]]
-            if "," not in behind:
-                span = span[0], ends[1]
-                yield "row", span, source.text[source.span(rows[1])[0] : ends[1]] + ",", None
-                continue
-        yield "row", span, "," if one_is_left and place else "", None
+            span, new = (ends[place - 1], ends[place]), closing
+        yield "row", span, new, None
 
 
 def is_sound(old: str, new: str) -> bool:

@@ -24,7 +24,6 @@ from tools.mutation.faults import (
 PACKAGE = "generator/poolsmith"
 DATA = f"{PACKAGE}/catalog/data/"
 _AROUND = 3
-_TRIES = 400
 
 
 @dataclass(frozen=True)
@@ -102,47 +101,42 @@ def choose(
             defaults.setdefault(name, set()).update(optional)
     used: Counter[str] = Counter()
     found: list[Place] = []
-    known: dict[str, list[Fault]] = {}
     for package, share in sorted(shares.items(), key=lambda item: (item[1], item[0])):
         luck = random.Random(f"{seed} {package}")
-        taken: set[tuple[str, int]] = set()
-        for _ in range(_TRIES * share):
-            if len(taken) == share:
-                break
-            (file,) = luck.choices(files[package], [lines[file] for file in files[package]])
-            text = (root / file).read_text("utf-8")
-            if file not in known:
-                known[file] = faults_of_data(text) if file.endswith(".yaml") else faults_of_python(text, defaults)
-            place = _one_of(known[file], luck, used, kinds, package, file, text)
-            if place and (file, place.line) not in taken:
-                taken.add((file, place.line))
-                used[place.kind] += 1
-                found.append(place)
+        left = list(files[package])
+        possible: dict[str, list[Fault]] = {}
+        wanted = len(found) + share
+        while len(found) < wanted and left:
+            (file,) = luck.choices(left, [lines[file] for file in left])
+            text = (root / file).read_bytes().decode()
+            if file not in possible:
+                every = faults_of_data(text) if file.endswith(".yaml") else faults_of_python(text, defaults)
+                possible[file] = [fault for fault in every if not kinds or fault.kind in kinds]
+            fault = _one_of(possible[file], luck, used, file, text)
+            if fault is None:
+                left.remove(file)
+                continue
+            place = _place(fault, package, file, text)
+            possible[file] = [
+                other for other in possible[file] if _place(other, package, file, text).line != place.line
+            ]
+            used[place.kind] += 1
+            found.append(place)
     return sorted(found, key=lambda place: (place.package, place.file, place.line))
 
 
-def _one_of(
-    faults: list[Fault],
-    luck: random.Random,
-    used: Counter[str],
-    kinds: frozenset[str],
-    package: str,
-    file: str,
-    text: str,
-) -> Place | None:
-    """A fault of the kind that was used least of those that the file can have."""
-    by_kind: dict[str, list[Fault]] = {}
-    for fault in faults:
-        if not kinds or fault.kind in kinds:
-            by_kind.setdefault(fault.kind, []).append(fault)
-    for kind in sorted(by_kind, key=lambda kind: (used[kind], luck.random())):
-        for fault in luck.sample(by_kind[kind], min(5, len(by_kind[kind]))):
-            if file.endswith(".yaml"):
-                sound = data_without(text, fault) is not None
-            else:
-                sound = is_sound(text, text[: fault.span[0]] + fault.new + text[fault.span[1] :])
-            if sound:
-                return _place(fault, package, file, text)
+def _one_of(faults: list[Fault], luck: random.Random, used: Counter[str], file: str, text: str) -> Fault | None:
+    """A fault of the kind that was used least of those that the file can have; those that make no program are taken out."""
+    while faults:
+        least = min(used[fault.kind] for fault in faults)
+        fault = luck.choice([fault for fault in faults if used[fault.kind] == least])
+        faults.remove(fault)
+        if file.endswith(".yaml"):
+            sound = data_without(text, fault) is not None
+        else:
+            sound = is_sound(text, text[: fault.span[0]] + fault.new + text[fault.span[1] :])
+        if sound:
+            return fault
     return None
 
 

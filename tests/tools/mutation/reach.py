@@ -13,7 +13,7 @@ from tools.mutation.probes import instrumented
 
 
 @dataclass(frozen=True)
-class Test:
+class Passing:
     """A test that passed without a fault: its circle, and seconds of processor time."""
 
     circle: str
@@ -25,7 +25,7 @@ class Reach:
     """Of one commit."""
 
     commit: str
-    tests: dict[str, Test]
+    tests: dict[str, Passing]
     failing: tuple[str, ...]
     """They fail without any fault, so they notice none."""
     places: dict[str, tuple[str, ...]]
@@ -41,7 +41,7 @@ class Reach:
 def read(text: str) -> Reach:
     """As it was written."""
     document = json.loads(text)
-    tests = {name: Test(**facts) for name, facts in document["tests"].items()}
+    tests = {name: Passing(**facts) for name, facts in document["tests"].items()}
     names = list(tests)
     places = {place: tuple(names[number] for number in numbers) for place, numbers in document["places"].items()}
     return Reach(document["commit"], tests, tuple(document["failing"]), places)
@@ -75,7 +75,7 @@ def reach(
         again = copy.pytest(alone, tests=suspects)
         outcomes |= {test: again.tests[test]["outcome"] if test in again.tests else "failed" for test in suspects}
     tests = {
-        test: Test(facts["circle"], facts["seconds"])
+        test: Passing(facts["circle"], facts["seconds"])
         for test, facts in sorted(run.tests.items())
         if outcomes[test] == "passed"
     }

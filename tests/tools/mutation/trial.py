@@ -109,9 +109,7 @@ class Trials:
         self._reliable: dict[str, bool] = {}
 
     def run(self, places: Sequence[Place], copies: Sequence[Copy], path: Path, tell: Callable[[str], None]) -> None:
-        """Add a line to a file for each place that has none yet."""
-        done = {result.id for result in read(path)}
-        todo = [place for place in places if place.id not in done]
+        """Add a line to a file for each place."""
         free: queue.Queue[Copy] = queue.Queue()
         for copy in copies:
             free.put(copy)
@@ -132,7 +130,7 @@ class Trials:
                 )
 
         with ThreadPoolExecutor(len(copies)) as pool:
-            for finished in [pool.submit(one, place) for place in todo]:
+            for finished in [pool.submit(one, place) for place in places]:
                 finished.result()
 
     def trial(self, place: Place, copy: Copy) -> Result:
