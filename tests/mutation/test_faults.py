@@ -112,6 +112,7 @@ def test_each_kind_of_fault(kind, text, faults):
         "_CHUNK_SIZE = 4096",
         "from a import b  # on demand",
         "a = f'{b == 1}'",
+        "a = RuleInfo(sources=('b', 'c'), fix='word')",
         "raise ValueError('a sentence for people')",
     ],
 )

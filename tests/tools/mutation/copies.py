@@ -12,7 +12,6 @@ import os
 import resource
 import shutil
 import signal
-import site
 import subprocess
 import sys
 import uuid
@@ -232,7 +231,7 @@ def _make_environment(copy: Copy) -> None:
     shutil.copyfile(Path(hook.__file__).with_name("plugin.py"), plugins / "mutation_plugin.py")
     shutil.copyfile(hook.__file__, plugins / "mutation_hook.py")
     (packages,) = own.glob("lib/python*/site-packages")
-    paths = [str(copy.root / "generator"), str(plugins), *site.getsitepackages()]
+    paths = [str(copy.root / "generator"), str(plugins), *(path for path in sys.path if path.endswith("-packages"))]
     (packages / "copy.pth").write_text("\n".join(paths) + "\n", "utf-8")
     for script in Path(sys.executable).parent.iterdir():
         if not (own / "bin" / script.name).exists() and not script.name.startswith(("python", "activate", "poolsmith")):

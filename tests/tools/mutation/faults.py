@@ -44,6 +44,7 @@ _KNOWN_DEFAULTS = {
 _OPTIONAL = {"get": 2, "pop": 2, "getattr": 3, "next": 2, "split": 2, "rsplit": 2, "sum": 2, "enumerate": 2, "sub": 4}
 """Functions that run without their last argument, and how many they have with it."""
 _PROSE_KEYS = frozenset(("source", "sources", "note", "notes", "why", "says", "url", "title", "text", "reason"))
+_PROSE_ARGUMENTS = _PROSE_KEYS | {"help", "fix", "message", "what", "good", "bad"}
 _COLLECTIONS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
 
 
@@ -94,6 +95,8 @@ def _counts(source: Source, seen: Seen) -> bool:
     if not isinstance(seen.node, (ast.expr, ast.stmt)):
         return False
     if any(isinstance(parent, (ast.Assert, ast.Import, ast.ImportFrom)) for parent in seen.parents):
+        return False
+    if any(isinstance(parent, ast.keyword) and parent.arg in _PROSE_ARGUMENTS for parent in seen.parents):
         return False
     for outer, inner in zip(seen.parents, (*seen.parents[1:], seen.node), strict=True):
         if inner in getattr(outer, "decorator_list", ()):
@@ -195,7 +198,7 @@ def _is_nothing(value: ast.expr | None) -> bool:
 def _dropped_arguments(source: Source, node: ast.Call, defaults: dict[str, set[str]]) -> _Found:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     parts: list[ast.expr | ast.keyword] = sorted([*node.args, *node.keywords], key=source.span)
-    may_lack = defaults.get(name, set()) | _KNOWN_DEFAULTS.get(name, set())
+    may_lack = (defaults.get(name, set()) | _KNOWN_DEFAULTS.get(name, set())) - _PROSE_ARGUMENTS
     for place, part in enumerate(parts):
         last = _OPTIONAL.get(name) == len(node.args) and not node.keywords and place == len(parts) - 1
         if (isinstance(part, ast.keyword) and part.arg in may_lack) or (last and not isinstance(part, ast.Starred)):
