@@ -103,6 +103,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(write_files):
     assert dry.edits == real.edits
 
 
+@pytest.mark.sample("edge", "prod-rke2")
 def test_what_is_told_is_what_diff_tells(sample_project, run_cli):
     run_cli(["generate", "--root", sample_project])
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")

@@ -21,7 +21,7 @@ from poolsmith.catalog.value_paths import value_paths
 from poolsmith.catalog.versions import line_of
 from support.older_catalog import pack_of, package_without, put, run, with_manifest
 
-pytestmark = pytest.mark.sample("edge", "manual", "edge-talos")
+pytestmark = pytest.mark.sample("edge", "edge-talos", "machines", "manual")
 NEW = "v26.7.1"
 LOCK = "poolsmith.lock.json"
 NEWEST = "v26.7.0"

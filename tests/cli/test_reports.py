@@ -62,6 +62,7 @@ def test_a_finding_names_line_column_pointer_and_help(broken, run_cli):
     assert item["subject"].startswith("edge")
 
 
+@pytest.mark.sample
 def test_a_clean_run_counts_what_it_checked(sample_project, run_cli):
     summary = run_cli(["generate", "--root", sample_project, "--format", "json"]).report["summary"]
 

@@ -47,6 +47,7 @@ def _documents(root, cluster):
     return read_documents((root / "output/clusters" / cluster / FILE).read_text(), [])
 
 
+@pytest.mark.sample
 def test_clusters_from_1_30_get_it_and_the_others_are_named(project):
     result = generate(project)
     having = {path.parts[-4] for path in project.glob(f"output/clusters/*/{FILE}")}
@@ -102,6 +103,7 @@ def test_a_grant_for_others_is_none(project, helpers, field):
     assert of_pods == (field in ("containers", "images"))
 
 
+@pytest.mark.sample
 def test_a_newer_cluster_with_kata_says_what_is_not_known(project, monkeypatch):
     """A unit of somebody else's manifests; every script has its text in the catalog."""
     monkeypatch.setattr("poolsmith.operands.cc_runtime.brought_objects", lambda *_: None)

@@ -22,6 +22,8 @@ from poolsmith.shape.reader import fields_of
 from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.sources.yaml_writer import emit
 
+pytestmark = pytest.mark.sample
+
 PROBES = (
     "https://evil.example/x",
     "oci://evil.example/x",
