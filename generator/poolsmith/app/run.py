@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from poolsmith.app.argo_destinations import check_destinations
 from poolsmith.app.progress import Progress, silent
 from poolsmith.app.project import Project, open_project
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique
@@ -59,6 +60,8 @@ class Totals:
     files: int = 0
     unlisted_drivers: int = 0
     unplanned: int = 0
+    planned: set[str] = field(default_factory=set)
+    skipped: list[Skipped] = field(default_factory=list)
     findings: list[FolderFindings] = field(default_factory=list)
     fleet: list[FleetEntry] = field(default_factory=list)
     judgements: dict[str, Judgement] = field(default_factory=dict)
@@ -78,6 +81,7 @@ class Totals:
         if result.folder is None:
             self.unplanned += 1
         else:
+            self.planned.add(result.name)
             self.add_folder(result.name, result.folder)
         if result.judgement is not None:
             self.judgements[result.name] = result.judgement
@@ -97,7 +101,7 @@ class Totals:
 
     def outcome(self, facts: tuple[str, ...] = ()) -> Outcome:
         """Of a run without judgements."""
-        skipped = []
+        skipped = list(self.skipped)
         if self.unplanned:
             reason = f"profiles have errors, in {self.unplanned} of {self.clusters} clusters"
             skipped.append(Skipped(LEFT_OUT_FOR_ERRORS, reason))
@@ -116,13 +120,14 @@ class Totals:
 class Run:
     """A project, the clusters that are looked at, and how many processes, or whose, share the work.
 
-    `is_whole`: all clusters are, so that something can be said of what spans them. What clusters share is loaded
-    once, by the project.
+    `is_whole`: all clusters are, so that something can be said of what spans them. `is_shard`: the others are looked at
+    elsewhere. What clusters share is loaded once, by the project.
     """
 
     project: Project
     selected: tuple[ClusterFiles, ...]
     is_whole: bool
+    is_shard: bool = False
     jobs: int | Workers = 1
     progress: Progress = silent
 
@@ -143,6 +148,8 @@ class Run:
             totals.fresh.append(result)
             self.progress(totals.clusters, len(self.selected))
         totals.diagnostics.extend(self._shared_problems(totals.used_bases))
+        if not self.is_shard:  # the merge tells of all
+            check_destinations(self, totals)
         return totals
 
     def _shared_problems(self, used_bases: set[str]) -> Iterator[Diagnostic]:
@@ -188,4 +195,11 @@ def open_run(
     if shard is not None:
         selected = shard.part(selected)
     is_whole = not clusters and shard is None
-    return Run(project=project, selected=selected, is_whole=is_whole, jobs=jobs, progress=progress)
+    return Run(
+        project=project,
+        selected=selected,
+        is_whole=is_whole,
+        is_shard=shard is not None,
+        jobs=jobs,
+        progress=progress,
+    )

@@ -9,6 +9,7 @@ from poolsmith.app.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.app.takeover.found import application_of, source_of_flux
 from poolsmith.catalog.versions import line_of
 from poolsmith.record import record
+from poolsmith.repository.argo_destination import IN_CLUSTER_SERVER
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping, mappings, word
 
@@ -189,5 +190,5 @@ def _argo_cd(cluster: ProfileDraft, present: Present) -> None:
     destination = mapping(spec.get("destination"))
     for field in ("name", "server"):
         value = word(destination.get(field))
-        if value and "{{" not in value and value != "https://kubernetes.default.svc":
+        if value and "{{" not in value and value != IN_CLUSTER_SERVER:
             put["delivery", "destination", field] = value

@@ -27,6 +27,7 @@ from poolsmith.policies.supply.places import (
     web_address,
     without_mirror,
 )
+from poolsmith.repository.argo_destination import argo_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -193,9 +194,11 @@ def _differing(entry: AllowedDelivery, claim: DeliveryClaim) -> Iterator[tuple[s
         yield "namespace", f"by objects in namespace {claim.namespace}"
     if claim.project not in entry.projects:
         yield "project", f"in the Argo CD project {claim.project}"
-    if (claim.name, claim.server) != (entry.name, entry.server):
+    if (entry.name and entry.server) or argo_target(entry.name, entry.server) != claim.target:
         where = claim.name or (shown(claim.server) if claim.server else "the cluster that the engine runs in")
         yield "destination", f"to {where}"
+    if claim.instance != entry.instance:
+        yield "instance", f"by {f'the Argo CD {claim.instance}' if claim.instance else 'the Argo CD without a name'}"
     if claim.source_ref != entry.source_ref:
         yield "sourceRef", f"from {claim.source_ref or 'a source of its own'}"
 
