@@ -8,7 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from poolsmith.app.argo_destinations import check_destinations
+from poolsmith.app.argo_destinations import judge_destinations
 from poolsmith.app.progress import Progress, silent
 from poolsmith.app.project import Project, open_project
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.output.crew import Workers
     from poolsmith.output.fleet import FleetEntry
     from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.profiles.shared_destinations import ArgoCluster
     from poolsmith.sources.output_tree import Staged
 
 Work = Callable[[Project, "tuple[ClusterFiles, ...]"], "Iterator[ClusterResult]"]
@@ -149,8 +150,17 @@ class Run:
             self.progress(totals.clusters, len(self.selected))
         totals.diagnostics.extend(self._shared_problems(totals.used_bases))
         if not self.is_shard:  # the merge tells of all
-            check_destinations(self, totals)
+            self._add_destinations(totals)
         return totals
+
+    def _add_destinations(self, totals: Totals) -> None:
+        """What spans clusters is told of a few of them as well, where it is about one of these."""
+        told: dict[str, ArgoCluster | None] = dict.fromkeys(totals.planned)
+        told |= {entry.cluster: entry.argo_cluster for entry in totals.fleet}
+        selected = None if self.is_whole else [files.name for files in self.selected]
+        found = judge_destinations(self.project, told, selected)
+        totals.diagnostics.extend(found.diagnostics)
+        totals.skipped.extend(found.skipped)
 
     def _shared_problems(self, used_bases: set[str]) -> Iterator[Diagnostic]:
         project = self.project

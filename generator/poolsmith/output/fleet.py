@@ -50,8 +50,7 @@ _ADMISSION_KINDS = ((GROUP, BINDING), (GROUP, POLICY))
 
 @record(kw_only=False, order=True)
 class FleetEntry:
-    """What the fleet needs to know about one Argo CD cluster. `instance` is empty for the Argo CD of all that name none.
-    """
+    """What the fleet needs to know about one Argo CD cluster. `instance` is empty where it names none."""
 
     project: str
     namespace: str
@@ -108,7 +107,9 @@ def fleet_entry(plan: ClusterPlan, admission: tuple[str, ...] | None = None) -> 
         revision=delivery.revision,
         path=f"{delivery.path}/clusters/{plan.name}/{DELIVERY}",
         sources=tuple(sorted(sources)),
-        destinations=tuple(sorted({(key, where, namespace) for namespace in namespaces} | {("server", IN_CLUSTER_SERVER, own)})),
+        destinations=tuple(
+            sorted({(key, where, namespace) for namespace in namespaces} | {("server", IN_CLUSTER_SERVER, own)})
+        ),
         admission=admission is not None,
         instance=delivery.instance or "",
         target=delivery.argo_target,

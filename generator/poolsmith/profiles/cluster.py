@@ -15,6 +15,7 @@ from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves 
 REPO_URL = r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}"
 REVISION = r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}|sha256:[0-9a-f]{64}"
 REVISION_FORM = "refs/heads/<branch>, refs/tags/<tag>, a full commit id, or the sha256 digest of an artefact"
+API_SERVER = r"https://[A-Za-z0-9._:/-]{1,200}"
 _BRANCH = r"(?!refs/)[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*"
 
 
@@ -162,7 +163,7 @@ class ArgoDestination:
     server: str | None = spec(
         "API server address.",
         default=None,
-        pattern=r"https://[A-Za-z0-9._:/-]{1,200}",
+        pattern=API_SERVER,
         form="an https address",
     )
 

@@ -24,8 +24,7 @@ POINTER = "/spec/delivery/destination"
 
 @record(kw_only=False, order=True)
 class ArgoCluster:
-    """A cluster of the fleet, by which Argo CD it is delivered, and where to. `instance` is empty where it names none.
-    """
+    """A cluster, which Argo CD delivers it, and where to. `instance` is empty where it names none."""
 
     cluster: str
     instance: str

@@ -9,14 +9,17 @@ from __future__ import annotations
 import posixpath
 import re
 from enum import StrEnum
+from typing import Any
 
 from poolsmith.record import record
+from poolsmith.sources.pod_template import mapping, word
 
 IN_CLUSTER_NAME = "in-cluster"
 IN_CLUSTER_SERVER = "https://kubernetes.default.svc"
 _HERE = frozenset(("kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"))
 """Hosts that lead a pod of Argo CD to the API server of its own cluster."""
-_ADDRESS = re.compile(r"(?P<scheme>https?)://(?P<host>[^/:@\[\]]+)(:(?P<port>\d*))?(?P<path>/.*)?", re.I | re.A | re.S)
+_FLAGS = re.IGNORECASE | re.ASCII | re.DOTALL
+_ADDRESS = re.compile(r"(?P<scheme>https?)://(?P<host>[^/:@\[\]]+)(:(?P<port>\d*))?(?P<path>/.*)?", _FLAGS)
 _PORTS = {"https": "443", "http": "80"}
 
 
@@ -49,6 +52,12 @@ def argo_target(name: str | None, server: str | None) -> ArgoTarget:
     if name:
         return OWN_CLUSTER if name == IN_CLUSTER_NAME else ArgoTarget(TargetBy.NAME, name)
     return ArgoTarget(TargetBy.SERVER, _one_spelling(server)) if server else OWN_CLUSTER
+
+
+def target_of(spec: Any) -> ArgoTarget:
+    """Of the spec of an Application."""
+    destination = mapping(mapping(spec).get("destination"))
+    return argo_target(word(destination.get("name")), word(destination.get("server")))
 
 
 def _one_spelling(server: str) -> str:
