@@ -15,7 +15,7 @@ from poolsmith.app.starter.repository_files import repository_files
 from poolsmith.app.surroundings import Forge, Surroundings, look_around
 from poolsmith.diagnostics import Diagnostic, UsageError, WriteError
 from poolsmith.policies.files import POLICIES, PRIVILEGES, SUPPLY
-from poolsmith.profiles.cluster import API_SERVER, ArgoDestination
+from poolsmith.profiles.argo_destination import API_SERVER, ArgoDestination
 from poolsmith.profiles.fleet import CLUSTER_FILE, PROFILES, SCHEMAS
 from poolsmith.record import record
 from poolsmith.shape.field import DNS_LABEL, RELATIVE_PATH, TEXT, matches

@@ -6,16 +6,16 @@ from enum import StrEnum
 from typing import Any
 
 from poolsmith.profiles.acknowledged_facts import PATTERN as FACT
+from poolsmith.profiles.argo_destination import ArgoDestination  # noqa: TC001 - reading resolves the hints at run time
 from poolsmith.profiles.delivered_before import DeliveredBefore  # noqa: TC001 - reading resolves the hints at run time
 from poolsmith.record import record
-from poolsmith.repository.argo_destination import OWN_CLUSTER, ArgoTarget, argo_target
+from poolsmith.repository.argo_destination import OWN_CLUSTER, ArgoTarget
 from poolsmith.shape.field import DNS_LABEL, OBJECT_NAME, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
 from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
 
 REPO_URL = r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}"
 REVISION = r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}|sha256:[0-9a-f]{64}"
 REVISION_FORM = "refs/heads/<branch>, refs/tags/<tag>, a full commit id, or the sha256 digest of an artefact"
-API_SERVER = r"https://[A-Za-z0-9._:/-]{1,200}"
 _BRANCH = r"(?!refs/)[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*"
 
 
@@ -153,23 +153,6 @@ class Nfd:
         "`operator`: it comes with the GPU stack. `external`: the cluster has it already.",
         default=NfdProvider.OPERATOR,
     )
-
-
-@record
-class ArgoDestination:
-    """The cluster that Argo CD deploys to: `name` or `server`."""
-
-    name: str | None = spec("Name of the cluster in Argo CD.", default=None, pattern=TEXT, form="one line")
-    server: str | None = spec(
-        "API server address.",
-        default=None,
-        pattern=API_SERVER,
-        form="an https address",
-    )
-
-    @property
-    def target(self) -> ArgoTarget:
-        return argo_target(self.name, self.server)
 
 
 @record

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from poolsmith.plan.origin import FromProfile
 from poolsmith.profiles.cluster import Engine
 from poolsmith.record import record
-from poolsmith.repository.argo_destination import ArgoTarget, argo_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,10 +52,6 @@ class DeliveryClaim:
     instance: str | None
     source_ref: str | None
     path: str
-
-    @property
-    def target(self) -> ArgoTarget:
-        return argo_target(self.name, self.server)
 
     def line(self, field: str) -> FromProfile:
         return FromProfile(self.path, f"{_DELIVERY}/{field}")

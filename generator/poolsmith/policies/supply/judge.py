@@ -194,13 +194,20 @@ def _differing(entry: AllowedDelivery, claim: DeliveryClaim) -> Iterator[tuple[s
         yield "namespace", f"by objects in namespace {claim.namespace}"
     if claim.project not in entry.projects:
         yield "project", f"in the Argo CD project {claim.project}"
-    if (entry.name and entry.server) or argo_target(entry.name, entry.server) != claim.target:
+    if (claim.name, claim.server) != _allowed_place(entry):
         where = claim.name or (shown(claim.server) if claim.server else "the cluster that the engine runs in")
         yield "destination", f"to {where}"
     if claim.instance != entry.instance:
         yield "instance", f"by {f'the Argo CD {claim.instance}' if claim.instance else 'the Argo CD without a name'}"
     if claim.source_ref != entry.source_ref:
         yield "sourceRef", f"from {claim.source_ref or 'a source of its own'}"
+
+
+def _allowed_place(entry: AllowedDelivery) -> tuple[str | None, str | None]:
+    """Name and server, letter by letter; neither for the cluster that Argo CD runs in, however an entry calls it."""
+    is_one = entry.name is None or entry.server is None
+    is_own = is_one and argo_target(entry.name, entry.server).is_own_cluster
+    return (None, None) if is_own else (entry.name, entry.server)
 
 
 def shown(text: str) -> str:

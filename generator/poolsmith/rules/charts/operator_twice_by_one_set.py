@@ -23,8 +23,8 @@ RULE = RuleInfo(
     code="PSM583",
     name="operator-twice-by-one-set",
     applies_to="manifest",
-    what="An ApplicationSet makes several Applications that install the chart of the gpu-operator, and all of them have "
-    "the same destination. Applications of files of their own are not compared: each may be another Argo CD's.",
+    what="An ApplicationSet makes several Applications that install the chart of the gpu-operator, with the same "
+    "destination. Applications that stand in files are not compared: they may be of several Argo CDs.",
     why="All of them install the operator into that one cluster, where they overwrite each other's objects; the "
     "clusters that were meant get none.",
     fix="take the destination from the generator, such as `name: '{{ .cluster }}'`",
