@@ -431,7 +431,7 @@ def test_a_destination_that_is_given_is_written_as_it_is(repository, given, writ
 )
 def test_a_destination_that_another_cluster_has_is_refused(repository, taken):
     initialize(repository, "east")
-    with pytest.raises(UsageError, match="delivers the cluster east .* already"):
+    with pytest.raises(UsageError, match=r"delivers the cluster east .* already"):
         initialize(repository, "west", destination=taken)
     assert not (repository / "profiles/west").exists()
 
