@@ -245,6 +245,8 @@ spec:
   delivery:
     engine: argocd
     repoURL: https://git.example.com/gpu.git
+    destination:
+      name: {name}
 """
 
 _POOL = """\
