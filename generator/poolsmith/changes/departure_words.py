@@ -22,13 +22,13 @@ def sentence(found: Sequence[Departure], where: str | None = None, drivers: str 
     """Of departures that are alike but for their names. `where` is put behind what it means; `drivers` says where
     drivers go, if it is told otherwise than of one cluster."""
     first = found[0]
-    names = joined([f"`{shorten(_full_name(item))}`" for item in found], _FEW)
+    names = joined([f"{item.kind} `{shorten(_full_name(item))}`" for item in found], _FEW)
     verb = ("leaves the delivery" if len(found) == 1 else "leave the delivery") if first.leaves else "stays, and moves"
     at = f" {where}" if where else ""
     gone = on_pools(first.drivers) if drivers is None else drivers
     takes = f"; the drivers {gone} go with it" if first.drivers and gone else ""
     takes = takes or ("; the drivers go with it" if first.drivers else "")
-    return f"{first.headline}{at}: {first.kind} {names} {verb}, {first.cause}; {first.effect}{takes}{_known(first)}"
+    return f"{first.headline}{at}: {names} {verb}, {first.cause}; {first.effect}{takes}{_known(first)}"
 
 
 def _full_name(item: Departure) -> str:

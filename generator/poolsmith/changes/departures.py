@@ -17,7 +17,7 @@ from poolsmith.changes.departure_words import sentence
 from poolsmith.changes.driver_pods import pool_drivers
 from poolsmith.changes.profile_changes import cluster_fields
 from poolsmith.output.platform_unit import delivery_namespace
-from poolsmith.profiles.acknowledged_facts import gone_fact
+from poolsmith.profiles.acknowledged_facts import RELEASE, gone_fact
 from poolsmith.record import record
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from poolsmith.review.change import SeenCluster
 
 _ORDER = tuple(Outcome)
-RELEASE = "Release"
 
 
 class Cause(Enum):
@@ -48,6 +47,9 @@ class Cause(Enum):
     SOURCE = "/spec/delivery/sourceRef"
     UNIT = "/spec"
     BY_HAND = "/"
+    """The base holds it, and no profile of the base generates it."""
+    TAKEN_OUT = "//"
+    """The profiles generate it as before, and the change's output lacks it."""
 
 
 @record
@@ -82,11 +84,12 @@ def _leaving(before: SeenCluster, after: SeenCluster | None, was: Handed, now: H
     generated, held = (now.generated, now.held or {}) if now is not None else ({}, {})
     stood = was.held or {}
     for identity in sorted({*was.generated, *stood}):
-        if identity in generated or (identity not in was.generated and identity in held):
+        is_taken_out = bool(held) and identity in stood and identity not in held
+        if (identity in generated and not is_taken_out) or (identity not in was.generated and identity in held):
             continue
-        by_hand = identity not in was.generated
         item = stood.get(identity) or was.generated[identity]
-        cause = _cause(before, after, item, by_hand=by_hand)
+        cause = _cause(before, after, item, by_hand=identity not in was.generated)
+        cause = Cause.TAKEN_OUT if identity in generated else cause
         leaving = Leaving(
             item=item,
             before=before,
@@ -218,6 +221,8 @@ def _cause_words(leaving: Leaving, cause: Cause) -> str:
             return f"because the stack's namespace is `{after.namespace}` and no longer `{before.namespace}`"
         case Cause.SOURCE:
             return "because the delivery reads another source"
+        case Cause.TAKEN_OUT:
+            return "because the change takes it out of the output by hand, while the profiles ask for it as before"
         case Cause.BY_HAND:
             return "because the base holds it, no profile generates it, and the change takes it away"
     return "because nothing in the profiles asks for it any more"
@@ -225,7 +230,7 @@ def _cause_words(leaving: Leaving, cause: Cause) -> str:
 
 def _place(leaving: Leaving, cause: Cause) -> Location | None:
     after = leaving.after
-    if after is None or after.loaded.file is None or cause in (Cause.BY_HAND, Cause.REMOVED):
+    if after is None or after.loaded.file is None or cause in (Cause.BY_HAND, Cause.TAKEN_OUT, Cause.REMOVED):
         return None
     if cause is Cause.UNIT:
         changed = (item.place for item in cluster_fields(leaving.before.loaded, after.loaded))

@@ -32,7 +32,7 @@ def departure_points(clusters: Iterable[ClusterDiff], fleet: Fleet) -> tuple[Poi
     groups: dict[tuple[object, ...], list[tuple[str, Departure]]] = {}
     for cluster in clusters:
         for item in cluster.departures:
-            key = item.outcome, item.headline, item.kind, item.cause, item.effect, bool(item.drivers), weight_of(item)
+            key = item.outcome, item.headline, item.cause, item.effect, bool(item.drivers), weight_of(item)
             groups.setdefault((*key, item.acknowledged_by), []).append((cluster.name, item))
     points = [(found[0][1], _point(found, fleet)) for found in groups.values()]
     points.sort(key=lambda entry: (entry[1].weight.rank, _ORDER.index(entry[0].outcome), -entry[1].stands_for))
