@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.app.project import CLUSTERS
-from poolsmith.changes.delivery_objects import KUSTOMIZATION_FILES, listed, of_files
+from poolsmith.changes.delivery_objects import ELEMENT, KUSTOMIZATION_FILES, listed, of_files
 from poolsmith.changes.folder_ids import blob_id
 from poolsmith.diagnostics import Diagnostic
 from poolsmith.output.delivery import FOLDER
@@ -120,7 +120,7 @@ def _held(there: _InGit | _OnDisk, made: Made) -> Mapping[Identity, DeliveryObje
     generated = {path.removeprefix(start): content for path, content in made.files.items() if path.startswith(start)}
     same = {name for name, content in generated.items() if there.is_same(name, content)}
     if generated and len(same) == len(generated):
-        return made.objects
+        return {identity: item for identity, item in made.objects.items() if item.kind != ELEMENT}
     named = [name for name in KUSTOMIZATION_FILES if there.has(name)]
     texts = {name: generated[name].decode() for name in same}
     texts |= there.texts(name for name in named if name not in same)

@@ -113,7 +113,7 @@ def moved_effect(leaving: Leaving) -> Effect:
         return Effect(
             outcome=Outcome.LEFT,
             evidence=Evidence.UNKNOWN,
-            headline=f"leaves {title} behind",
+            headline=f"leaves {title} behind" if leaving.item.is_chart else "leaves behind what an Application applied",
             words="what it applied at the old destination stays there, as it seems, and nothing updates it any more",
         )
     return Effect(

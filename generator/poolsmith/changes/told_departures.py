@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 _ORDER = tuple(Outcome)
 _GRAVE = frozenset((Outcome.UNINSTALLED, Outcome.CONTESTED))
-_PHRASES = {
-    Outcome.UNINSTALLED: "what is installed there is uninstalled",
-    Outcome.CONTESTED: "what is installed there gets two owners, or is lost",
-    Outcome.DELETED: "what is applied there is deleted",
-    Outcome.LEFT: "what runs there is left behind",
-}
 
 
 def departure_points(clusters: Iterable[ClusterDiff], fleet: Fleet) -> tuple[Point, ...]:
@@ -35,8 +29,12 @@ def departure_points(clusters: Iterable[ClusterDiff], fleet: Fleet) -> tuple[Poi
             key = item.outcome, item.headline, item.cause, item.effect, bool(item.drivers), weight_of(item)
             groups.setdefault((*key, item.acknowledged_by), []).append((cluster.name, item))
     points = [(found[0][1], _point(found, fleet)) for found in groups.values()]
-    points.sort(key=lambda entry: (entry[1].weight.rank, _ORDER.index(entry[0].outcome), -entry[1].stands_for))
+    points.sort(key=lambda entry: _rank(*entry))
     return tuple(point for _, point in points)
+
+
+def _rank(item: Departure, point: Point) -> tuple[object, ...]:
+    return point.weight.rank, _ORDER.index(item.outcome), not item.is_chart, -point.stands_for
 
 
 def weight_of(item: Departure) -> Weight:
@@ -54,9 +52,8 @@ def departure_phrases(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
     names = sorted({name for name, item in found if item.outcome is worst})
     where = f"on cluster `{shorten(names[0])}`" if len(names) == 1 else f"on {len(names):,} clusters"
     verb = "leaves the delivery or moves" if len(found) == 1 else "leave the delivery or move"
-    headlines = list(dict.fromkeys(item.headline for _, item in found if item.outcome is worst))
-    said = f"it {headlines[0]}" if len(headlines) == 1 else _PHRASES[worst]
-    yield f"{said} {where}: {counted(len(found), 'object')} {verb}"
+    first = min((item for _, item in found if item.outcome is worst), key=lambda item: (not item.is_chart, item.name))
+    yield f"it {first.headline} {where}: {counted(len(found), 'object')} {verb}"
 
 
 def _point(found: list[tuple[str, Departure]], fleet: Fleet) -> Point:
