@@ -43,6 +43,7 @@ ELSEWHERE = {
     "unseen-value": "needs another revision: tests/review/test_gained.py",
     "beside-output": "needs another revision: tests/review/test_beside_output.py",
     "change-at-a-distance": "needs another revision: tests/changes/test_other_pools.py",
+    "leaves-the-delivery": "needs another revision: tests/changes/test_departures.py",
     "expired-baseline": "is for files of anybody: tests/app/test_baseline.py",
     "unused-baseline-entry": "is for files of anybody: tests/app/test_baseline.py",
     "not-evaluated": "needs --strict: tests/app/test_verdicts.py",
