@@ -4,7 +4,7 @@
 
 What has changed is what differs from the merge base with `origin/main` or `main` (or the commit that --base names),
 committed or not, and files that git does not know yet; or the files that are named. `near_map.py` says what is near a
-file. The nearest come first. What takes too long, by the times of earlier runs or by this run's own clock, is left and
+file. The nearest come first. What takes too long, by what earlier runs cost or by what this one has, is left and
 named.
 """
 
@@ -14,7 +14,6 @@ import argparse
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,12 +23,14 @@ from tools.near_map import ROOT_CONFTEST, Near, joined, near, whole_program
 
 ROOT = Path(__file__).resolve().parents[2]
 BASES = ("origin/main", "main")
-SECONDS = 13.0
-"""After these, no further test is started: a run takes less than twenty, with starting and the last tests."""
+SECONDS = 9.0
+"""Processor time of a worker after which it starts no further test. With starting and the last tests, a run takes less
+than twenty seconds where nobody else wants the processor."""
 WORKERS = 2
 UNKNOWN = 0.4
 """Seconds of a test file that no earlier run has timed."""
-COLLECTING = 0.08
+COLLECTING = 0.15
+"""The same, of collecting it; each worker does."""
 SHOWN = 3
 KNOWN = ".pytest_cache/v/near/seconds"
 
@@ -78,7 +79,8 @@ def within(order: list[Near], known: dict[str, dict[str, float]], seconds: float
     taken: list[Near] = []
     left: list[Near] = []
     for item in order:
-        cost = COLLECTING * WORKERS + estimate(item, known.get(item.test))
+        times = known.get(item.test, {"": UNKNOWN, "import": COLLECTING})
+        cost = times.get("import", COLLECTING) * WORKERS + estimate(item, times)
         if cost <= seconds:
             seconds -= cost
             taken.append(item)
@@ -87,11 +89,11 @@ def within(order: list[Near], known: dict[str, dict[str, float]], seconds: float
     return taken, left
 
 
-def estimate(item: Near, times: dict[str, float] | None) -> float:
-    if times is None:
-        return UNKNOWN
-    named = [spent for name, spent in times.items() if any(word in name for word in item.words)]
-    return sum(named) if item.words else times.get("", UNKNOWN)
+def estimate(item: Near, times: dict[str, float]) -> float:
+    """What the tests of a file cost; of one of which only some are taken, those that are known by their names."""
+    if not item.words:
+        return times.get("", UNKNOWN)
+    return sum(cost for name, cost in times.items() if any(word in name for word in item.words))
 
 
 def first_line(changed: list[str], taken: list[Near]) -> str:
@@ -113,7 +115,6 @@ def _count(number: int, what: str) -> str:
 
 
 def main(arguments: list[str], root: Path = ROOT) -> int:
-    started = time.time()
     parser = argparse.ArgumentParser(prog="near", description=__doc__.partition("\n")[0])
     parser.add_argument("--base", help="the commit that the change began at")
     parser.add_argument("--list", action="store_true", help="say what is near, and run nothing")
@@ -139,7 +140,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
     plan = root / CACHE / "plan.json"
     plan.parent.mkdir(parents=True, exist_ok=True)
     tests = [(item.test, sorted(item.words)) for item in taken]
-    plan.write_text(json.dumps({"until": started + SECONDS, "tests": tests}), "utf-8")
+    plan.write_text(json.dumps({"seconds": SECONDS, "tests": tests}), "utf-8")
     return run([f"--near-plan={plan}", *(item.test for item in taken)])
 
 

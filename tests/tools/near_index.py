@@ -162,6 +162,13 @@ class Index:
         patterns = {path: self._read[path] for path in self.modules}
         return sorted(path for path, found in patterns.items() if any(matches(pattern, name) for pattern in found))
 
+    def functions_that_name(self, path: str, name: str) -> list[str]:
+        """Functions of a module in which a file's name, or a pattern that fits it, stands."""
+        functions = [node for node in ast.walk(ast.parse(self.modules[path])) if isinstance(node, ast.FunctionDef)]
+        return [
+            node.name for node in functions if any(matches(pattern, name) for pattern in patterns_in(ast.unparse(node)))
+        ]
+
     def that_mention(self, words: Iterable[str]) -> list[str]:
         """Files of the tests that name one of these, as a whole word or path."""
         some = "|".join(re.escape(word) for word in sorted(words))

@@ -4,7 +4,7 @@
 | --- | --- |
 | a test file | itself |
 | a helper of tests | the test files that import it, also through others |
-| a module of poolsmith | the test file of its name; those that import it; those of its package that import what imports it |
+| a module of poolsmith | the test file of its name; those that import it, or run it as a verb; those of its package that import what imports it |
 | a rule | its rows in the tables of rules and of examples, and the test files that name it |
 | an example of a rule | that rule |
 | data of the catalog | test files that name it, and those of the modules that read it |
@@ -29,16 +29,18 @@ COMPILED = "tests/catalog/test_compiled.py"
 ROOT_CONFTEST = "tests/conftest.py"
 WHOLE = {
     "tests/architecture/test_structure.py": (),
-    "tests/golden/test_golden.py": ("driver-objects-flux",),
+    "tests/golden/test_golden.py": ("driver-objects-flux",),  # and the sample fleet
     "tests/docs/test_links.py": (),
 }
 """Tests of the whole program that are done in seconds, and which of their rows are."""
+GOLDEN = "tests/golden/test_golden.py"
 WRITTEN = ("profiles", "plan", "operands", "ledger", "output")
 """Packages whose work stands in golden trees, whether or not a test imports it."""
 DEEPEST = 2
 """How many modules may stand between a changed one and one that a test of its package imports."""
 FARTHEST = 9
 _RULE = re.compile(r"RuleInfo\(\s*(?:code=)?\"(?P<code>PSM\d{3})\",\s*(?:name=)?\"(?P<name>[a-z0-9-]+)\"")
+_CODES = re.compile(r"^from poolsmith\.diagnostics\.codes(?:\.(\w+))? import (\([^)]*\)|.*)", re.MULTILINE)
 _RECORDED = re.compile(r"tests/recorded/data/(?P<name>\w+)\.")
 
 
@@ -59,6 +61,11 @@ def near(changed: str, index: Index) -> list[Near]:
         if item.test != changed or item.distance == 0:
             found[item.test] = joined(found.get(item.test), item)
     return list(found.values())
+
+
+def has_near(changed: str, index: Index) -> bool:
+    """Whether anything is; sooner than all of it."""
+    return any(item.test != changed or item.distance == 0 for item in _found(changed, index))
 
 
 def joined(one: Near | None, other: Near) -> Near:
@@ -128,25 +135,70 @@ def _of_module(changed: str, index: Index) -> Iterator[Near]:
     rules = [(match["code"], match["name"]) for match in _RULE.finditer(text)]
     if rules:
         yield from _of_rules(rules, index)
+    else:
+        for item in _of_rules(_reported(text, index), index):
+            yield Near(item.test, item.distance + 1, item.why, item.words)
     package, _, stem = changed.removeprefix(f"{GENERATOR}/").removesuffix(".py").rpartition("/")
     yield from _twins(package, stem, index)
     for test, distance in _importing(changed, index):
         yield Near(test, distance, f"imports {stem}")
-    if package == "cli":
-        verb = re.compile(rf"[\[(]\s*\"{re.escape(stem.replace('_', '-'))}\"")
-        for test in _tests(path for path, text in index.tests.items() if verb.search(text)):
-            yield Near(test, 2, f"runs `{stem}`")
+    for test, shown in _running(changed, index):
+        yield Near(test, 2, f"runs `{shown}`")
     if package.partition("/")[0] in WRITTEN:
-        yield Near("tests/golden/test_golden.py", 3, "golden trees")
+        yield Near(GOLDEN, 3, "golden trees")
     own = f"tests/{package.partition('/')[0]}/"
-    nothing = True
+    reached: dict[bool, list[Near]] = {True: [], False: []}
     for far, distance in _through_modules(changed, index):
-        if distance > DEEPEST and not nothing:
+        if distance > DEEPEST and any(reached.values()):
             break
-        for test, hops in _importing(far, index):
-            if test.startswith(own) or distance > DEEPEST:
-                nothing = False
-                yield Near(test, distance + hops, f"imports what imports {stem}")
+        for test, hops in (*_importing(far, index), *((test, 2) for test, _ in _running(far, index))):
+            reached[test.startswith(own)].append(Near(test, distance + hops, f"imports what imports {stem}"))
+    yield from reached[True] or reached[False]
+    if not any(reached.values()):
+        yield from _beside(f"tests/{package}", FARTHEST, index)
+        if stem == "__init__":
+            parts = (path for path in index.modules if path.startswith(f"{GENERATOR}/{package}/") and path != changed)
+            for test in dict.fromkeys(test for path in parts for test, _ in _importing(path, index)):
+                yield Near(test, FARTHEST, f"imports of {package}")
+    if changed == f"{GENERATOR}/__main__.py":
+        yield from (Near(test, 2, "starts poolsmith") for test in _tests(index.that_mention(["start_cli"])))
+
+
+def _running(path: str, index: Index) -> Iterator[tuple[str, str]]:
+    """Test files that run the verb of a module of the command line."""
+    folder, _, name = path.rpartition("/")
+    if folder != f"{GENERATOR}/cli" or name == "__init__.py":
+        return
+    stem = name.removesuffix(".py")
+    verbs = re.search(rf"\"([\w-]+)\": \(\s*\"{stem}\"", index.modules.get(f"{folder}/verbs.py", ""))
+    verb = verbs[1] if verbs else stem.replace("_", "-")
+    called = re.compile(rf"[\[(]\s*\"{re.escape(verb)}\"")
+    yield from ((test, verb) for test, text in index.tests.items() if is_test(test) and called.search(text))
+
+
+def _beside(folder: str, distance: int, index: Index) -> Iterator[Near]:
+    """The test files of a folder, or of the nearest one above it that has some."""
+    while folder != "tests":
+        if found := list(index.below(folder)):
+            yield from (Near(test, distance, f"is in {folder}") for test in found)
+            return
+        folder = folder.rpartition("/")[0] or "tests"
+
+
+def _reported(text: str, index: Index) -> list[tuple[str, str]]:
+    """The rules of the code book that a module imports, to report them."""
+    found = []
+    taken = [
+        (module, re.findall(r"\b[A-Z][A-Z_]+\b", names) if own else re.findall(rf"\b{module}\.([A-Z][A-Z_]+)\b", text))
+        for own, names in _CODES.findall(text)
+        for module in ([own] if own else re.findall(r"\b[a-z]\w+\b", names))
+    ]
+    for module, names in taken:
+        book = index.modules.get(f"{GENERATOR}/diagnostics/codes/{module}.py", "")
+        for name in sorted(set(names)):
+            rule = re.search(rf"^{name}\b.*?= {_RULE.pattern}", book, re.MULTILINE)
+            found += [(rule["code"], rule["name"])] if rule else []
+    return found
 
 
 def _twins(package: str, stem: str, index: Index) -> Iterator[Near]:
@@ -176,10 +228,12 @@ def _through_modules(changed: str, index: Index) -> Iterator[tuple[str, int]]:
 
 
 def _of_rules(rules: list[tuple[str, str]], index: Index) -> Iterator[Near]:
+    if not rules:
+        return
     names = frozenset(name for _, name in rules)
     words = names | {code for code, _ in rules}
     shown = "rule " + ", ".join(sorted(names)) if len(rules) <= 2 else f"{len(rules)} rules"
-    yield Near(TABLE, 0, f"{shown}: its examples", words)
+    yield Near(TABLE, 0, f"{shown}: its examples" if len(rules) == 1 else f"examples of {shown}", words)
     for test in _tests(index.that_mention(words)):
         if test != TABLE:
             yield Near(test, 1, f"names {shown}", words)
@@ -217,8 +271,11 @@ def _of_data(changed: str, index: Index) -> Iterator[Near]:
         readers = [path for path, text in index.modules.items() if "/catalog/" in path and word.search(text)]
     for reader in readers:
         shown = reader.rpartition("/")[2]
+        functions = index.functions_that_name(reader, name)
+        asking = set(index.that_mention(functions))
         for item in near(reader, index):
-            yield Near(item.test, 1 + item.distance, f"tests {shown}, which reads it", item.words)
+            asks = item.test in asking
+            yield Near(item.test, (1 if asks else 2) + item.distance, f"tests {shown}, which reads it", item.words)
 
 
 def _sources(compiled: str) -> Iterator[str]:
@@ -237,10 +294,14 @@ def _of_file(changed: str, index: Index) -> Iterator[Near]:
         return
     if changed.startswith("tests/golden/"):
         case = changed.split("/")[2]
-        yield Near("tests/golden/test_golden.py", 0, f"golden tree of {case}", frozenset((case,)))
+        yield Near(GOLDEN, 0, f"golden tree of {case}", frozenset((case,)))
         return
     yield from _twin_of_script(changed, index)
     parts = changed.split("/")
+    if parts[0] in ("profiles", "policies", "output"):
+        yield Near(GOLDEN, 1, "the sample fleet", frozenset(WHOLE[GOLDEN]))
+    elif parts[0] == "action":
+        yield from _beside("tests/action", 2, index)
     for length in range(len(parts), 0, -1):
         path = "/".join(parts[:length])
         if length == 1 and len(parts) > 1 and (path == "tests" or "." not in path):
