@@ -22,6 +22,7 @@ GENERATOR = "generator/poolsmith"
 TESTS = "tests"
 CACHE = ".pytest_cache/d/near"
 _NAME = re.compile(r"(?:poolsmith|support)(?:\.\w+)+")
+_FIRST_WORD = re.compile(r"[\[(]\s*\"([a-z][\w-]*)\"")
 _DATA = re.compile(r"[\w*./-]+\.(?:yaml|json|z|xml|txt)")
 
 
@@ -179,7 +180,20 @@ class Index:
 
     def below(self, folder: str) -> Iterator[str]:
         """Test files in a folder."""
-        return (path for path in self.tests if is_test(path) and path.startswith(f"{folder}/"))
+        return (path for path in self.test_files if path.startswith(f"{folder}/"))
+
+    @cached_property
+    def test_files(self) -> list[str]:
+        return [path for path in self.tests if is_test(path)]
+
+    @cached_property
+    def first_words(self) -> dict[str, list[str]]:
+        """Test files by the words that begin a list or a call in them: verbs that they run are among these."""
+        found = defaultdict(list)
+        for path in self.test_files:
+            for word in sorted(set(_FIRST_WORD.findall(self.tests[path]))):
+                found[word].append(path)
+        return found
 
 
 def read_or_nothing(read: object, text: str) -> list[str]:

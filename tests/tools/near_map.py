@@ -124,6 +124,7 @@ def _of_helper(changed: str, index: Index) -> Iterator[Near]:
     stem = changed.rpartition("/")[2]
     for test, distance in _importing(changed, index):
         yield Near(test, distance, f"imports {stem}" if distance == 1 else f"uses {stem}")
+    yield from _twin_of_script(changed, index)
     folder = changed.rpartition("/")[0]
     for test in index.that_mention([changed, f"{folder.rpartition('/')[2]}/{stem}"]):
         if is_test(test):
@@ -172,8 +173,7 @@ def _running(path: str, index: Index) -> Iterator[tuple[str, str]]:
     stem = name.removesuffix(".py")
     verbs = re.search(rf"\"([\w-]+)\": \(\s*\"{stem}\"", index.modules.get(f"{folder}/verbs.py", ""))
     verb = verbs[1] if verbs else stem.replace("_", "-")
-    called = re.compile(rf"[\[(]\s*\"{re.escape(verb)}\"")
-    yield from ((test, verb) for test, text in index.tests.items() if is_test(test) and called.search(text))
+    yield from ((test, verb) for test in index.first_words.get(verb, ()))
 
 
 def _beside(folder: str, distance: int, index: Index) -> Iterator[Near]:
@@ -205,8 +205,8 @@ def _twins(package: str, stem: str, index: Index) -> Iterator[Near]:
     """Test files of a module's name, in the folder of its package or of one above."""
     top = package.partition("/")[0]
     names = {f"test_{stem}.py", f"test_{package.rpartition('/')[2]}.py" if stem == "__init__" else ""}
-    for test in index.below(f"tests/{top}") if top else index.tests:
-        if is_test(test) and test.rpartition("/")[2] in names:
+    for test in index.below(f"tests/{top}") if top else index.test_files:
+        if test.rpartition("/")[2] in names:
             yield Near(test, 0, f"is named as {stem}")
 
 
@@ -323,8 +323,8 @@ def _of_file(changed: str, index: Index) -> Iterator[Near]:
 
 def _twin_of_script(changed: str, index: Index) -> Iterator[Near]:
     name = re.sub(r"\W+", "_", changed.rpartition("/")[2].removesuffix(".py"))
-    for test in index.tests:
-        if is_test(test) and fnmatch(test.rpartition("/")[2], f"test_{name}.py"):
+    for test in index.test_files:
+        if fnmatch(test.rpartition("/")[2], f"test_{name}.py"):
             yield Near(test, 0, f"is named as {changed.rpartition('/')[2]}")
 
 
