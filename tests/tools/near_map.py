@@ -140,29 +140,35 @@ def _of_module(changed: str, index: Index) -> Iterator[Near]:
         for item in _of_rules(_reported(text, index), index):
             yield Near(item.test, item.distance + 1, item.why, item.words)
     package, _, stem = changed.removeprefix(f"{GENERATOR}/").removesuffix(".py").rpartition("/")
-    yield from _twins(package, stem, index)
-    for test, distance in _importing(changed, index):
-        yield Near(test, distance, f"imports {stem}")
-    for test, shown in _running(changed, index):
-        yield Near(test, 2, f"runs `{shown}`")
+    direct = [
+        *_twins(package, stem, index),
+        *(Near(test, distance, f"imports {stem}") for test, distance in _importing(changed, index)),
+        *(Near(test, 2, f"runs `{shown}`") for test, shown in _running(changed, index)),
+    ]
+    yield from direct
     if package.partition("/")[0] in WRITTEN:
         yield Near(GOLDEN, 3, "golden trees")
     own = f"tests/{package.partition('/')[0]}/"
     reached: dict[bool, list[Near]] = {True: [], False: []}
     for far, distance in _through_modules(changed, index):
-        if distance > DEEPEST and any(reached.values()):
+        if distance > DEEPEST and (rules or direct or any(reached.values())):
             break
         for test, hops in (*_importing(far, index), *((test, 2) for test, _ in _running(far, index))):
             reached[test.startswith(own)].append(Near(test, distance + hops, f"imports what imports {stem}"))
-    yield from reached[True] or reached[False]
-    if not any(reached.values()):
-        yield from _beside(f"tests/{package}", FARTHEST, index)
-        if stem == "__init__":
-            parts = (path for path in index.modules if path.startswith(f"{GENERATOR}/{package}/") and path != changed)
-            for test in dict.fromkeys(test for path in parts for test, _ in _importing(path, index)):
-                yield Near(test, FARTHEST, f"imports of {package}")
+    yield from reached[True]
+    if not (rules or direct or reached[True]):
+        yield from reached[False] or _of_package(changed, package, index)
     if changed == f"{GENERATOR}/__main__.py":
         yield from (Near(test, 2, "starts poolsmith") for test in _tests(index.that_mention(["start_cli"])))
+
+
+def _of_package(changed: str, package: str, index: Index) -> Iterator[Near]:
+    """Where nothing says more: the tests of its package, and of modules that stand beside it."""
+    yield from _beside(f"tests/{package}", FARTHEST, index)
+    if changed.endswith("/__init__.py"):
+        parts = (path for path in index.modules if path.startswith(f"{GENERATOR}/{package}/") and path != changed)
+        for test in dict.fromkeys(test for path in parts for test, _ in _importing(path, index)):
+            yield Near(test, FARTHEST, f"imports of {package}")
 
 
 def _running(path: str, index: Index) -> Iterator[tuple[str, str]]:
