@@ -178,6 +178,13 @@ def test_of_a_table_the_rows_that_name_a_word_are_taken_and_what_has_no_rows():
     assert [found.name for found in plan.taken(items[1:2])] == ["test_x[very-odd-thing]"]
 
 
+def test_a_code_is_named_by_a_row_of_more_than_the_code():
+    plan = Plan([["tests/a.py", ["PSM888", "lost-thing"]]], 9)
+    items = [item("test_x[PSM888-a]"), item("test_x[PSM8889-a]"), item("test_x[all-lost-thing]")]
+
+    assert [found.name for found in plan.taken(items)] == ["test_x[PSM888-a]"]
+
+
 def test_what_there_was_no_time_for_is_named_and_not_run():
     plan = Plan([["tests/a.py", []]], 0)
 

@@ -32,8 +32,9 @@ def spent():
 
 
 def named(words):
-    """A pattern of any of these words."""
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, words))})(?![\w-])")
+    """A pattern of any of these words. A hyphen ends a code, as in the ids of rows; it is a part of a name."""
+    ends = {word: r"\w-" if "-" in word else r"\w" for word in words}
+    return re.compile("|".join(rf"(?<![{end}]){re.escape(word)}(?![{end}])" for word, end in ends.items()))
 
 
 class Plan:
