@@ -162,6 +162,7 @@ def test_a_file_that_is_wanted_whole_once_is_taken_whole():
     rows = Near("tests/a.py", 0, "rule", frozenset(("odd",)))
 
     assert joined(rows, Near("tests/a.py", 1, "all")) == Near("tests/a.py", 0, "rule")
+    assert joined(rows, Near("tests/a.py", 3, "all, from far")) == rows
     assert joined(rows, Near("tests/a.py", 1, "rule", frozenset(("even",)))).words == {"odd", "even"}
 
 

@@ -69,10 +69,12 @@ def has_near(changed: str, index: Index) -> bool:
 
 
 def joined(one: Near | None, other: Near) -> Near:
-    """The same file twice: the nearer reason; all of it, if one of them asks for all of it."""
+    """The same file twice: the nearer reason; all of it, if one that is nearer or next to the change asks for all of it."""
     if one is None:
         return other
-    first = min(one, other, key=lambda item: item.distance)
+    first, second = sorted((one, other), key=lambda item: item.distance)
+    if first.words and not second.words and second.distance > 1:
+        return first
     words = one.words | other.words if one.words and other.words else frozenset[str]()
     return Near(first.test, first.distance, first.why, words)
 
