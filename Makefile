@@ -8,12 +8,14 @@ STAMP := $(VENV)/.installed
 PYTEST = PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-real test-deep e2e lint check bench fuzz mutate audit sbom docs picture lock tools clean help
+.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs picture lock tools clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
-	@echo "make test       tests, in minutes"
-	@echo "make test-deep  tests with full example counts"
+	@echo "make test       a sample of every kind of proof, in minutes: before each commit"
+	@echo "make test-near  the tests near what has changed since main, in seconds (BASE=commit for another base)"
+	@echo "make test-real  what needs a control plane or many runs of a real tool (make tools)"
+	@echo "make test-deep  everything, with full counts"
 	@echo "make e2e        the sample fleet on a real control plane with the operator itself (docs/e2e.md)"
 	@echo "make lint       linters, types, floors"
 	@echo "make bench      the table of budgets, measured"
@@ -30,6 +32,10 @@ run: $(STAMP)
 
 test: $(STAMP)
 	@$(PYTEST) --circle test
+
+# What is near a change: tests/tools/near_map.py. Less than twenty seconds; what it leaves, it names.
+test-near: $(STAMP)
+	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=generator:tests $(BIN)/python -m tools.near --base "$(BASE)"
 
 # What needs a control plane, or many runs of a real tool; without the tools it is skipped, and the run says so.
 test-real: $(STAMP)

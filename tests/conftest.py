@@ -19,7 +19,13 @@ import pytest
 
 from support.recordings import as_yaml, recording
 
-pytest_plugins = ["support.circles", "support.clusters", "support.control_plane", "support.unproved"]
+pytest_plugins = [
+    "support.circles",
+    "support.clusters",
+    "support.control_plane",
+    "support.near_run",
+    "support.unproved",
+]
 
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

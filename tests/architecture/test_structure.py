@@ -113,9 +113,15 @@ def test_every_module_says_what_it_is_for_and_on_which_floor():
     assert silent == []
 
 
+FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)+", re.MULTILINE)
+INDENTED_IMPORT = re.compile(r"^[ \t]+(?:from|import) ", re.MULTILINE)
+
+
 def unmarked_imports(path):
     """Blocks of imports inside of functions without a comment on any of their lines."""
     text = path.read_text("utf-8")
+    if not INDENTED_IMPORT.search(FOR_TYPES.sub("", text)):
+        return
     lines = text.splitlines()
     for function in ast.walk(ast.parse(text)):
         if not isinstance(function, ast.FunctionDef):

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.circle_marks import circles_of, in_words
 from support.control_plane import KUBERNETES
 from support.recordings import recording
 
@@ -273,10 +274,12 @@ RECORDINGS = {
 
 def table() -> list[str]:
     """The rows, as Markdown."""
-    lines = ["| what is ours | held against | tests | needs |", "| --- | --- | --- | --- |"]
+    lines = ["| what is ours | held against | tests | circle | needs |", "| --- | --- | --- | --- | --- |"]
     for proof in PROOFS:
         tests = ", ".join(f"`{path}`" for path in proof.tests)
-        lines.append(f"| {proof.ours} | {proof.against} | {tests} | {proof.needs or 'nothing: recorded'} |")
+        circles = in_words(set().union(*(found for path in proof.tests for found in circles_of(ROOT / path).values())))
+        needs = proof.needs or "nothing: recorded"
+        lines.append(f"| {proof.ours} | {proof.against} | {tests} | {circles} | {needs} |")
     return lines
 
 

@@ -19,6 +19,19 @@ _REMEDIES = (
     (re.compile(r"the schema `(?P<what>.+)` is not in"), "`{what}` (make tools)"),
     (re.compile(r"(?P<what>POOLSMITH_OPERATOR_BINARIES) names no"), "the operator itself (set {what}, docs/e2e.md)"),
     (re.compile(r"(?P<what>[A-Z_]+) names no folder"), "real checkouts (set {what}, tests/recorded/README.md)"),
+    (
+        re.compile(r"the extra `(?P<what>\w+)`"),
+        "the extra `{what}` (pip install --require-hashes -r requirements.lock)",
+    ),
+    (
+        re.compile(r"(?P<what>import-linter|yamllint) is not installed"),
+        "`{what}` (pip install --require-hashes -r requirements.lock)",
+    ),
+    (re.compile(r"the package index"), "an installed wheel (reach the package index that pip is set up for)"),
+    (
+        re.compile(r"only Linux|other systems|file system"),
+        "Linux and its file names (run on Linux, on its own file system)",
+    ),
     (re.compile(r"superuser|root may (?:read|write)"), "files without permission (run as an ordinary user)"),
     (re.compile(r"CEL engine"), "policies in CEL (pip install --require-hashes -r requirements-run.lock)"),
 )
