@@ -80,6 +80,8 @@ _MIG = {"product": _A100, "count": 4, "mig": {"layout": "own", "devices": _SLICE
 _SLICE = {"resource": "nvidia.com/mig-1g.10gb", "replicas": 4}
 _VGPU = {"layout": "own", "devices": [{"devices": [0, 1], "vgpuDevices": {"A40-12Q": 4}}]}
 _SIGNER = {"issuer": "^https://git.example.com$", "subject": "^https://git.example.com/gpu/release$"}
+_IMAGE = "registry.example.com/nvcr/nvidia/driver"
+_MIRRORED = {"registry": {"mirrors": {"nvcr.io": "registry.example.com/nvcr"}}}
 _BECAUSE = {"reason": "It is known.", "owner": "gpu", "expires": "2027-06-30"}
 _WAIVER = {"rule": "reads-secrets", "subject": "prod", **_BECAUSE}
 _GRANT = {
@@ -87,7 +89,7 @@ _GRANT = {
     "pools": ["a"],
     "workload": "nvidia-driver-daemonset",
     "containers": ["nvidia-driver-ctr"],
-    "images": ["registry.example.com/nvcr/nvidia/driver"],
+    "images": [_IMAGE],
     "privileges": ["privileged"],
     "reason": "Loads the kernel modules.",
     "owner": "gpu",
@@ -292,29 +294,22 @@ BASES = (
         {"RingOrder": {"order": ["lab", "stable"], "revisions": {"lab": "refs/heads/lab"}}},
     ),
     Base(
-        "policies",
-        _cluster(_OPERATOR) | {"registry": {"mirrors": {"nvcr.io": "registry.example.com/nvcr"}}},
+        "grants",
+        _cluster(_OPERATOR) | _MIRRORED,
         _pool(driver=_DRIVER),
-        (
-            "Cluster.stack.upgradingFrom",
-            "PrivilegeGrant",
-            "PrivilegeEnforcement",
-            "SupplyPolicy",
-            "WaiverList",
-            "RuleSettings",
-            "DriverImageList",
-        ),
+        ("Cluster.stack.upgradingFrom", "PrivilegeGrant", "PrivilegeEnforcement"),
+        {"PrivilegeGrant": _GRANT, "PrivilegeEnforcement": {"clusters": ["prod"], "actions": ["Deny"]}},
+    ),
+    Base(
+        "policies",
+        _cluster(_OPERATOR) | _MIRRORED,
+        _pool(driver=_DRIVER),
+        ("SupplyPolicy", "WaiverList", "RuleSettings", "DriverImageList"),
         {
-            "PrivilegeGrant": _GRANT,
-            "PrivilegeEnforcement": {"clusters": ["prod"], "actions": ["Deny"]},
             "SupplyPolicy": _SUPPLY,
             "WaiverList": {"waivers": [_WAIVER]},
             "RuleSettings": {"rules": {"privileged-child-pod": {"severity": "warning"}}},
-            "DriverImageList": {
-                "images": [
-                    {"repository": "registry.example.com/nvcr/nvidia/driver", "tags": ["580.126.20-ubuntu22.04"]}
-                ]
-            },
+            "DriverImageList": {"images": [{"repository": _IMAGE, "tags": ["580.126.20-ubuntu22.04"]}]},
         },
     ),
     Base(

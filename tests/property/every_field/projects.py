@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import shutil
 from itertools import combinations
 
 from poolsmith.app.cluster_run import run_cluster
@@ -32,6 +31,7 @@ class Seen:
         self.root = root
         self.shared = Project(root)
         self.memory = {}
+        self.written = {}
 
     def generated(self, files):
         """The cluster's output by path; None where the profiles have errors."""
@@ -52,12 +52,16 @@ class Seen:
         return self.memory[key]
 
     def _write(self, files):
-        for old in self.root.iterdir():
-            shutil.rmtree(old)  # an empty folder says something, too
-        for path, data in files.items():
-            target = self.root / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(emit(data))
+        texts = {self.root / path: emit(data) for path, data in files.items()}
+        for old in self.written.keys() - texts.keys():
+            old.unlink()
+            if not any(old.parent.iterdir()):
+                old.parent.rmdir()  # an empty folder says something, too
+        for path, text in texts.items():
+            if self.written.get(path) != text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        self.written = texts
         return Project(self.root).beside(self.shared)
 
     def _generate(self, project):
