@@ -12,6 +12,7 @@ from poolsmith.app.inventory import inventory
 from poolsmith.app.judge import judge
 from poolsmith.app.project import Project
 from poolsmith.app.run import Run
+from poolsmith.output.fleet import fleet_entry, render_fleet
 from poolsmith.output.lock_file import LOCK
 from poolsmith.policies.apply import JudgingOptions
 from poolsmith.sources.yaml_writer import emit
@@ -68,7 +69,11 @@ class Seen:
         run = run_cluster(project, project.fleet.clusters[0])
         if run.files is None:
             return None
-        return {path: _QUOTED.sub(b"", text) for path, text in run.files.items() if path != LOCK}
+        entry = fleet_entry(run.plan)
+        fleet = (
+            {} if entry is None else {str(item.path): repr(item).encode() for item in render_fleet([entry]).manifests}
+        )
+        return {path: _QUOTED.sub(b"", text) for path, text in {**run.files, **fleet}.items() if path != LOCK}
 
     def _judge(self, project):
         run = Run(project=project, selected=project.fleet.clusters, is_whole=True)
