@@ -1,12 +1,14 @@
 # What a fresh machine needs: Python 3.11+, make, git and the package index that pip is set up for.
 PYTHON ?= python3
+# A machine that forbids bytecode makes each start of poolsmith, and each worker of the tests, twice as slow.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST = PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz audit sbom docs picture lock tools clean help
+.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs picture lock tools clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
@@ -18,6 +20,7 @@ help:
 	@echo "make lint       linters, types, floors"
 	@echo "make bench      the table of budgets, measured"
 	@echo "make fuzz       random input for every reader, for FUZZ_SECONDS (60)"
+	@echo "make mutate     which of PLACES (80) small faults the tests notice, chosen by SEED (1): hours"
 	@echo "make audit      known vulnerabilities in the locks (needs a network)"
 	@echo "make picture    docs/images, from the report of a change to the sample fleet (needs chromium)"
 	@echo "make sbom       the bill of materials, as CycloneDX"
@@ -63,6 +66,16 @@ bench: $(STAMP)
 
 fuzz: $(STAMP)
 	@$(BIN)/python tests/fuzz/run.py
+
+# What is committed is measured; it goes on where it ended, and the table is put into docs/proof.md.
+SEED ?= 1
+PLACES ?= 80
+MUTATE = PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=generator:tests $(BIN)/python -m tools.mutate
+mutate: $(STAMP)
+	@$(MUTATE) places --seed $(SEED) --places $(PLACES)
+	@$(MUTATE) reach
+	@$(MUTATE) run
+	@$(MUTATE) table --write
 
 audit: $(STAMP)
 	@test -x .tools/audit/bin/python || $(PYTHON) -m venv .tools/audit

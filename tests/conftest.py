@@ -28,12 +28,16 @@ pytest_plugins = [
 ]
 
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Tests start hundreds of processes, and where it is set each of them compiles all that it imports."""
 os.environ["POOLSMITH_CACHE_DIR"] = ""
 """No store of results, unless a test asks for one."""
 REPOSITORY = Path(__file__).resolve().parent.parent
 _RARELY = (100_000, 20, 50)
 """New objects between two searches for cycles. Tests read documents all day, which have none, beside all the tests and
 what is cached; searching was an eighth of the processor time."""
+_FOUR = ("edge", "edge-talos", "manual", "prod-eu")
 _STEERS_REPORTS = frozenset(("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR"))
 
 
@@ -174,12 +178,23 @@ def start_cli():
             stream.close()
 
 
-@pytest.fixture
-def sample_project(tmp_path):
-    """A copy of the profiles that this repository shows, without output."""
-    root = tmp_path / "sample"
-    shutil.copytree(REPOSITORY / "profiles", root / "profiles")
+def _sample(root, clusters, folders):
+    """Folders of this repository's sample fleet, cut down to some clusters; all of them without any."""
+    for folder in folders:
+        shutil.copytree(REPOSITORY / folder, root / folder)
+    for folder in ("profiles", "output/clusters") if clusters else ():
+        for path in (root / folder).glob("[!_.]*"):
+            if path.is_dir() and path.name not in clusters:
+                shutil.rmtree(path)
     return root
+
+
+@pytest.fixture
+def sample_project(request, tmp_path):
+    """A copy of profiles that this repository shows, without output: of four clusters that have little in common, of
+    those that the marker `sample` names, or of all where it names none."""
+    mark = request.node.get_closest_marker("sample")
+    return _sample(tmp_path / "sample", mark.args if mark else _FOUR, ("profiles",))
 
 
 @pytest.fixture
@@ -236,6 +251,8 @@ spec:
   delivery:
     engine: argocd
     repoURL: https://git.example.com/gpu.git
+    destination:
+      name: {name}
 """
 
 _POOL = """\

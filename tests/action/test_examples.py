@@ -99,6 +99,7 @@ def test_a_fork_is_checked_and_leaves_what_is_to_be_said(example):
     assert CLUSTER in comment.read_text()
 
 
+@pytest.mark.deep("two jobs of a workflow; a fork that is sound stays")
 def test_a_fork_that_is_not_generated_fails_and_still_says_so(example):
     head = example.push("refs/pull/7/head")
     request = {"number": 7, "head": {"sha": head}, "base": {"ref": "main", "sha": example.base}}

@@ -397,3 +397,72 @@ def test_with_a_commit_that_is_known_hook_and_workflow_name_it(repository, monke
     assert f"uses: acme/poolsmith/action/comment@{COMMIT}\n" in workflow
     assert "<" not in workflow
     assert not any("workflows" in line for line in made.to_fill)
+
+
+def test_the_first_cluster_is_where_argo_cd_runs_and_each_further_one_goes_by_its_name(repository):
+    first, second = initialize(repository, "east"), initialize(repository, "west")
+
+    assert "destination" not in cluster_of(repository, "east")["delivery"]
+    assert cluster_of(repository, "west")["delivery"]["destination"] == {"name": "west"}
+    assert [line for line in first.to_fill if "destination" in line] == []
+    assert [line.partition(":")[0] for line in second.to_fill if "destination" in line] == [
+        "profiles/west/cluster.yaml"
+    ]
+    assert dict(second.to_add)["policies/supply.yaml"].endswith("- clusters:\n    - west\n  name: west\n")
+    assert generate(repository).outcome.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("prod", {"name": "prod"}),
+        ("https://api.example.com:6443", {"server": "https://api.example.com:6443"}),
+        ("yes", {"name": "yes"}),
+    ],
+)
+def test_a_destination_that_is_given_is_written_as_it_is(repository, given, written):
+    initialize(repository, "east", destination=given)
+
+    assert cluster_of(repository, "east")["delivery"]["destination"] == written
+
+
+@pytest.mark.parametrize(
+    "taken", ["in-cluster", "https://kubernetes.default.svc/", "https://Kubernetes.default.svc:443"]
+)
+def test_a_destination_that_another_cluster_has_is_refused(repository, taken):
+    initialize(repository, "east")
+    with pytest.raises(UsageError, match=r"delivers the cluster east .* already"):
+        initialize(repository, "west", destination=taken)
+    assert not (repository / "profiles/west").exists()
+
+
+def test_a_cluster_whose_name_is_that_of_another_destination_is_asked_for_its_own(repository):
+    initialize(repository, "a", destination="west")
+    with pytest.raises(UsageError, match="--destination"):
+        initialize(repository, "west")
+    initialize(repository, "west", destination="west-2")
+    assert generate(repository).outcome.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("cluster", "more"),
+    [
+        ("east", {}),
+        ("west", {"engine": "flux"}),
+        (None, {}),
+        ("west", {"destination": "https://u:p@x"}),
+        ("west", {"destination": "a\nb"}),
+    ],
+)
+def test_a_destination_without_a_new_cluster_or_that_is_none_is_refused(repository, cluster, more):
+    initialize(repository, "east")
+    with pytest.raises(UsageError, match="--destination"):
+        initialize(repository, cluster, **{"destination": "x", **more})
+
+
+def test_a_further_flux_cluster_needs_no_destination(repository):
+    initialize(repository, "east")
+    made = initialize(repository, "west", engine="flux")
+
+    assert "destination" not in cluster_of(repository, "west")["delivery"]
+    assert "policies/supply.yaml" not in dict(made.to_add)

@@ -87,6 +87,7 @@ def test_grants_policies_and_sources_need_no_new_review(fleet):
     )
 
 
+@pytest.mark.deep("a check of the whole fleet")
 def test_a_mirror_that_nobody_reviewed_is_one_finding_for_each_host(tmp_path):
     root = copied(tmp_path)
     put_behind_mirrors(root, reviewed=False, charts=False)
@@ -100,6 +101,7 @@ def test_a_mirror_that_nobody_reviewed_is_one_finding_for_each_host(tmp_path):
     assert len(found) == len(HOSTS) * clusters
 
 
+@pytest.mark.deep("a check of the whole fleet")
 def test_without_a_supply_policy_a_mirror_is_another_source(tmp_path):
     root = copied(tmp_path)
     put_behind_mirrors(root)
@@ -162,6 +164,7 @@ def _charts(text, folder):
         yield url, found[1], found[2]
 
 
+@pytest.mark.rows(2, "two tools of the four; they differ by a word")
 @pytest.mark.parametrize("form", ["text", "skopeo", "crane", "oras"])
 def test_each_tool_is_told_of_every_image_once(run_cli, fleet, form):
     lines = run_cli(["images", "--root", fleet, "--copy-plan", form]).out.splitlines()

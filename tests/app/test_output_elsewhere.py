@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.sample("edge", "prod-rke2")
+
 CHANGE = ("release: v26.3.3", "release: v26.3.1")
 
 

@@ -66,6 +66,7 @@ def test_check_counts_the_rules_and_names_the_cluster(sample_project):
     assert outcome.checked["rules"] == len(RULES) + len(PRIVILEGE_RULES) + len(SETUP_RULES)
 
 
+@pytest.mark.sample
 def test_what_a_prediction_leaves_unknown_is_not_evaluated(sample_project, monkeypatch):
     monkeypatch.setattr("poolsmith.operands.cc_runtime.brought_objects", lambda *_: None)
     outcome = check(sample_project, "kata-a10")

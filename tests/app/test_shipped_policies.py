@@ -8,6 +8,8 @@ from poolsmith.app import check_project, generate
 from poolsmith.diagnostics import Severity
 from poolsmith.policies.admission_file import is_served
 
+pytestmark = pytest.mark.sample
+
 POLICY = """# kept as it is,   spaces and all
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

@@ -103,6 +103,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(write_files):
     assert dry.edits == real.edits
 
 
+@pytest.mark.sample("edge", "prod-rke2")
 def test_what_is_told_is_what_diff_tells(sample_project, run_cli):
     run_cli(["generate", "--root", sample_project])
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
@@ -119,6 +120,7 @@ def test_what_is_told_is_what_diff_tells(sample_project, run_cli):
         assert told[part] == diff[part], part
 
 
+@pytest.mark.deep("three checks of a fleet; test_pods_of_both_releases_pass stays")
 def test_pods_of_both_releases_are_accepted_until_the_upgrade_is_done_and_on_the_way_back(sample_project, repository):
     root, profile = sample_project, sample_project / "profiles/edge/cluster.yaml"
     shutil.copytree(repository / "policies", root / "policies", dirs_exist_ok=True)

@@ -20,6 +20,7 @@ from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.beside import BESIDE
 from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.delivery import DELIVERY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.live import LIVE
@@ -48,7 +49,7 @@ LINES = 400
 FAMILIES = {
     "PSM0": (*READING, *PACKS, *TEAMS),
     "PSM1": (*SHAPE, *RINGS),
-    "PSM2": sorted((*COMPATIBILITY, *DRIVER, *RUNTIME, *SCHEDULING), key=lambda rule: rule.code),
+    "PSM2": sorted((*COMPATIBILITY, *DELIVERY, *DRIVER, *RUNTIME, *SCHEDULING), key=lambda rule: rule.code),
     "PSM3": SCHEMA,
     "PSM4": PRIVILEGE,
     "PSM5": HYGIENE,
@@ -61,6 +62,7 @@ PREFIXES = {"PSM1": families.SHAPE, "PSM2": families.COMPATIBILITY}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}
 
 
+@pytest.mark.deep("make lint runs the same tool")
 def test_the_floors_hold():
     linter = Path(sys.executable).with_name("lint-imports")
     tool = str(linter) if linter.exists() else shutil.which("lint-imports")

@@ -29,7 +29,7 @@ spec:
   kubernetes: {version: "1.33", distribution: kubeadm}
   stack: {release: v26.3.3, driverMode: nvidia-driver}
   poolLabel: example.com/gpu-pool
-  delivery: {engine: ENGINE, repoURL: "https://git.example.com/gpu.git"}
+  delivery: {ENGINE, repoURL: "https://git.example.com/gpu.git"}
 """
 _POOL = """\
 apiVersion: poolsmith/v1
@@ -65,7 +65,7 @@ def write_fleet(root: Path, pools: int, *, unlike: bool = False) -> int:
         name = f"cluster-{number:05d}"
         folder = root / "profiles" / name
         folder.mkdir()
-        engine = "flux" if number % 2 else "argocd"
+        engine = "engine: flux" if number % 2 else f"engine: argocd, destination: {{name: {name}}}"
         (folder / "cluster.yaml").write_text(_CLUSTER.replace("NAME", name).replace("ENGINE", engine))
         for index in range(min(pools, POOLS_PER_CLUSTER)):
             pool = f"pool-{index:02d}"

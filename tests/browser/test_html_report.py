@@ -67,6 +67,7 @@ def test_the_page_itself_never_scrolls_sideways(opened, sample_report, width):
         assert found.complaints == []
 
 
+@pytest.mark.rows(3, "a page each")
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_of_a_stranger_does_anything(opened, text):
     report = report_of(with_text(sample_fleet(), text), outcome(text, text))
@@ -156,6 +157,7 @@ def test_what_is_shown_can_be_filtered_and_sent(opened, sample_report):
         assert 0 < found.page.locator(".hit:visible").count() < sample_fleet().pools
 
 
+@pytest.mark.rows(2, "a page each")
 @pytest.mark.parametrize("fragment", ["%", "?q=%E0%A4", "?only=nosuch", "?", "?q=", "constructor", "<img src=x>"])
 def test_no_fragment_breaks_the_page(opened, sample_report, fragment):
     with opened(sample_report, fragment=fragment) as found:
@@ -215,6 +217,7 @@ def test_all_can_be_reached_by_keyboard(opened, sample_report):
         assert {"A", "SUMMARY"} <= reached
 
 
+@pytest.mark.real("a page of a thousand pools")
 def test_a_thousand_pools_are_drawn_when_they_are_looked_at(opened):
     """What is off the screen is not laid out, and what clusters have in common is written once."""
     fleet = large_fleet()
@@ -230,6 +233,7 @@ def test_a_thousand_pools_are_drawn_when_they_are_looked_at(opened):
         assert far.get_by_text("the same workload of cluster-0").count() > 5
 
 
+@pytest.mark.real("a page of a thousand pools")
 def test_a_thousand_pools_scroll_and_are_searched_without_waiting(opened):
     """The middle of all frames, so that a busy machine is no failure: 60 in a second where nothing else runs."""
     with opened(report_of(large_fleet())) as found:
@@ -276,6 +280,7 @@ def sample_change():
     return report()
 
 
+@pytest.mark.real("axe-core over the largest page; that of the report stays")
 @pytest.mark.parametrize("look", parameters(LOOKS[:1], LOOKS[1:]))
 def test_axe_finds_nothing_serious_in_a_diff(opened, sample_change, look):
     from axe_playwright_python.sync_playwright import Axe
@@ -291,6 +296,7 @@ def test_axe_finds_nothing_serious_in_a_diff(opened, sample_change, look):
     assert found.complaints == []
 
 
+@pytest.mark.real("many pages in a browser")
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
@@ -309,6 +315,7 @@ def test_random_text_is_shown_letter_by_letter(opened, texts):
     assert found.complaints == []
 
 
+@pytest.mark.rows(2, "a page each")
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_of_a_change_does_anything(opened, text):
     plain, hostile = (diff_report(some_of_everything(name), context()) for name in ("x", text))

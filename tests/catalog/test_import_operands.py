@@ -386,6 +386,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.rows(12, "each way to be broken once")
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_file_is_told_with_its_place(run, repository, name):
     path, content, message = BROKEN[name]
@@ -489,6 +490,7 @@ def test_a_pack_that_is_none(run, data):
     assert f"{PACK} is no pack of schemas" in run().err
 
 
+@pytest.mark.rows(6, "random changes of one kind")
 @pytest.mark.parametrize("seed", range(20))
 def test_no_change_of_a_few_characters_ends_in_a_traceback(run, repository, seed):
     chance = random.Random(seed)

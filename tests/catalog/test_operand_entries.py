@@ -86,6 +86,7 @@ def assert_imported(folder, tag):
     assert made.by_hand == []
 
 
+@pytest.mark.rows(5, "one of each line of releases")
 @pytest.mark.parametrize("tag", TAGS)
 def test_entries_are_made_from_the_repository_at_its_tag(upstream, tag):
     assert_imported(upstream(f"gpu-operator/{tag}"), tag)

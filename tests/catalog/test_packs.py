@@ -21,6 +21,7 @@ from poolsmith.catalog.value_paths import value_paths
 from poolsmith.catalog.versions import line_of
 from support.older_catalog import pack_of, package_without, put, run, with_manifest
 
+pytestmark = pytest.mark.sample("edge", "edge-talos", "machines", "manual")
 NEW = "v26.7.1"
 LOCK = "poolsmith.lock.json"
 NEWEST = "v26.7.0"
@@ -147,6 +148,7 @@ def test_images_and_value_paths_of_other_releases_stay(tag, project):
         assert {other: value_paths().read_paths(other) for other in reads} == reads
 
 
+@pytest.mark.sample
 def test_what_a_pack_lacks_is_unknown_and_counted(project):
     put(project, renamed(drop=("operands", "nvidia_driver", "gpu_cluster")))
     generate(project)

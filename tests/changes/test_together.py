@@ -152,7 +152,9 @@ def test_nothing_that_a_change_does_is_left_out():
 
     assert counts[Part.MORE] + counts[Part.LESS] == len(first.privileges) + len(first.admitted)
     assert counts[Part.OTHERS] == len(first.others)
-    assert counts[Part.DISRUPTION] == len(first.disruptions)
+    told_first = (DisruptionKind.UNINSTALLED, DisruptionKind.LEFT)
+    assert counts[Part.DISRUPTION] == sum(item.kind not in told_first for item in first.disruptions)
+    assert counts[Part.LEAVES] == len(first.departures)
     assert counts[Part.OBJECTS] == len(first.objects)
     assert counts[Part.NEW] == len(change.new_findings)
     assert counts[Part.OWN] == len(change.self_grants)

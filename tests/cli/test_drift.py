@@ -8,6 +8,8 @@ import pytest
 
 from support.clusters import CLUSTER, POOL, profile
 
+pytestmark = pytest.mark.sample
+
 
 @pytest.fixture
 def project(tmp_path):

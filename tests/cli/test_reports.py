@@ -62,6 +62,7 @@ def test_a_finding_names_line_column_pointer_and_help(broken, run_cli):
     assert item["subject"].startswith("edge")
 
 
+@pytest.mark.sample
 def test_a_clean_run_counts_what_it_checked(sample_project, run_cli):
     summary = run_cli(["generate", "--root", sample_project, "--format", "json"]).report["summary"]
 
@@ -83,6 +84,7 @@ def test_a_fingerprint_does_not_move_with_the_line(broken, run_cli):
     assert fingerprints() == before
 
 
+@pytest.mark.rows(3, "a process each")
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 @pytest.mark.parametrize("form", ["json", "text", "github"])
 def test_any_encoding_of_the_pipe_will_do(sample_project, start_cli, encoding, form):
@@ -140,6 +142,7 @@ def test_inside_github_actions_the_format_is_github(broken, run_cli, monkeypatch
     assert json.loads(run_cli(["generate", "--root", broken, "--format", "json"]).out)
 
 
+@pytest.mark.rows(4, "a process each")
 @pytest.mark.parametrize("form", ["text", "json", "github"])
 @pytest.mark.parametrize("environment", [{}, {"FORCE_COLOR": "1"}, {"TERM": "xterm-256color"}], ids=str)
 def test_a_pipe_gets_no_escape_codes(broken, start_cli, form, environment):
@@ -170,6 +173,7 @@ def on_a_terminal(args, environment, *, cwd=None, columns=None):
     return shown.decode()
 
 
+@pytest.mark.rows(3, "a process each")
 @pytest.mark.parametrize(
     ("flags", "environment", "coloured"),
     [
@@ -205,6 +209,7 @@ def test_lines_are_as_wide_as_the_terminal(broken, repository):
     assert narrow.split() == wide.split()
 
 
+@pytest.mark.rows(3, "a check of the fleet each")
 @pytest.mark.parametrize(
     "flags", [["-v"], ["--group-by", "cluster"], ["--group-by", "file", "-v"], ["--format", "sarif"]], ids=" ".join
 )

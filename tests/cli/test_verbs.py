@@ -62,6 +62,7 @@ def test_the_version_is_one_line(run_cli):
     assert (result.code, result.out, result.err) == (0, f"poolsmith {__version__}\n", "")
 
 
+@pytest.mark.rows(30, "each verb; a copy of the project each")
 @pytest.mark.parametrize(
     "args",
     [
@@ -138,6 +139,7 @@ def test_a_folder_without_manifests_ends_with_3(run_cli, tmp_path):
     assert run_cli(["check", tmp_path]).code == 3
 
 
+@pytest.mark.sample
 def test_generate_writes_and_then_has_nothing_to_write(sample_project, run_cli):
     first = run_cli(["generate"], cwd=sample_project)
     second = run_cli(["generate"], cwd=sample_project)
@@ -173,6 +175,7 @@ def test_findings_end_with_1_in_every_format(broken, run_cli, verb, form):
     assert "PSM101" in result.out
 
 
+@pytest.mark.rows(4, "each threshold; a check of a fleet each")
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 0), ("note", 1)])
 @pytest.mark.parametrize("verb", [["generate"], ["generate", "--check"], ["check"]], ids=" ".join)
 def test_fail_on_moves_the_threshold(generated, run_cli, verb, level, code):
@@ -188,6 +191,7 @@ def test_cluster_can_be_given_again_and_again(sample_project, run_cli):
     assert sorted(path.name for path in (sample_project / "output/clusters").iterdir()) == ["edge", "manual"]
 
 
+@pytest.mark.rows(3, "verbs that begin otherwise")
 @pytest.mark.parametrize(
     "args", [["generate"], ["check"], ["explain", "edge"], ["init"], ["rules"], ["schema", "Cluster"]], ids=" ".join
 )

@@ -12,6 +12,8 @@ from control_plane.delivered import MONITORING, Step, apply_twice, release_of
 from poolsmith.catalog.chart_nulls import REFUSED, nulls_of
 from poolsmith.catalog.projections import projected_releases
 
+pytestmark = pytest.mark.real("an API server, asked many times")
+
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTERS = [path for path in sorted((ROOT / "output/clusters").iterdir()) if release_of(path)]
 NAMESPACE = "gpu-operator"

@@ -17,6 +17,8 @@ from support.circles import parameters, share
 from support.delivered_clusters import delivered
 from support.drift_probes import changes, defined_kinds, of_metadata, of_other_definitions, probes
 
+pytestmark = pytest.mark.real("an API server, asked many times")
+
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = ("claims", "prod-eu")
 REST = sorted(path.name for path in (ROOT / "output/clusters").iterdir() if path.name not in FIRST)

@@ -23,6 +23,8 @@ from property.unlike_pools import fleets
 from support.circles import DEEP, share
 from support.one_privilege_more import NO_TOKEN, changes, names
 
+pytestmark = pytest.mark.real("an API server, asked many times")
+
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "platform/admission/privilege-grants.yaml"
 HELD = [path.parents[2] for path in sorted((ROOT / "output/clusters").glob(f"*/{FILE}"))]

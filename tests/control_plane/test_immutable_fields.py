@@ -9,6 +9,8 @@ import pytest
 
 from poolsmith.changes.immutable_fields import KINDS, immutable_changes
 
+pytestmark = pytest.mark.real("an API server, asked many times")
+
 LABELS = {"app": "a"}
 POD = {
     "metadata": {"labels": LABELS},

@@ -16,6 +16,8 @@ from property.unlike_pools import any_values, fleets
 from support.circles import DEEP, share
 from support.control_plane import Scenario
 
+pytestmark = pytest.mark.real("an API server, asked many times")
+
 CLUSTERS_OF_A_RELEASE = 40 if DEEP else 4
 SEED = 20261122
 

@@ -8,6 +8,8 @@ from support.circles import DEEP
 from support.recordings import recording
 from support.server_verdicts import damaged_resources, definitions
 
+pytestmark = pytest.mark.real("an API server, asked many times")
+
 RECORDED = recording("server_verdicts")
 KEYS = sorted(RECORDED) if DEEP else ["v26.7.0/NodeFeatureRule"]
 

@@ -9,6 +9,8 @@ import yaml
 
 from control_plane.delivered import definitions
 
+pytestmark = pytest.mark.real("an API server, asked many times")
+
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTERS = sorted(path.parent.name for path in (ROOT / "output/clusters").glob("*/smoke"))
 

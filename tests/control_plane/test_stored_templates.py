@@ -19,6 +19,8 @@ from poolsmith.changes.template_changes import template_changes
 from property.test_unlike_pools import on_disk
 from support.circles import DEEP
 
+pytestmark = pytest.mark.real("an API server, asked many times")
+
 CONTAINER = {"name": "c", "image": "registry.example.com/i:1"}
 
 

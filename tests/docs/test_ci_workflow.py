@@ -258,11 +258,13 @@ def approval(judged, reviews, **options):
     return "policies/: approved by" in job.printed
 
 
+@pytest.mark.rows(2, "each is a repository, a clone and a job; tests/action has the reading of reviews")
 @pytest.mark.parametrize("reviews", APPROVED.values(), ids=APPROVED)
 def test_an_approval_of_this_commit_by_an_owner_counts(judged, reviews):
     assert approval(judged, reviews)
 
 
+@pytest.mark.rows(3, "each is a repository, a clone and a job; tests/action has the reading of reviews")
 @pytest.mark.parametrize("reviews", NOT_APPROVED.values(), ids=NOT_APPROVED)
 def test_no_other_approval_does(judged, reviews):
     assert not approval(judged, reviews)
@@ -272,6 +274,7 @@ def test_an_owner_does_not_approve_what_is_their_own(judged):
     assert not approval(judged, [review("alice")], author="Alice")
 
 
+@pytest.mark.rows(1, "each is a repository, a clone and a job")
 @KINDS
 @pytest.mark.parametrize(
     ("reviews", "accepted"),
@@ -296,6 +299,7 @@ def changed_judge(folder):
     edit(folder, ".github/workflows/profiles.yaml", r"codeowners: .*", "policies-from: change")
 
 
+@pytest.mark.rows(2, "each is a repository, a clone and a job")
 @pytest.mark.parametrize(
     ("change", "told", "owner", "other"),
     [(widened_policies, "policy-widening", "bob", "carol"), (changed_judge, "judge-change", "carol", "bob")],

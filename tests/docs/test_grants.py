@@ -13,6 +13,8 @@ from poolsmith.ledger.grants.grant import GrantSpec
 from poolsmith.ledger.registry import GRANT_RULE_INFOS
 from poolsmith.policies.kyverno.rules import RULES
 
+pytestmark = pytest.mark.sample
+
 PAGE = Path(__file__).parents[2] / "docs/grants.md"
 BLOCK = re.compile(r"```(?P<kind>console|text)\n(?P<text>.*?)```", re.DOTALL)
 

@@ -22,10 +22,12 @@ def test_the_tutorial_runs_from_start_to_end(tmp_path):
     assert walk(TUTORIAL, Shell(tmp_path, tmp_path / "gpu-fleet")) > 10, "the page has lost its commands"
 
 
+@pytest.mark.deep("a page with dozens of commands; the use case has its own tests")
 def test_a_running_installation_is_taken_over(tmp_path):
     assert walk(TAKEOVER, Shell(tmp_path, tmp_path / "gpu")) > 7, "the page has lost its commands"
 
 
+@pytest.mark.deep("pages with dozens of commands over the sample; the tutorial stays")
 @pytest.mark.parametrize("name", parameters(QUICK, [name for name in FROM_THE_SAMPLE if name not in QUICK]))
 def test_a_walk_through_the_sample_runs_from_start_to_end(tmp_path, name):
     assert walk(DOCS / f"{name}.md", sample_shell(tmp_path)) > 4, "the page has lost its commands"

@@ -35,6 +35,7 @@ def forecast_of(resolve):
     return run
 
 
+@pytest.mark.rows(5, "one of each line of releases")
 @pytest.mark.parametrize("release", projected_releases())
 def test_each_release_is_in_sync_as_it_is_generated(forecast_of, release):
     for compared in ALL:
@@ -56,6 +57,7 @@ def test_the_items_of_a_list_are_completed(forecast_of):
     assert cured.place.path == "profiles/prod/cluster.yaml"
 
 
+@pytest.mark.rows(5, "one of each line of releases")
 @pytest.mark.parametrize("release", projected_releases())
 def test_the_table_of_nulls_has_each_value_that_renders_as_a_null_with_a_default(release):
     """By construction: null at each value that the chart writes into a custom resource."""
@@ -107,6 +109,7 @@ def test_a_definition_with_two_owners_is_a_condition_and_no_drift(forecast_of):
     assert other not in found.uncured()
 
 
+@pytest.mark.rows(5, "one of each line of releases")
 @pytest.mark.parametrize("release", projected_releases())
 def test_the_table_of_lists_has_each_list_that_the_server_completes(release):
     """By construction: an empty item in every list of every custom resource that the chart renders."""

@@ -16,6 +16,8 @@ from e2e.run import has_grants, run_cluster
 from oracle.operator import binary
 from oracle.operator.samples import sample_clusters
 
+pytestmark = pytest.mark.deep("the operator itself, minutes for each cluster")
+
 CLUSTERS = sample_clusters()
 
 

@@ -60,6 +60,7 @@ def test_the_one_for_anybody_takes_the_yaml_files_of_a_commit():
     assert hook["additional_dependencies"] == HOOKS["poolsmith-check"]["additional_dependencies"]
 
 
+@pytest.mark.rows(1, "pre-commit installs and runs each")
 @pytest.mark.parametrize("identifier", IDS)
 def test_a_hook_passes_on_a_committed_project_and_changes_nothing(repository, identifier):
     done = run_hook(repository, identifier)

@@ -247,6 +247,7 @@ def test_deleted_output_comes_back(project):
     assert project.git("diff", "--cached", "--name-only").stdout == ""
 
 
+@pytest.mark.deep("commits with hooks; deleted output stays")
 def test_a_renamed_pool_takes_its_old_folder_along(project):
     old, new = f"output/clusters/{CLUSTER}/pools/t4", f"output/clusters/{CLUSTER}/pools/tesla"
     had = project.path(old).is_dir()
@@ -277,6 +278,7 @@ def test_a_new_cluster_cannot_be_committed_without_its_new_files(project):
     assert project.status() == ""
 
 
+@pytest.mark.deep("commits with hooks; a new cluster stays")
 def test_the_first_commit_of_a_project_needs_its_output(project):
     project.git("rm", "-r", "--quiet", "output")
     project.git("commit", "--quiet", "--no-verify", "-m", "without")
@@ -288,6 +290,7 @@ def test_the_first_commit_of_a_project_needs_its_output(project):
     assert results(project.commit()) == {"generate": "Passed", "check": "Passed"}
 
 
+@pytest.mark.deep("commits with hooks")
 def test_output_that_git_ignores_is_told(project):
     project.git("rm", "-r", "--quiet", "--cached", "output")
     project.write(".gitignore", "output/\n")
@@ -321,6 +324,7 @@ def test_a_staged_half_without_its_output_fails_and_loses_nothing(project):
     assert project.path(PROFILE).read_text() == before
 
 
+@pytest.mark.deep("commits with hooks")
 def test_all_at_once_with_commit_all(project):
     """`git commit --all` gives the hooks an index of its own."""
     project.edit(PROFILE, *CHANGE)
@@ -331,6 +335,7 @@ def test_all_at_once_with_commit_all(project):
     assert project.status() == ""
 
 
+@pytest.mark.deep("a commit of many files with hooks")
 def test_several_files_are_one_run(project):
     project.edit(PROFILE, *CHANGE)
     project.edit(f"profiles/{CLUSTER}/cluster.yaml", "spec:\n", "spec:\n  # looked at\n")
@@ -341,6 +346,7 @@ def test_several_files_are_one_run(project):
     assert results(project.commit()) == {"generate": "Passed", "check": "Passed"}
 
 
+@pytest.mark.deep("a dozen commits with hooks")
 def test_a_project_in_a_folder_of_the_repository(tmp_path, installed):
     project = Project(tmp_path / "project", *installed, below="fleets/lab")
     assert set(results(project.run("pre-commit", "run", "--all-files")).values()) == {"Passed"}
@@ -352,6 +358,7 @@ def test_a_project_in_a_folder_of_the_repository(tmp_path, installed):
     assert results(project.git("commit", "--all", "-m", "again")) == {"generate": "Passed", "check": "Passed"}
 
 
+@pytest.mark.deep("a dozen commits with hooks")
 def test_merges_are_judged_too(project):
     """Each side is sound; what git makes of both is not what the profiles generate."""
     project.git("switch", "--quiet", "--create", "side")
@@ -429,6 +436,7 @@ def somebody(request, tmp_path, installed):
     return write, git, lambda *words: run(folder, environment, "pre-commit", "run", *words, code=None)
 
 
+@pytest.mark.rows(1, "hooks of a commit, twice")
 def test_the_hook_for_anybody_takes_a_commits_files_and_finds_their_release(somebody):
     write, git, pre_commit = somebody
     assert pre_commit("--all-files").returncode == 0

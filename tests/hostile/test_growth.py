@@ -107,6 +107,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.rows(5, "kinds of input; megabytes of each")
 @pytest.mark.parametrize("what", share(DEGENERATE, 14))
 def test_time_grows_as_the_input_does(what: str, tmp_path: Path) -> None:
     """Eight times the input takes eight times as long, and not sixty-four times."""
@@ -127,6 +128,7 @@ def seconds(read: Callable[[Path], object], file: Path) -> float:
         return time.process_time() - started
 
 
+@pytest.mark.rows(2, "kinds of markers; megabytes of each")
 @pytest.mark.parametrize("reader", READERS)
 def test_a_file_of_markers_ends_in_time(reader: str, tmp_path: Path) -> None:
     file = tmp_path / "markers.yaml"

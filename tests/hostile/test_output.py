@@ -40,6 +40,7 @@ def refused(project, run_cli, contents):
     return run
 
 
+@pytest.mark.rows(5, "each text is refused by one reader, and four commands run")
 @pytest.mark.usefixtures("changed")
 @pytest.mark.parametrize(
     "text",
@@ -79,6 +80,7 @@ def test_a_lock_that_is_no_file_stops_everything(project, findings, tmp_path, wh
     assert {"bad-lock", "path-occupied"} & {name for name, _ in findings(expect=())}
 
 
+@pytest.mark.rows(3, "each path is refused by one check, and four commands run")
 @pytest.mark.usefixtures("changed")
 @pytest.mark.parametrize(
     "path",
@@ -126,6 +128,7 @@ def test_generated_files_without_a_lock_are_not_overwritten(project, findings):
     assert {"path-occupied"} <= {name for name, _ in findings(expect=())}
 
 
+@pytest.mark.rows(3, "each error and each moment once")
 @pytest.mark.usefixtures("changed")
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
 @pytest.mark.parametrize("after", [0, 1, 7])
@@ -195,6 +198,7 @@ def test_an_error_elsewhere_stops_the_removal_of_a_cluster(project, write, run_c
     assert contents(project) == before
 
 
+@pytest.mark.rows(6, "each name and kind once")
 @pytest.mark.usefixtures("changed")
 @pytest.mark.parametrize(
     "name",
@@ -291,6 +295,7 @@ def test_an_interrupt_leaves_old_or_new_folders_and_nothing_else(synthetic_fleet
     assert contents(root / "output") == old
 
 
+@pytest.mark.deep("it waits for moments of a run; the first kind of interrupt stays")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_at_any_other_moment_is_told_in_one_line(synthetic_fleet, start_cli, run_cli, jobs):
     root = synthetic_fleet(30, 3)

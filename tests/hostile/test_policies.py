@@ -75,6 +75,7 @@ def evaluate(run_cli, write_files):
     return run
 
 
+@pytest.mark.rows(6, "limits of each kind, waited for")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_nothing_hostile_is_a_pass(evaluate, name):
     result = evaluate(policy=HOSTILE[name], object=OBJECT)
@@ -142,6 +143,7 @@ def test_no_text_is_ever_executed(evaluate, tmp_path):
     assert not list(tmp_path.rglob("owned"))
 
 
+@pytest.mark.deep("limits are waited for, one after the other; each has a test of its own")
 def test_check_says_of_hostile_policies_that_they_were_not_evaluated(project, write, run_cli):
     for index, name in enumerate(("loops in loops", "lists that double", "10,000 nested brackets")):
         text = HOSTILE[name].replace('"p"', f'"p{index}"')

@@ -38,6 +38,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.rows(6, "each place once")
 @pytest.mark.parametrize(
     "words",
     [

@@ -32,6 +32,7 @@ def quoted(text):
     return '"' + "".join(f"\\U{ord(char):08x}" for char in text) + '"'
 
 
+@pytest.mark.rows(3, "each runs four commands over a fleet")
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
@@ -50,6 +51,7 @@ def test_a_report_escapes_a_value(edit, findings, path, old, new):
     assert findings()
 
 
+@pytest.mark.rows(2, "each runs four commands over a fleet")
 @pytest.mark.parametrize(
     ("path", "old", "new", "each"),
     [
@@ -75,6 +77,7 @@ def test_a_report_escapes_the_names_of_files(project, write, findings):
     assert sorted(name for name, _ in findings()) == ["misplaced-file"] * len(names) + ["yaml-syntax"] * len(names)
 
 
+@pytest.mark.rows(3, "each place once")
 @pytest.mark.parametrize("name", [b"caf\xe9.yaml", b"\xff\xfe", b"\xed\xa0\x80.yaml"])
 @pytest.mark.parametrize("folder", ["profiles/broken", "profiles/_bases", "profiles"])
 def test_a_name_that_is_not_utf8_is_told(project, write, findings, name, folder):
@@ -101,6 +104,7 @@ CHANGED_BY_THE_CHART = [TEXTS[name] for name in ("line separator", "eight-bit es
 """Of these, `toYaml` and what reads it back would make another text, so that they are refused."""
 
 
+@pytest.mark.rows(8, "each place once")
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_readme_shows_texts_as_texts(project, edit, run_cli, text):
     edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")

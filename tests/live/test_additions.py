@@ -68,6 +68,7 @@ def with_field(recorded, resource, name, path, value):
     return told(cluster, replace(snapshot, lists=lists))
 
 
+@pytest.mark.rows(12, "each field once, in either kind of workload")
 @pytest.mark.parametrize(("resource", "name"), [(DAEMON_SETS, "nvidia-dcgm-exporter"), (DEPLOYMENTS, "gpu-operator")])
 @pytest.mark.parametrize(("path", "value"), TO_WORKLOADS, ids=[path for path, _ in TO_WORKLOADS])
 def test_a_field_that_nobody_gave_is_told(recorded, resource, name, path, value):

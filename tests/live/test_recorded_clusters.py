@@ -59,6 +59,7 @@ def test_what_the_operator_itself_has_made_is_clean(recorded):
     assert snapshot.items(NODES)
 
 
+@pytest.mark.rows(4, "recorded clusters that differ most")
 def test_an_operand_that_is_gone_or_edited_is_named(recorded):
     cluster, snapshot = recorded
     operand = next(

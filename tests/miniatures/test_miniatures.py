@@ -132,6 +132,7 @@ def test_there_are_forty_and_a_third_of_them_have_no_mistake():
     assert sorted(path.stem for path in (HERE / "keys").glob("*.yaml")) == MINIATURES
 
 
+@pytest.mark.rows(10, "proposals of each kind of installation")
 @pytest.mark.parametrize("name", [name for name in MINIATURES if key_of(name).get("installations")])
 def test_profiles_are_proposed_for_what_is_installed(name, tmp_path):
     """Each difference that remains is told in a line of its own; a repository that can't be taken over says why."""

@@ -39,6 +39,7 @@ def answered(rendered):
     assert rendered.objects or rendered.errors
 
 
+@pytest.mark.rows(2, "a value of each type at every path of a release")
 @pytest.mark.parametrize("wrong", WRONG, ids=repr)
 def test_the_operators_chart_answers_whatever_a_value_is(wrong):
     defaults = read_chart("gpu-operator", "v26.7.0").defaults

@@ -34,6 +34,7 @@ def made(version, values):
     return comparable((*found.objects, *found.hooks), NAMESPACE)
 
 
+@pytest.mark.rows(2, "versions that differ; sixty sets each")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_objects_are_those_of_helm(version):
     sets = value_sets(version)

@@ -42,6 +42,7 @@ def nested(path, value):
     return value
 
 
+@pytest.mark.rows(8, "each text and each release")
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_text_is_refused_at_its_path_or_stays_one_text(release, text):
@@ -59,6 +60,7 @@ def test_a_hostile_text_is_refused_at_its_path_or_stays_one_text(release, text):
         assert MARK not in shown or json.dumps(text, ensure_ascii=False)[1:-1] in shown, path
 
 
+@pytest.mark.rows(3, "releases whose templates differ")
 @pytest.mark.parametrize("release", RELEASES)
 def test_no_line_break_reaches_a_workload(release):
     """Where the chart always writes the value, or by default."""

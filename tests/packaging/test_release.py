@@ -103,6 +103,7 @@ def run(text, folder, environment):
     )
 
 
+@pytest.mark.rows(2, "two tags of four")
 @pytest.mark.parametrize(
     ("tag", "code"), [(f"v{__version__}", 0), ("v9.9.9", 1), (__version__, 1), (f"v{__version__}; true", 1)]
 )

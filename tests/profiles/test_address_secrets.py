@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.sample("edge", "lab-t4")
+
 SECRET = "s3cr3tT0ken"
 PLACES = {
     "the repository": ("repoURL: https://git.example.com/gpu.git", "repoURL: https://git:{}@git.example.com/gpu.git"),

@@ -16,7 +16,7 @@ from property.unlike_pools.fleets import document
 from property.unlike_pools.stacks import Stacks, misfits
 from support.circles import DEEP
 
-EXAMPLES = 5_000 if DEEP else 200
+EXAMPLES = 5_000 if DEEP else 120
 RARE_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 

@@ -24,7 +24,7 @@ from property.unlike_pools import cluster_model, fitting, fleets
 from support.circles import DEEP
 
 CATALOG = Catalog()
-EXAMPLES = 5_000 if DEEP else 80
+EXAMPLES = 5_000 if DEEP else 40
 OF_THE_WORLD = frozenset(("no-driver-image",))
 """What a setup is warned of, however sound it is: nobody lists the image."""
 OF_THE_OPERATOR = frozenset(("operator-error", "pool-not-supplied"))

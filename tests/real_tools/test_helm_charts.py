@@ -110,6 +110,7 @@ def nested(path, value):
     return value
 
 
+@pytest.mark.real("Helm renders each chart hundreds of times")
 @pytest.mark.tool("helm")
 @pytest.mark.parametrize("release", RELEASES)
 def test_each_value_path_is_refused_or_what_the_real_chart_makes_of_it(release, checkouts, tmp_path):

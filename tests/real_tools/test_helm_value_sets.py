@@ -49,6 +49,7 @@ def helm(checkouts, tmp_path):
     return render
 
 
+@pytest.mark.real("Helm renders each release many times")
 @pytest.mark.tool("helm")
 @pytest.mark.parametrize("release", RELEASES)
 def test_random_values_give_the_objects_that_helm_renders(helm, release):

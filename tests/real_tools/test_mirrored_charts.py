@@ -36,6 +36,7 @@ def fleet(tmp_path_factory):
     return root
 
 
+@pytest.mark.real("Helm renders every chart of a fleet")
 @pytest.mark.tool("helm")
 @pytest.mark.parametrize("name", [path.parts[-4] for path in COMMITTED])
 def test_no_chart_names_an_image_of_another_registry(helm, fleet, name):

@@ -64,6 +64,7 @@ def test_a_recorded_rendering_is_the_projection(case):
     assert actual(recorded) == expected(recorded)
 
 
+@pytest.mark.rows(5, "one release of each line")
 @pytest.mark.parametrize("tag", TAGS)
 def test_an_entry_is_made_from_the_value_map_the_definitions_and_the_overlay(upstream, tag):
     folder = upstream(f"gpu-operator/{tag}") / "crds"

@@ -31,6 +31,7 @@ def mig_config(folder):
     return yaml.safe_load(config_map["data"]["config.yaml"])
 
 
+@pytest.mark.rows(5, "one of each line of releases")
 @pytest.mark.parametrize("tag", sorted(store.names("charts/gpu-operator")))
 def test_an_operator_entry_is_made_from_its_chart(upstream, tag):
     folder = upstream(f"gpu-operator/{tag}")

@@ -24,6 +24,7 @@ def published(upstream):
     return folder
 
 
+@pytest.mark.rows(2, "one pack of each form")
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_a_pack_is_made_from_the_published_definitions(published, family):
     assert read_pack(family.name).text == family_text(family, published(family))

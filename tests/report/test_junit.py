@@ -39,6 +39,7 @@ def counted(tree):
     assert int(tree.get("failures")) == sum(case.find("failure") is not None for case in tree.iter("testcase"))
 
 
+@pytest.mark.rows(1, "a check of the fleet each")
 @pytest.mark.parametrize("fail_on", list(Severity))
 def test_the_sample_fleet_is_valid_junit_and_fails_as_the_run_does(sample_project, run_cli, valid, fail_on):
     result = run_cli(["check", "--root", sample_project, "--format", "junit", "--fail-on", fail_on])
@@ -48,6 +49,7 @@ def test_the_sample_fleet_is_valid_junit_and_fails_as_the_run_does(sample_projec
     assert (tree.get("failures") != "0") is (result.code == 1)
 
 
+@pytest.mark.sample
 def test_a_clean_run_is_not_empty(sample_project, run_cli, valid):
     run_cli(["generate", "--root", sample_project])
     tree = valid(run_cli(["generate", "--root", sample_project, "--format", "junit"]).out)

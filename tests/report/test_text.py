@@ -41,6 +41,8 @@ def text(findings, **flags):
     return format_text(Outcome(diagnostics=tuple(findings), checked={"clusters": 3}), Layout(**flags))
 
 
+@pytest.mark.sample
+@pytest.mark.rows(1, "a check of the whole fleet each")
 @pytest.mark.parametrize("verb", ["generate", "check"])
 def test_a_clean_fleet_fits_a_few_lines_of_a_narrow_terminal(sample_project, repository, run_cli, verb):
     shutil.copytree(repository / "policies", sample_project / "policies")

@@ -40,6 +40,7 @@ def told(fleet, run_cli):
     return [line for line in (found.out + found.err).splitlines() if "PSM710" in line]
 
 
+@pytest.mark.rows(2, "a fleet, a commit and a check each")
 @pytest.mark.parametrize(
     ("path", "old", "new", "words"),
     [

@@ -69,6 +69,7 @@ HARMLESS = {
 }
 
 
+@pytest.mark.rows(3, "a fleet and two checks each")
 @pytest.mark.parametrize("case", HOSTILE)
 def test_what_protects_may_not_be_switched_off_by_a_profile(losses, case):
     path, old, new, pointer = HOSTILE[case]
@@ -76,6 +77,7 @@ def test_what_protects_may_not_be_switched_off_by_a_profile(losses, case):
     assert pointer in [place for place, _ in found]
 
 
+@pytest.mark.rows(2, "a fleet and two checks each")
 @pytest.mark.parametrize("case", HARMLESS)
 def test_what_takes_nothing_away_is_free(losses, case):
     assert losses(*HARMLESS[case]) == []
@@ -86,6 +88,7 @@ ADDRESS = "repoURL: https://git.example.com/gpu.git"
 VERIFIED = f"{ADDRESS}\n    verify: {{secret: release-keys}}"
 
 
+@pytest.mark.rows(2, "a fleet and two checks each")
 @pytest.mark.parametrize(
     "new",
     [

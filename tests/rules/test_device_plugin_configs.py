@@ -53,6 +53,7 @@ def told(tmp_path):
     return judge
 
 
+@pytest.mark.rows(30, "each release and each mistake")
 @pytest.mark.parametrize("tag", TAGS)
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
 def test_each_release_has_a_plugin_that_stops_there(told, tag, text):

@@ -43,6 +43,7 @@ ELSEWHERE = {
     "unseen-value": "needs another revision: tests/review/test_gained.py",
     "beside-output": "needs another revision: tests/review/test_beside_output.py",
     "change-at-a-distance": "needs another revision: tests/changes/test_other_pools.py",
+    "leaves-the-delivery": "needs another revision: tests/changes/test_departures.py",
     "expired-baseline": "is for files of anybody: tests/app/test_baseline.py",
     "unused-baseline-entry": "is for files of anybody: tests/app/test_baseline.py",
     "not-evaluated": "needs --strict: tests/app/test_verdicts.py",
@@ -112,6 +113,7 @@ def test_what_fails_raises_this_rule_alone_at_the_expected_lines(name):
     assert findings(HERE / name / "fail") == expected
 
 
+@pytest.mark.rows(60, "a project that fails is tried of every rule; these hold that its twin does not")
 @pytest.mark.parametrize("name", PROJECTS)
 def test_a_project_that_passes_raises_nothing(name):
     assert list((HERE / name / "pass" / "profiles").glob("*/cluster.yaml"))

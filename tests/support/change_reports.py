@@ -6,14 +6,17 @@ from poolsmith.changes.change_report import (
     AdmittedPool,
     ChangeReport,
     ClusterDiff,
+    Departure,
     Disruption,
     DisruptionKind,
     DriftChange,
+    Evidence,
     FieldChange,
     ImageChange,
     ObjectChange,
     OtherKind,
     OtherPoolChange,
+    Outcome,
     OwnLeave,
     PoolChange,
     PrivilegeChange,
@@ -182,6 +185,30 @@ def some_of_everything(text="x", *, many=1):
             for name in names
             for kind in OtherKind
             for stops, by in ((False, False), (True, False), (True, True))
+        ),
+        departures=tuple(
+            Departure(
+                kind=text,
+                namespace=text,
+                name=name,
+                outcome=outcome,
+                evidence=evidence,
+                headline=f"{outcome} `{text}`",
+                leaves=leaves,
+                cause=f"because of `{text}`",
+                effect=f"{outcome} `{text}`",
+                words=f"{outcome} `{text}`",
+                drivers=(name,),
+                is_chart=True,
+                fact=text,
+                acknowledged_by=text if by else "",
+                place=place,
+            )
+            for name in names
+            for outcome in Outcome
+            for evidence in Evidence
+            for leaves in (True, False)
+            for by in (True, False)
         ),
         disruptions=tuple(
             Disruption(kind=kind, what=f"Kind/{name}", pools=(name,), words=f"`{name}` {text}", place=place)

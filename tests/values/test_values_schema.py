@@ -31,6 +31,7 @@ def test_the_charts_own_defaults_are_valid(tag):
     assert wrong(tag, value_paths().release(tag).defaults) == []
 
 
+@pytest.mark.rows(2, "all sets of values of a release each")
 @pytest.mark.parametrize("tag", share(RELEASES, 4))
 def test_what_helm_was_seen_to_render_is_valid(tag):
     """Each set of values was rendered at each release, so that none has a type that the chart refuses."""
@@ -40,6 +41,7 @@ def test_what_helm_was_seen_to_render_is_valid(tag):
     assert found == []
 
 
+@pytest.mark.rows(31, "each release once")
 @pytest.mark.parametrize("tag", TAGS)
 @pytest.mark.parametrize(
     "values",

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.app.at_a_distance import at_a_distance, changes_of_others
+from poolsmith.app.departure_findings import departure_findings
+from poolsmith.app.held_delivery import Made, held_by_side
 from poolsmith.app.judged_cluster import judged_cluster
 from poolsmith.app.review import review_cluster
 from poolsmith.changes.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, untold
+from poolsmith.changes.delivery_objects import of_tree
+from poolsmith.changes.departures import Handed
 from poolsmith.changes.finding_changes import finding_changes
 from poolsmith.changes.installation_pairs import InstallationPairs
 from poolsmith.changes.likeness import renamed_pools
@@ -66,8 +70,10 @@ def _compared(context: PairContext, pair: Pair, judges: Judges) -> PairResult:
     found = [*(after.findings if after is not None else ()), *_reviewed(context, pair, before, after)]
     if after is not None and after.seen is not None:
         found += at_a_distance(after.seen, others)
+    diff = _diff(context, pair, before, after, judges, others)
+    if before is not None and before.seen is not None:
+        found += departure_findings(before.seen, after.seen if after is not None else None, diff.departures)
     new, fixed = finding_changes(before.findings if before is not None else (), found, _new_names(before, after))
-    diff = _diff(pair, before, after, judges, others)
     return PairResult(
         name=pair.name,
         is_there=pair.after is not None,
@@ -86,13 +92,14 @@ def _others(
 
 
 def _diff(
+    context: PairContext,
     pair: Pair,
     before: JudgedCluster | None,
     after: JudgedCluster | None,
     judges: Judges,
     others: tuple[OtherPoolChange, ...],
 ) -> ClusterDiff:
-    older, newer = _built(before), _built(after)
+    older, newer = _built(context.before, before), _built(context.after, after)
     if (before is None or older is not None) and (after is None or newer is not None):
         return cluster_diff(older, newer, judges, others)
     return untold(
@@ -118,10 +125,13 @@ def _reviewed(
     yield from review_cluster(context.after.project, base, ClusterChange(pair.name, older, newer), context.judging)
 
 
-def _built(judged: JudgedCluster | None) -> BuiltCluster | None:
+def _built(side: Side, judged: JudgedCluster | None) -> BuiltCluster | None:
     if judged is None or judged.seen is None or judged.run.tree is None:
         return None
-    return BuiltCluster(seen=judged.seen, tree=judged.run.tree)
+    seen, tree = judged.seen, judged.run.tree
+    made = Made(files=judged.run.files or {}, objects=of_tree(tree, seen.plan))
+    handed = Handed(generated=made.objects, held=held_by_side(side, seen.plan.name, made))
+    return BuiltCluster(seen=seen, tree=tree, handed=handed)
 
 
 def _new_names(before: JudgedCluster | None, after: JudgedCluster | None) -> dict[str, str]:

@@ -15,10 +15,12 @@ from poolsmith.app.starter.repository_files import repository_files
 from poolsmith.app.surroundings import Forge, Surroundings, look_around
 from poolsmith.diagnostics import Diagnostic, UsageError, WriteError
 from poolsmith.policies.files import POLICIES, PRIVILEGES, SUPPLY
-from poolsmith.profiles.fleet import PROFILES, SCHEMAS
+from poolsmith.profiles.argo_destination import API_SERVER, ArgoDestination
+from poolsmith.profiles.fleet import CLUSTER_FILE, PROFILES, SCHEMAS
 from poolsmith.record import record
-from poolsmith.shape.field import DNS_LABEL, RELATIVE_PATH, matches
+from poolsmith.shape.field import DNS_LABEL, RELATIVE_PATH, TEXT, matches
 from poolsmith.sources.input_tree import decoded, read_bytes
+from poolsmith.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 _ADDRESS = "https://git.example.com/gpu.git"
 _BRANCH = "main"
 _ENGINE = "argocd"
+_HTTPS = "https://"
 _NAME = "gpu-cluster"
 _OUTPUT = "output"
 _MOST_BYTES = 1 << 20
@@ -52,12 +55,19 @@ class Initialized:
 
 
 def initialize(
-    root: Path, cluster: str | None = None, *, engine: str | None = None, profiles: Mapping[str, str] | None = None
+    root: Path,
+    cluster: str | None = None,
+    *,
+    engine: str | None = None,
+    destination: str | None = None,
+    profiles: Mapping[str, str] | None = None,
 ) -> Initialized:
     """Write a cluster with one pool, policies, hooks, a pipeline, owners, and what reviews fold.
 
-    Without a name the cluster has the folder's; a project that has clusters gets no further one. `profiles` are texts
-    by their paths that stand in the place of the first cluster's. Raises UsageError, WriteError.
+    Without a name the cluster has the folder's; a project that has clusters gets no further one. `destination` is the
+    name or the server by which Argo CD knows the cluster; without it the first one is where Argo CD runs, and each
+    further one is known by its own name. `profiles` are texts by their paths that stand in the place of the first
+    cluster's. Raises UsageError, WriteError.
     """
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is not a folder")
@@ -65,11 +75,12 @@ def initialize(
         raise UsageError(f"`{cluster}` is no cluster name: use lower-case letters, digits and `-`, at most 63")
     around = look_around(root)
     new = None if profiles is not None else cluster or (None if _has_clusters(root) else name_of(root))
+    written = _destination(root, around, new, engine or _value(around.engine, _ENGINE), destination)
     files = repository_files(around, _value(around.branch, _BRANCH)) if not around.prefix else ()
     folders = {path.rpartition("/")[0] for path in profiles or ()} | ({f"{PROFILES}/{new}"} if new else set())
     _refuse_links(root, folders, files)
     project = _Writer(root)
-    first = _profiles(around, new, engine) if profiles is None else dict(profiles)
+    first = _profiles(around, new, engine, written) if profiles is None else dict(profiles)
     project.add(first, {f"{PROFILES}/{SCHEMAS}/{n}": t for n, t in schema_files().items()})
     policies = policy_texts()
     project.add(
@@ -79,6 +90,7 @@ def initialize(
     missing = [file for file in files if not _stands(root, file)]
     project.add({file.path: file.text for file in missing}, {})
     project.write()
+    has_supply = os.path.lexists(root / SUPPLY)
     unsupplied = project.add_supply()
     kept = [file for file in files if file not in missing]
     return Initialized(
@@ -86,8 +98,11 @@ def initialize(
         kept=tuple(project.kept) + tuple(path for file in kept if (path := _standing(root, file)) is not None),
         cluster=new,
         found=tuple(_found(around, new, engine, missing)),
-        to_add=tuple((_standing(root, file) or file.path, lines) for file in kept if (lines := _lacking(root, file))),
-        to_fill=tuple(_to_fill(around, new, missing)) + unsupplied,
+        to_add=(
+            *((_standing(root, file) or file.path, lines) for file in kept if (lines := _lacking(root, file))),
+            *(((SUPPLY, _allowed(new, written)),) if has_supply and new is not None and written is not None else ()),
+        ),
+        to_fill=tuple(_to_fill(around, new, missing, written, is_told=destination is not None)) + unsupplied,
         has_grants=(root / PRIVILEGES).is_dir(),
     )
 
@@ -146,16 +161,63 @@ class _Writer:
         return (f"{SUPPLY}: who answers for {proposal.unknown} unknown",) if proposal.unknown else ()
 
 
-def _profiles(around: Surroundings, cluster: str | None, engine: str | None) -> dict[str, str]:
+def _destination(
+    root: Path, around: Surroundings, cluster: str | None, engine: str, given: str | None
+) -> ArgoDestination | None:
+    """Where Argo CD delivers a new cluster to; None where its profile need not say so. Raises UsageError."""
+    path = f"{PROFILES}/{cluster}/{CLUSTER_FILE}"
+    is_new = cluster is not None and not os.path.lexists(root / path)
+    if given is not None and (not is_new or engine != _ENGINE):
+        why = f"{path} stands there already" if cluster else "there is none"
+        raise UsageError(
+            f"--destination is for a new cluster of Argo CD: {why if not is_new else f'this is of {engine}'}"
+        )
+    if cluster is None or not is_new or engine != _ENGINE:
+        return None
+    others = [item for item in around.argo_clusters if item.cluster != cluster]
+    if given is None and not others:
+        return None
+    found = (
+        ArgoDestination(server=given) if (given or "").startswith(_HTTPS) else ArgoDestination(name=given or cluster)
+    )
+    if not matches(API_SERVER if found.server else TEXT, found.server or found.name or ""):
+        raise UsageError(
+            "--destination is the name that Argo CD has of the cluster, or the https address of its server"
+        )
+    for other in others:
+        if (other.instance, other.target) == ("", found.target):
+            raise UsageError(
+                f"Argo CD delivers the cluster {other.cluster} to {found.target.where} already: say with --destination "
+                f"where {cluster} is"
+            )
+    return found
+
+
+def _written(destination: ArgoDestination) -> dict[str, str]:
+    return {"name": destination.name} if destination.name else {"server": destination.server or ""}
+
+
+def _allowed(cluster: str, destination: ArgoDestination) -> str:
+    """An entry of `deliveries`; only the owners of the policy may say that it is right."""
+    where = {} if destination.target.is_own_cluster else _written(destination)
+    return f"# below `deliveries`, for its owners\n{emit([{'clusters': [cluster], **where}])}"
+
+
+def _profiles(
+    around: Surroundings, cluster: str | None, engine: str | None, destination: ArgoDestination | None
+) -> dict[str, str]:
     if cluster is None:
         return {}
     path = f"{around.prefix}{_OUTPUT}"
+    more = f"    path: {path}\n" if around.prefix and matches(RELATIVE_PATH, path) else ""
+    if destination is not None:
+        more += f"    destination:\n      {emit(_written(destination))}"
     text = cluster_text(
         cluster,
         engine=engine or _value(around.engine, _ENGINE),
         address=_value(around.address, _ADDRESS),
         branch=_value(around.branch, _BRANCH),
-        path=f"    path: {path}\n" if around.prefix and matches(RELATIVE_PATH, path) else "",
+        more=more,
     )
     return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/gpu.yaml": pool_text()}
 
@@ -222,10 +284,22 @@ def _found(around: Surroundings, cluster: str | None, engine: str | None, missin
     return found
 
 
-def _to_fill(around: Surroundings, cluster: str | None, missing: list[RepositoryFile]) -> list[str]:
+def _to_fill(
+    around: Surroundings,
+    cluster: str | None,
+    missing: list[RepositoryFile],
+    destination: ArgoDestination | None,
+    *,
+    is_told: bool,
+) -> list[str]:
     rows = []
     if cluster is not None:
         rows.append(f"{PROFILES}/{cluster}/: the version of Kubernetes, the system and the GPUs of your nodes")
+        if destination is not None and not is_told:
+            rows.append(
+                f"{PROFILES}/{cluster}/cluster.yaml: the destination, where Argo CD does not know the cluster by the "
+                f"name {destination.name}, or where another Argo CD delivers it"
+            )
         if around.address is None:
             rows.append(f"{PROFILES}/{cluster}/cluster.yaml and {SUPPLY}: the address of this repository")
     rows += [f"{file.path}: {file.to_fill}" for file in missing if file.to_fill]

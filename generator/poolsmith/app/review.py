@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.app.admission import Admission, admission_of
 from poolsmith.app.at_a_distance import at_a_distance, changes_of_others
 from poolsmith.app.cluster_run import plan_cluster
+from poolsmith.app.departure_findings import departure_findings
+from poolsmith.app.held_delivery import held_by_base, held_on_disk
 from poolsmith.app.project import Project, open_project
 from poolsmith.app.repository_review import Reviewed, review_repository
+from poolsmith.changes.delivery_objects import of_plan
+from poolsmith.changes.departures import Handed, departures
+from poolsmith.changes.likeness import renamed_clusters
 from poolsmith.diagnostics import NoInputError, diagnose, whole_file
 from poolsmith.diagnostics.codes.outside import NO_SUPPLY_POLICY
 from poolsmith.output.tree import render_cluster
@@ -64,8 +69,35 @@ class Review:
     def _of_cluster(self, change: ClusterChange) -> Iterator[Diagnostic]:
         project = self._run.project
         yield from review_cluster(project, self._before, change, self._judging)
+        yield from self._departures(change)
         if change.after is not None:
             yield from at_a_distance(change.after, changes_of_others(project, change))
+
+    def _departures(self, change: ClusterChange) -> Iterator[Diagnostic]:
+        """What leaves the delivery. A cluster that is gone may have another name: then it is held against that one."""
+        before = change.before
+        if before is None:
+            return
+        after = change.after if change.after is not None else self._successors.get(change.name)
+        root = self._run.project.output_root
+        held = held_by_base(self._run.project.root, self._base, before.plan.name)
+        was, now = Handed(generated=of_plan(before.plan), held=held), None
+        if after is not None:
+            now = Handed(generated=of_plan(after.plan), held=held_on_disk(root, after.plan.name))
+        yield from departure_findings(before, after, departures(before, after, was, now))
+
+    @cached_property
+    def _successors(self) -> dict[str, SeenCluster]:
+        """Clusters that are new by name and not by what they say, by the name that they had in the base."""
+        before, project = self._before, self._run.project
+        if before is None or not self._run.is_whole:
+            return {}
+        then = {files.name: files for files in before.fleet.clusters}
+        now = {files.name: files for files in project.fleet.clusters}
+        gone = {name: _loaded(before, then[name]) for name in then.keys() - now.keys()}
+        come = {name: _loaded(project, now[name]) for name in now.keys() - then.keys()} if gone else {}
+        found = ((old, _seen(project, now[new])) for new, old in renamed_clusters(gone, come).items())
+        return {old: seen for old, seen in found if seen is not None}
 
 
 def _reviewed(run: Run, before: Project | None) -> Reviewed:
@@ -161,8 +193,12 @@ def base_project(base: BaseRevision) -> Project | None:
         return None
 
 
+def _loaded(project: Project, files: ClusterFiles) -> LoadedCluster:
+    return load_cluster(project.tree, files, project.bases, project.rings)
+
+
 def _inputs(project: Project, files: ClusterFiles) -> dict[str, str]:
-    return load_cluster(project.tree, files, project.bases, project.rings).inputs
+    return _loaded(project, files).inputs
 
 
 def _seen(project: Project, files: ClusterFiles) -> SeenCluster | None:

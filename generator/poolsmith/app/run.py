@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from poolsmith.app.argo_destinations import judge_destinations
 from poolsmith.app.progress import Progress, silent
 from poolsmith.app.project import Project, open_project
 from poolsmith.diagnostics import Diagnostic, Severity, diagnose, sorted_unique
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.output.crew import Workers
     from poolsmith.output.fleet import FleetEntry
     from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.profiles.shared_destinations import ArgoCluster
     from poolsmith.sources.output_tree import Staged
 
 Work = Callable[[Project, "tuple[ClusterFiles, ...]"], "Iterator[ClusterResult]"]
@@ -59,6 +61,8 @@ class Totals:
     files: int = 0
     unlisted_drivers: int = 0
     unplanned: int = 0
+    planned: set[str] = field(default_factory=set)
+    skipped: list[Skipped] = field(default_factory=list)
     findings: list[FolderFindings] = field(default_factory=list)
     fleet: list[FleetEntry] = field(default_factory=list)
     judgements: dict[str, Judgement] = field(default_factory=dict)
@@ -78,6 +82,7 @@ class Totals:
         if result.folder is None:
             self.unplanned += 1
         else:
+            self.planned.add(result.name)
             self.add_folder(result.name, result.folder)
         if result.judgement is not None:
             self.judgements[result.name] = result.judgement
@@ -97,7 +102,7 @@ class Totals:
 
     def outcome(self, facts: tuple[str, ...] = ()) -> Outcome:
         """Of a run without judgements."""
-        skipped = []
+        skipped = list(self.skipped)
         if self.unplanned:
             reason = f"profiles have errors, in {self.unplanned} of {self.clusters} clusters"
             skipped.append(Skipped(LEFT_OUT_FOR_ERRORS, reason))
@@ -116,13 +121,14 @@ class Totals:
 class Run:
     """A project, the clusters that are looked at, and how many processes, or whose, share the work.
 
-    `is_whole`: all clusters are, so that something can be said of what spans them. What clusters share is loaded
-    once, by the project.
+    `is_whole`: all clusters are, so that something can be said of what spans them. `is_shard`: the others are looked at
+    elsewhere. What clusters share is loaded once, by the project.
     """
 
     project: Project
     selected: tuple[ClusterFiles, ...]
     is_whole: bool
+    is_shard: bool = False
     jobs: int | Workers = 1
     progress: Progress = silent
 
@@ -143,7 +149,18 @@ class Run:
             totals.fresh.append(result)
             self.progress(totals.clusters, len(self.selected))
         totals.diagnostics.extend(self._shared_problems(totals.used_bases))
+        if not self.is_shard:  # the merge tells of all
+            self._add_destinations(totals)
         return totals
+
+    def _add_destinations(self, totals: Totals) -> None:
+        """What spans clusters is told of a few of them as well, where it is about one of these."""
+        told: dict[str, ArgoCluster | None] = dict.fromkeys(totals.planned)
+        told |= {entry.cluster: entry.argo_cluster for entry in totals.fleet}
+        selected = None if self.is_whole else [files.name for files in self.selected]
+        found = judge_destinations(self.project, told, selected)
+        totals.diagnostics.extend(found.diagnostics)
+        totals.skipped.extend(found.skipped)
 
     def _shared_problems(self, used_bases: set[str]) -> Iterator[Diagnostic]:
         project = self.project
@@ -188,4 +205,11 @@ def open_run(
     if shard is not None:
         selected = shard.part(selected)
     is_whole = not clusters and shard is None
-    return Run(project=project, selected=selected, is_whole=is_whole, jobs=jobs, progress=progress)
+    return Run(
+        project=project,
+        selected=selected,
+        is_whole=is_whole,
+        is_shard=shard is not None,
+        jobs=jobs,
+        progress=progress,
+    )

@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poolsmith.app.argo_destinations import argo_clusters_of
 from poolsmith.diagnostics import Diagnostic, UsageError
 from poolsmith.profiles.cluster import REPO_URL
 from poolsmith.profiles.fleet import PROFILES
@@ -22,6 +23,8 @@ from poolsmith.sources.input_tree import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from poolsmith.profiles.shared_destinations import ArgoCluster
 
 _REMOTE = re.compile(r"remote\.(?P<name>.+)\.url\n(?P<url>.*)", re.DOTALL)
 _SCP = re.compile(r"(?P<user>[A-Za-z0-9._-]+)@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^/].*)")
@@ -54,7 +57,8 @@ class Detected:
 
 @record
 class Surroundings:
-    """`prefix`: the folder in its repository, with a final `/`; empty at the top. None: git has no such thing."""
+    """`prefix`: the folder in its repository, with a final `/`; empty at the top. None: git has no such thing.
+    `argo_clusters` are those of the profiles that stand there already."""
 
     is_repository: bool = False
     prefix: str = ""
@@ -63,6 +67,7 @@ class Surroundings:
     forge: Forge = Forge.GITHUB
     engine: Detected | None = None
     tool: Detected | None = None
+    argo_clusters: tuple[ArgoCluster, ...] = ()
 
 
 def look_around(root: Path) -> Surroundings:
@@ -78,6 +83,7 @@ def look_around(root: Path) -> Surroundings:
         forge=_forge(root, address),
         engine=_engine(root),
         tool=_tool(),
+        argo_clusters=argo_clusters_of(root),
     )
 
 

@@ -83,9 +83,61 @@ class PrivilegeChange:
     granted: bool | None = None
 
 
+class Outcome(StrEnum):
+    """What becomes of something that leaves the delivery; the worst first."""
+
+    UNINSTALLED = "uninstalled"
+    """What it installed goes."""
+    CONTESTED = "contested"
+    """Two owners hold what it installed, or nobody knows what becomes of it."""
+    DELETED = "deleted"
+    """What it applied goes."""
+    LEFT = "left"
+    """What it installed or applied stays, and nothing updates it any more."""
+
+
+class Evidence(StrEnum):
+    """How an outcome is known."""
+
+    SEEN = "seen"
+    """On the real engine."""
+    READ = "read"
+    """In the engine's source; nobody has tried it."""
+    UNKNOWN = "unknown"
+
+
+@record
+class Departure:
+    """An object that the base hands to the delivery engine and the change does not, or not in the same place.
+
+    `words` are one sentence of all of it: `headline` says what it means, `cause` why, `effect` what the engine does.
+    `drivers` are the pools whose drivers go. `fact` is what an acknowledgement of it names, where it takes one.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    outcome: Outcome
+    evidence: Evidence
+    headline: str
+    leaves: bool
+    """Whether the object itself goes; else it stays and installs elsewhere."""
+    cause: str
+    effect: str
+    words: str
+    drivers: tuple[str, ...] = ()
+    is_chart: bool = False
+    fact: str = ""
+    acknowledged_by: str = ""
+    place: Location | None = None
+    """The line of a profile that causes it, where one is known."""
+
+
 class DisruptionKind(StrEnum):
     """What disturbs most comes first."""
 
+    UNINSTALLED = "uninstalled"
+    """Something leaves the delivery, and what it installed or applied goes with it, or may."""
     DRIVER = "driver"
     """Driver pods are replaced: the GPUs of the nodes are taken from their workloads."""
     LOST = "lost"
@@ -96,6 +148,8 @@ class DisruptionKind(StrEnum):
     """The partitions of GPUs change: their pods must go, and some GPUs need a reboot."""
     RESTART = "restart"
     """Pods of a DaemonSet, Deployment or StatefulSet are replaced, since their template changes."""
+    LEFT = "left"
+    """Something leaves the delivery, and what it installed or applied stays as it is."""
     STARTED = "started"
     STOPPED = "stopped"
 
@@ -272,7 +326,9 @@ class ClusterDiff:
     privileges: tuple[PrivilegeChange, ...] = ()
     admitted: tuple[AdmittedPool, ...] = ()
     others: tuple[OtherPoolChange, ...] = ()
+    departures: tuple[Departure, ...] = ()
     disruptions: tuple[Disruption, ...] = ()
+    """Those of `departures` too."""
     images: tuple[ImageChange, ...] = ()
     values: tuple[FieldChange, ...] = ()
     """Helm values of all charts; the pointer begins with the chart's release name."""

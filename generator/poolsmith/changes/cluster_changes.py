@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.changes.admitted_pools import admitted_pools
 from poolsmith.changes.change_report import ClusterDiff, Standing
+from poolsmith.changes.departures import as_disruptions, departures
 from poolsmith.changes.disruption import disruptions, worst_first
 from poolsmith.changes.drift import drift_changes
 from poolsmith.changes.image_changes import image_changes
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from poolsmith.catalog import Catalog
     from poolsmith.changes.change_report import OtherPoolChange
+    from poolsmith.changes.departures import Handed
     from poolsmith.changes.installation_pairs import InstallationPairs
     from poolsmith.changes.object_changes import Key, StandingObject
     from poolsmith.ledger.grants.matching import GrantBook
@@ -41,6 +43,8 @@ class BuiltCluster:
 
     seen: SeenCluster
     tree: ManifestTree
+    handed: Handed
+    """What its delivery engine gets, as far as it is known."""
 
 
 @record
@@ -78,6 +82,7 @@ def cluster_diff(
     then, now = applied_objects(before.tree), applied_objects(after.tree)
     pools = pool_changes(old.loaded, new.loaded, renamed)
     told = () if pair.is_same else disruptions(old, new, judges.catalog, new_names)
+    leaving = departures(old, new, before.handed, after.handed)
     return ClusterDiff(
         name=new.plan.name,
         standing=Standing.RENAMED if is_renamed else Standing.CHANGED,
@@ -90,7 +95,10 @@ def cluster_diff(
         privileges=privilege_changes(old, new, judges.grants, new_names) if pair.has_ledger_changes else (),
         admitted=admitted_pools(new, pools, judges.grants),
         others=others,
-        disruptions=worst_first((*told, *recreated(new, (*differing(then, now), *pair.differing)))),
+        departures=leaving,
+        disruptions=worst_first(
+            (*as_disruptions(leaving), *told, *recreated(new, (*differing(then, now), *pair.differing)))
+        ),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
         objects=in_order((*object_changes(then, now), *pair.made)),
@@ -124,6 +132,7 @@ def _whole(built: BuiltCluster, standing: Standing, judges: Judges) -> ClusterDi
     images = seen.prediction.images()
     old, new = (None, seen) if is_new else (seen, None)
     pools = whole_pools(seen.loaded, standing)
+    leaving = () if is_new else departures(seen, None, built.handed, None)
     return ClusterDiff(
         name=seen.plan.name,
         standing=standing,
@@ -132,7 +141,8 @@ def _whole(built: BuiltCluster, standing: Standing, judges: Judges) -> ClusterDi
         pools=pools,
         privileges=privilege_changes(old, new, judges.grants),
         admitted=admitted_pools(seen, pools, judges.grants) if is_new else (),
-        disruptions=disruptions(old, new, judges.catalog),
+        departures=leaving,
+        disruptions=worst_first((*as_disruptions(leaving), *disruptions(old, new, judges.catalog))),
         images=image_changes((), images, {}) if is_new else image_changes(images, (), {}),
         objects=object_changes({}, objects) if is_new else object_changes(objects, {}),
         drift=drift_changes(old, new),
@@ -162,6 +172,7 @@ def does_nothing(diff: ClusterDiff) -> bool:
         diff.pools,
         diff.privileges,
         diff.others,
+        diff.departures,
         diff.disruptions,
         diff.images,
         diff.values,

@@ -15,6 +15,7 @@ from poolsmith.sources.nested import copied
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
+    from poolsmith.profiles.cluster import ClusterSpec
     from poolsmith.profiles.load_cluster import LoadedCluster, LoadedPool
 
 _MOST_PAIRS = 10_000
@@ -55,12 +56,17 @@ def _likeness(before: LoadedCluster, after: LoadedCluster) -> float:
     """The share of pools that both have, by name and content; none where the clusters' own profiles differ."""
     if before.cluster is None or after.cluster is None or not before.pools or not after.pools:
         return 0.0
-    was = _with_name(spec_document(before.cluster.spec), before.name, after.name)
-    if was != spec_document(after.cluster.spec):
+    was = _with_name(_cluster_document(before.cluster.spec), before.name, after.name)
+    if was != _cluster_document(after.cluster.spec):
         return 0.0
     old = {item.pool.name: spec_document(item.pool.spec) for item in before.pools}
     same = sum(1 for item in after.pools if old.get(item.pool.name) == spec_document(item.pool.spec))
     return same / max(len(old), len(after.pools))
+
+
+def _cluster_document(spec: ClusterSpec) -> dict[str, Any]:
+    """Without what somebody only says of it: a rename is acknowledged in the same change."""
+    return {key: value for key, value in spec_document(spec).items() if key != "acknowledge"}
 
 
 def _with_name(value: Any, old: str, new: str) -> Any:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.changes.change_report import ClusterDiff
 
-_QUIET = frozenset((DisruptionKind.STARTED, DisruptionKind.STOPPED))
+_QUIET = frozenset((DisruptionKind.LEFT, DisruptionKind.STARTED, DisruptionKind.STOPPED))
 _FEW = 3
 
 

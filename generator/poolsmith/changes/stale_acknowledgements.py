@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.changes.delivery_objects import of_plan
 from poolsmith.changes.lost_offers import names_of_classes
 from poolsmith.changes.pool_labels import labels_of_pools
 from poolsmith.diagnostics import Severity, diagnose
 from poolsmith.diagnostics.codes.compatibility import FIELD_WITHOUT_EFFECT
 from poolsmith.ledger.offers import offered_resources
-from poolsmith.profiles.acknowledged_facts import GONE, LABEL, OFFERS, gone_fact, label_fact, offers_fact
+from poolsmith.profiles.acknowledged_facts import (
+    GONE,
+    LABEL,
+    OFFERS,
+    RELEASE,
+    gone_fact,
+    label_fact,
+    offers_fact,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +33,7 @@ def stale_acknowledgements(seen: SeenCluster) -> Iterator[Diagnostic]:
     """At the line of each; of clusters that acknowledge nothing of that kind nothing is asked."""
     loaded = seen.loaded
     for index, item in enumerate(seen.plan.cluster.spec.acknowledge):
-        there = {gone_fact(*names) for names in names_of_classes(seen)} if item.fact.startswith(GONE) else ()
+        there = _there(seen) if item.fact.startswith(GONE) else ()
         if item.fact in there and loaded.file is not None:
             place = loaded.file.locate(f"/spec/acknowledge/{index}/fact")
             message = f"`{item.fact.removeprefix(GONE)}` is not gone from `{seen.plan.name}`"
@@ -43,6 +52,14 @@ def stale_acknowledgements(seen: SeenCluster) -> Iterator[Diagnostic]:
                     severity=Severity.WARNING,
                     subject=seen.plan.name,
                 )
+
+
+def _there(seen: SeenCluster) -> set[str]:
+    """Facts that would be wrong: classes, objects of the delivery, and the releases that these install."""
+    delivered = of_plan(seen.plan).values()
+    names = {*names_of_classes(seen), *((item.kind, item.name) for item in delivered)}
+    names |= {(RELEASE, "/".join(item.release[1:])) for item in delivered if item.release is not None}
+    return {gone_fact(*entry) for entry in names}
 
 
 def _now(seen: SeenCluster, pool: str, fact: str) -> str | None:

@@ -20,6 +20,7 @@ from poolsmith.changes.told_content import (
     object_points,
     objects_in_short,
 )
+from poolsmith.changes.told_departures import departure_points
 from poolsmith.changes.told_disruption import disruption_points
 from poolsmith.changes.told_findings import finding_points, notes_in_short, self_grant_points, unknown_points
 from poolsmith.changes.told_others import other_pool_points
@@ -44,6 +45,7 @@ def told(report: ChangeReport) -> Told:
     clusters = report.clusters
     fleet = fleet_of(report)
     by_part = {
+        Part.LEAVES: departure_points(clusters, fleet),
         Part.UNKNOWN: unknown_points(report, fleet),
         Part.OWN: self_grant_points(report.self_grants),
         Part.OTHERS: other_pool_points(clusters, fleet),

@@ -31,6 +31,7 @@ class Weight(StrEnum):
 class Part(StrEnum):
     """The sections, in the order in which they are read; the values are their titles."""
 
+    LEAVES = "leaves the delivery"
     UNKNOWN = "can't be told"
     OWN = "allows itself"
     OTHERS = "what other pools get from it"

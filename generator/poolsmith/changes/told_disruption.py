@@ -27,6 +27,8 @@ _FOLDED = {
     DisruptionKind.STARTED: "{} start",
     DisruptionKind.STOPPED: "{} stop",
 }
+_TOLD_FIRST = frozenset((DisruptionKind.UNINSTALLED, DisruptionKind.LEFT))
+"""In a section of their own."""
 _FEW, _FEW_NAMES = 2, 6
 _POOLS, _NODES, _WAVES, _NAME = "\0pools", "\0nodes", "\0waves", "\0name"
 
@@ -36,6 +38,8 @@ def disruption_points(clusters: Iterable[ClusterDiff], fleet: Fleet) -> tuple[Po
     groups: dict[tuple[object, ...], _Group] = {}
     for cluster in clusters:
         for item in cluster.disruptions:
+            if item.kind in _TOLD_FIRST:
+                continue
             words = _template(item)
             key = (item.kind, words, "" if words != item.words else cluster.name)
             group = groups.get(key)

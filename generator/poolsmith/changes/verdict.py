@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.changes.change_report import DisruptionKind, Standing
 from poolsmith.changes.rings_at_once import disturbed_rings
+from poolsmith.changes.told_departures import departure_phrases
 from poolsmith.changes.told_privileges import privilege_count
 from poolsmith.diagnostics import Severity
 from poolsmith.diagnostics.listing import counted, plural
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 def verdict(report: ChangeReport) -> str:
     """Phrases, what matters most first; never empty."""
     phrases = [
+        *departure_phrases(report.clusters),
         *_unknown(report),
         *_own(report),
         *_others(report.clusters),
@@ -45,7 +47,15 @@ def _quiet(report: ChangeReport) -> str:
 
 def _is_delivered(cluster: ClusterDiff) -> bool:
     """Whether a cluster, or anybody who watches it, is given anything else."""
-    parts = (cluster.privileges, cluster.disruptions, cluster.images, cluster.values, cluster.objects, cluster.drift)
+    parts = (
+        cluster.departures,
+        cluster.privileges,
+        cluster.disruptions,
+        cluster.images,
+        cluster.values,
+        cluster.objects,
+        cluster.drift,
+    )
     return cluster.standing is not Standing.CHANGED or any(parts)
 
 

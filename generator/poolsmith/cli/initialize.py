@@ -28,6 +28,12 @@ _OF_NODES = ("kubernetes", "distribution", "system", "kernel", "runtime", "gpu",
     help="Default: the one whose objects the repository has, else argocd.",
 )
 @click.option(
+    "--destination",
+    default=None,
+    help="Of a new Argo CD cluster: the name that Argo CD has of it, or the address of its server. Default: where Argo "
+    "CD runs for the first cluster, its own name for each further one.",
+)
+@click.option(
     "--from",
     "source",
     type=click.Path(path_type=Path),
@@ -44,7 +50,14 @@ _OF_NODES = ("kubernetes", "distribution", "system", "kernel", "runtime", "gpu",
 @click.option("--dry-run", is_flag=True, help="With --from: print the profiles, and write nothing.")
 @options.root
 def command(
-    cluster: str | None, engine: str | None, source: Path | None, root: Path, *, dry_run: bool, **given: str | None
+    cluster: str | None,
+    engine: str | None,
+    destination: str | None,
+    source: Path | None,
+    root: Path,
+    *,
+    dry_run: bool,
+    **given: str | None,
 ) -> int:
     """Start a project: a CLUSTER with one pool, policies, hooks, a pipeline, owners.
 
@@ -59,9 +72,11 @@ def command(
     if source is None:
         if dry_run or any(given[name] for name in _OF_NODES):
             raise UsageError("the flags of nodes and releases, and --dry-run, go with --from")
-        result = initialize(root, cluster, engine=engine)
+        result = initialize(root, cluster, engine=engine, destination=destination)
         taken: list[Takeover] = []
     else:
+        if destination is not None:
+            raise UsageError("with --from the destination is that of what is installed: change it in the profile")
         taken = _taken(root, source, cluster, engine, given)
         texts = {path: text for item in taken for path, text in item.texts.items()}
         if dry_run or not texts:

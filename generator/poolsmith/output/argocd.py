@@ -8,6 +8,7 @@ from poolsmith.operands.manifest import Manifest
 from poolsmith.output.platform_unit import delivery_namespace, namespace_patch
 from poolsmith.output.pools import FOLDER as POOLS
 from poolsmith.output.toolkit_base import FOLDER as TOOLKIT_BASE
+from poolsmith.repository.argo_destination import IN_CLUSTER_SERVER
 
 if TYPE_CHECKING:
     from poolsmith.output.delivery_unit import DeliveryUnit
@@ -102,7 +103,7 @@ def _watched(plan: ClusterPlan, unit: DeliveryUnit) -> list[str]:
 
 def _destination(plan: ClusterPlan, namespace: str) -> dict[str, str]:
     destination = plan.cluster.spec.delivery.destination
-    where = {"server": "https://kubernetes.default.svc"}
+    where = {"server": IN_CLUSTER_SERVER}
     if destination is not None and destination.name is not None:
         where = {"name": destination.name}
     elif destination is not None and destination.server is not None:

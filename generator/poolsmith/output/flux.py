@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.operands.manifest import Manifest
 from poolsmith.output.flux_source import SOURCE, git_repository, own_source, repository_name, source_kind
-from poolsmith.output.platform_unit import VALUES_KEY, delivery_namespace, namespace_patch, values_config_map
+from poolsmith.output.platform_unit import (
+    PRUNE_GUARDS,
+    VALUES_KEY,
+    delivery_namespace,
+    namespace_patch,
+    values_config_map,
+)
 from poolsmith.output.pools import FOLDER as POOLS
+from poolsmith.profiles.cluster import Engine
 from poolsmith.profiles.delivered_before import DeliveryKind
 
 if TYPE_CHECKING:
@@ -139,6 +146,7 @@ def _source_ref(plan: ClusterPlan) -> dict[str, str]:
 
 
 def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, namespace: str) -> dict[str, Any]:
+    """One that leaves the delivery stays in the cluster: pruned, it would uninstall its release within seconds."""
     action = {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure"}}
     drift: dict[str, Any] = {"mode": "enabled"}
     if unit.is_operator and plan.ignore_differences:
@@ -150,7 +158,11 @@ def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, names
     return {
         "apiVersion": _HELM,
         "kind": "HelmRelease",
-        "metadata": {"name": _name(plan, unit), "namespace": namespace},
+        "metadata": {
+            "name": _name(plan, unit),
+            "namespace": namespace,
+            "annotations": dict(PRUNE_GUARDS[Engine.FLUX]),
+        },
         "spec": {
             "interval": "1h",
             "timeout": "30m",

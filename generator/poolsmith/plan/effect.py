@@ -25,7 +25,12 @@ ERA_LEFT = "sandbox-era-left"
 CLUSTER_FACTS = (ACKNOWLEDGEMENT, PACKAGE_SOURCE, ERA_LEFT)
 _BY_ENGINE = {
     Engine.ARGOCD: (("sourceRef", "Flux"), ("verify", "Flux")),
-    Engine.FLUX: (("destination", "Argo CD"), ("project", "Argo CD"), ("hydrate", "Argo CD")),
+    Engine.FLUX: (
+        ("destination", "Argo CD"),
+        ("instance", "Argo CD"),
+        ("project", "Argo CD"),
+        ("hydrate", "Argo CD"),
+    ),
 }
 
 

@@ -1,7 +1,7 @@
 """What a pool's owners acknowledge of what others change for them, as one word that names what holds from then on.
 
 `offers/<names>`: all that the pool's nodes offer, joined by `+`; `label/<key>=<value>`: a label of theirs, without a
-value where it is gone; `gone/<Kind>/<name>`: an object that the cluster lacks from then on.
+value where it is gone; `gone/<Kind>/<name>`: an object that the cluster, or its delivery, lacks from then on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+RELEASE = "Release"
+"""In the place of a kind: what a HelmRelease or an Application installs, by namespace and name."""
 OFFERS, LABEL, GONE = "offers/", "label/", "gone/"
 NOTHING = "nothing"
 MIG_PARTITIONS = "mig-partitions"

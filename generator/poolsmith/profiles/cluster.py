@@ -6,8 +6,10 @@ from enum import StrEnum
 from typing import Any
 
 from poolsmith.profiles.acknowledged_facts import PATTERN as FACT
+from poolsmith.profiles.argo_destination import ArgoDestination  # noqa: TC001 - reading resolves the hints at run time
 from poolsmith.profiles.delivered_before import DeliveredBefore  # noqa: TC001 - reading resolves the hints at run time
 from poolsmith.record import record
+from poolsmith.repository.argo_destination import OWN_CLUSTER, ArgoTarget
 from poolsmith.shape.field import DNS_LABEL, OBJECT_NAME, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
 from poolsmith.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
 
@@ -154,19 +156,6 @@ class Nfd:
 
 
 @record
-class ArgoDestination:
-    """The cluster that Argo CD deploys to: `name` or `server`."""
-
-    name: str | None = spec("Name of the cluster in Argo CD.", default=None, pattern=TEXT, form="one line")
-    server: str | None = spec(
-        "API server address.",
-        default=None,
-        pattern=r"https://[A-Za-z0-9._:/-]{1,200}",
-        form="an https address",
-    )
-
-
-@record
 class FluxSourceRef:
     """An existing Flux source of the repository that holds output/."""
 
@@ -285,6 +274,15 @@ class Delivery:
     destination: ArgoDestination | None = spec(
         "Argo CD destination. Default: the cluster that Argo CD runs in.", default=None
     )
+    instance: str | None = spec(
+        "Which Argo CD delivers the cluster, where a fleet has several: a name of your choice, such as the cluster's. "
+        "Clusters that write the same name share one, and need different destinations. Default: the one Argo CD of all "
+        "clusters that name none.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+        examples=("edge-1",),
+    )
     chart_repo: str | None = spec(
         "Helm repository of the cluster's charts. Default: those of their publishers.",
         default=None,
@@ -299,6 +297,11 @@ class Delivery:
     source_ref: FluxSourceRef | None = spec("Existing Flux source; without it one is generated.", default=None)
     hydrate: Hydrate | None = spec("Argo CD's source hydrator; without it Argo CD syncs `revision`.", default=None)
     verify: Verify | None = spec("Signatures that the generated Flux source demands.", default=None)
+
+    @property
+    def argo_target(self) -> ArgoTarget:
+        """The cluster that Argo CD delivers to."""
+        return self.destination.target if self.destination is not None else OWN_CLUSTER
 
 
 @record

@@ -21,7 +21,17 @@ _TITLES = {
     Weight.PLAIN: "⚪ poolsmith diff: quiet",
 }
 _NOTHING = "⚪ poolsmith diff: nothing changes"
-_OPEN = (Part.UNKNOWN, Part.OWN, Part.OTHERS, Part.RELEASE, Part.MORE, Part.DISRUPTION, Part.NEW, Part.FLEET)
+_OPEN = (
+    Part.LEAVES,
+    Part.UNKNOWN,
+    Part.OWN,
+    Part.OTHERS,
+    Part.RELEASE,
+    Part.MORE,
+    Part.DISRUPTION,
+    Part.NEW,
+    Part.FLEET,
+)
 _MARKS = {Weight.GRAVE: "❗ ", Weight.NOTABLE: "", Weight.PLAIN: ""}
 _FEW = 3
 

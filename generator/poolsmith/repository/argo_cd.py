@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.record import record
 from poolsmith.repository.application_sets import applications_of
+from poolsmith.repository.argo_destination import ArgoTarget, target_of
 from poolsmith.repository.argo_sources import chart_installations, helm_layers, sources_of
 from poolsmith.repository.chart_folders import brought_along, chart_at
 from poolsmith.repository.delivered import Delivered, Unknown, delivered
@@ -90,6 +91,9 @@ class ArgoClusters:
 
 @record(frozen=False, kw_only=False)
 class _Cluster:
+    """`destination` is as the first Application has it written."""
+
+    destination: str
     objects: list[Delivered]
     installations: list[Installation]
 
@@ -99,7 +103,7 @@ class _Run:
 
     def __init__(self, files: RepositoryFiles, builder: Builder, elsewhere: frozenset[str]) -> None:
         self._files, self._builder, self._elsewhere = files, builder, elsewhere
-        self._clusters: dict[str, _Cluster] = {}
+        self._clusters: dict[ArgoTarget | None, _Cluster] = {}
         self._unknown: list[Unknown] = []
         self._seen: set[tuple[str, str]] = set()
         self._taken: set[Identity] = set()
@@ -107,10 +111,10 @@ class _Run:
         self.applications: set[Identity] = set()
 
     def deliveries(self, place: str) -> Iterator[ArgoDelivery]:
-        for destination, cluster in self._clusters.items():
+        for cluster in self._clusters.values():
             yield ArgoDelivery(
                 place=place,
-                destination=destination,
+                destination=cluster.destination,
                 objects=tuple(cluster.objects),
                 installations=tuple(cluster.installations),
                 unknown=tuple(self._unknown),
@@ -137,7 +141,8 @@ class _Run:
         if key in self._seen or depth > MOST_NESTED:
             return
         self._seen.add(key)
-        cluster = self._clusters.setdefault(destination, _Cluster([], []))
+        place = target_of(spec) if destination else None
+        cluster = self._clusters.setdefault(place, _Cluster(destination, [], []))
         cluster.objects.append(item)
         cluster.installations += chart_installations(item, spec, "/spec", self._files)
         sources = sources_of(spec, "/spec", self._files)

@@ -106,13 +106,15 @@ def _deliveries(old: tuple[AllowedDelivery, ...], new: tuple[AllowedDelivery, ..
         for cluster in item.clusters:
             if not any(_delivery_covers(other, item) and _is_for(other.clusters, cluster, held) for other in old):
                 where = item.name or item.server or item.source_ref or "the cluster that Argo CD runs in"
-                yield f"clusters `{cluster}` could be delivered to `{where}`, by projects {listed(item.projects, _FEW)}"
+                by = f"by the Argo CD `{item.instance}`, projects" if item.instance else "by projects"
+                yield f"clusters `{cluster}` could be delivered to `{where}`, {by} {listed(item.projects, _FEW)}"
     yield from _no_longer_held("deliveries", old, new)
 
 
 def _delivery_covers(other: AllowedDelivery, item: AllowedDelivery) -> bool:
     return (
-        (other.name, other.server, other.source_ref) == (item.name, item.server, item.source_ref)
+        (other.name, other.server, other.instance, other.source_ref)
+        == (item.name, item.server, item.instance, item.source_ref)
         and set(item.namespaces) <= set(other.namespaces)
         and set(item.projects) <= set(other.projects)
     )

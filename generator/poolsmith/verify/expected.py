@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _WRITTEN_BY_ALL = ("ConfigMap", "nvidia-driver-startup-probe")
 _DELIVERY = "delivery"
-_OWN_CLUSTER = ("in-cluster", "https://kubernetes.default.svc")
-"""What Argo CD calls the cluster that it runs in: its name, and its server."""
 _PASSING = (Maker.HOOK, Maker.OPERAND)
 """Who makes what comes and goes by itself."""
 
@@ -95,8 +93,7 @@ def expected_objects(plan: ClusterPlan, prediction: Prediction, admission: Seque
 
 def is_delivered_from_elsewhere(plan: ClusterPlan) -> bool:
     """Whether Argo CD runs in another cluster: its Applications stand there."""
-    destination = plan.cluster.spec.delivery.destination
-    return destination is not None and (destination.name or destination.server or _OWN_CLUSTER[0]) not in _OWN_CLUSTER
+    return not plan.cluster.spec.delivery.argo_target.is_own_cluster
 
 
 def _lasting(body: dict[str, Any]) -> dict[str, Any]:

@@ -226,6 +226,7 @@ def test_what_is_no_file_is_not_waited_for(project, run_cli, tmp_path):
         assert (ended.code, "it is no file" in ended.err) == (2, True)
 
 
+@pytest.mark.rows(3, "formats that escape otherwise")
 @pytest.mark.parametrize("form", FORMATS)
 def test_texts_of_a_report_are_texts_in_each_format(project, report, run_cli, form):
     hostile = "\x1b]0;x\x07<script>alert(1)</script>\n::error::x\r| a | `b` ]]> ${{ x }} \u202e"

@@ -52,6 +52,7 @@ def test_a_run_that_begins_before_midnight_may_end_after_it(project, run_cli, tm
     assert run_cli(["report", "merge", "--root", project, *reports, "--format", "json"]) == whole
 
 
+@pytest.mark.rows(2, "shards are run for each")
 @pytest.mark.parametrize(
     ("path", "says"),
     [

@@ -39,6 +39,7 @@ def without_command(text):
     return [line.partition(" `poolsmith ")[0] for line in text.splitlines()]
 
 
+@pytest.mark.rows(1, "the fleet is checked once whole and once in parts")
 @pytest.mark.parametrize("of", [1, 2, 7])
 def test_a_check_in_shards_says_what_a_check_says(fleet, shards, run_cli, of):
     reports, codes = shards(fleet, of, "check", *TODAY)
@@ -51,6 +52,7 @@ def test_a_check_in_shards_says_what_a_check_says(fleet, shards, run_cli, of):
     assert {"PSM502", "PSM503", "PSM504"} <= {item["code"] for item in whole.diagnostics}
 
 
+@pytest.mark.deep("five formats of a whole fleet, twice; JSON and text stay")
 def test_the_report_is_the_same_in_each_format(fleet, shards, run_cli):
     reports, _ = shards(fleet, 3, "check", *TODAY)
     for form in ("text", "markdown", "sarif", "junit", "html"):
@@ -61,6 +63,7 @@ def test_the_report_is_the_same_in_each_format(fleet, shards, run_cli):
         assert without_command(merged.out) == without_command(whole.out), form
 
 
+@pytest.mark.deep("policies in CEL over five clusters, twice")
 def test_policies_that_saw_nothing_and_tests_of_them_are_told_once(run_cli, shards, project):
     shutil.copytree(ROOT / "policies/admission", project / "policies/admission")
     generate(project)

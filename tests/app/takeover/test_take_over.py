@@ -94,6 +94,56 @@ def test_argo_cd_is_kept_with_project_and_destination(tmp_path):
     assert spec(item, "gpu")["toolkit"] == {"source": "preinstalled"}
 
 
+def in_cluster(text):
+    return text.replace("{name: prod,", "{server: https://kubernetes.default.svc,") + "        mig: {strategy: mixed}\n"
+
+
+def test_applications_that_each_install_where_their_argo_cd_runs_are_of_two_argo_cds(tmp_path):
+    items = taken(repository(tmp_path, {f"clusters/{name}/gpu.yaml": in_cluster(APPLICATION) for name in ("eu", "us")}))
+
+    assert [spec(item)["delivery"].get("instance") for item in items] == [None, "us"]
+    assert not any("destination" in spec(item)["delivery"] for item in items)
+    assert "assumed us: delivery.instance is us" in items[1].lines
+
+
+def test_a_set_that_installs_into_several_clusters_gives_a_profile_for_each(tmp_path):
+    generators = [{"list": {"elements": [{"name": "eu"}, {"name": "us"}]}}]
+    [body] = read_documents(
+        APPLICATION.replace("name: prod", "name: '{{ .name }}'") + "        mig: {strategy: mixed}\n"
+    )
+    template = {"metadata": {"name": "{{ .name }}-gpu"}, "spec": body["spec"]}
+    made = {
+        **body,
+        "kind": "ApplicationSet",
+        "spec": {"goTemplate": True, "generators": generators, "template": template},
+    }
+    items = taken(repository(tmp_path, {"apps/set.yaml": emit(made)}))
+
+    assert [spec(item)["delivery"]["destination"] for item in items] == [{"name": "eu"}, {"name": "us"}]
+    assert len({item.name for item in items}) == 2
+
+
+def test_a_destination_that_a_generator_gives_is_assumed_to_be_the_name(tmp_path):
+    text = APPLICATION.replace("name: prod", "server: '{{server}}'") + "        mig: {strategy: mixed}\n"
+    (item,) = taken(repository(tmp_path, {"clusters/eu/gpu.yaml": text}))
+
+    assert spec(item)["delivery"]["destination"] == {"name": "eu"}
+    assert "assumed eu: delivery.destination.name is eu" in item.lines
+
+
+def test_what_no_application_installs_goes_by_its_name_beside_clusters_of_argo_cd(tmp_path):
+    files = {
+        "profiles/hub/cluster.yaml": "apiVersion: poolsmith/v1\nkind: Cluster\nmetadata: {name: hub}\nspec:\n"
+        "  kubernetes: {version: '1.33', distribution: kubeadm}\n  stack: {release: v26.3.3}\n"
+        "  delivery: {engine: argocd, repoURL: https://git.example.com/gpu.git}\n",
+        "clusters/eu/values.yaml": "mig: {strategy: mixed}\n",
+    }
+    root = repository(tmp_path, files)
+    (item,) = taken(root, root / "clusters/eu/values.yaml", release="v26.3.3", engine="argocd")
+
+    assert spec(item)["delivery"]["destination"] == {"name": item.name}
+
+
 def test_several_clusters_have_a_folder_each(tmp_path):
     text = HELM_RELEASE + "    mig: {strategy: mixed}\n"
     items = taken(repository(tmp_path, {f"clusters/{name}/gpu.yaml": text for name in ("eu", "us")}))

@@ -53,6 +53,7 @@ def test_policy_test_says_what_is_missing(project, run_cli):
     assert MISSING in result.err
 
 
+@pytest.mark.deep("two checks of the whole fleet, for the cache of one module")
 def test_what_an_earlier_run_of_the_process_said_is_not_said_again(project, monkeypatch):
     with_engine = check(project)
     monkeypatch.setattr("poolsmith.cel.compiled.engine_problem", lambda: MISSING)

@@ -25,6 +25,7 @@ from poolsmith.sources.yaml_writer import emit
 MINORS = [f"1.{minor}" for minor in range(30, 38)]
 
 
+@pytest.mark.rows(3, "the first, the last and one between")
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_kubernetes_that_serves_policies_takes_it(prod, minor):
     compiled = compile_policy(prod.judge.compiled.policy, minor)

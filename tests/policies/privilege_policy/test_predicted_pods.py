@@ -10,6 +10,7 @@ from poolsmith.sources.nested import copied
 from poolsmith.sources.yaml_reader import read_documents
 
 
+@pytest.mark.rows(5, "clusters whose pools differ most")
 def test_every_predicted_pod_passes(cluster):
     refused = {
         name: cluster.judge.message(pod) for name, pod in cluster.pods.items() if "deny" in verdict(cluster, pod)
@@ -22,6 +23,7 @@ def verdict(cluster, pod):
     return cluster.judge.verdict(pod)
 
 
+@pytest.mark.rows(3, "the same job with other images")
 def test_smoke_tests_pass_in_the_operators_namespace(cluster, repository):
     held = set(cluster.table.namespaces) - SHARED_NAMESPACES
     if not held:
@@ -38,6 +40,7 @@ def test_smoke_tests_pass_in_the_operators_namespace(cluster, repository):
         assert cluster.judge.message(as_admitted_pod(job)) == ""
 
 
+@pytest.mark.rows(3, "each version and each annotation")
 @pytest.mark.parametrize("version", ["1.30", "1.34"])
 @pytest.mark.parametrize(
     ("annotations", "whole"),

@@ -47,6 +47,7 @@ def _documents(root, cluster):
     return read_documents((root / "output/clusters" / cluster / FILE).read_text(), [])
 
 
+@pytest.mark.sample
 def test_clusters_from_1_30_get_it_and_the_others_are_named(project):
     result = generate(project)
     having = {path.parts[-4] for path in project.glob(f"output/clusters/*/{FILE}")}
@@ -87,6 +88,7 @@ def test_a_pod_is_refused_for_what_nobody_granted(project, helpers):
     )
 
 
+@pytest.mark.rows(2, "a fleet of its own each")
 @pytest.mark.parametrize("field", ["containers", "images", "pools", "clusters", "workload"])
 def test_a_grant_for_others_is_none(project, helpers, field):
     path = project / "policies/privileges/all.yaml"
@@ -101,6 +103,7 @@ def test_a_grant_for_others_is_none(project, helpers, field):
     assert of_pods == (field in ("containers", "images"))
 
 
+@pytest.mark.sample
 def test_a_newer_cluster_with_kata_says_what_is_not_known(project, monkeypatch):
     """A unit of somebody else's manifests; every script has its text in the catalog."""
     monkeypatch.setattr("poolsmith.operands.cc_runtime.brought_objects", lambda *_: None)
@@ -154,6 +157,7 @@ def test_the_file_says_where_how_and_with_which_scripts(tmp_path):
     assert spec.actions_for("edge") == DEFAULT_ENFORCEMENT.actions_for("edge") == ("Warn", "Audit")
 
 
+@pytest.mark.deep("every pod of every cluster without each grant")
 def test_the_grants_of_this_repository_are_all_that_its_pods_need(repository, helpers):
     """And no more than the policies that let everything predicted pass."""
     opened = open_project(repository)

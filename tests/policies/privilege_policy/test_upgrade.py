@@ -77,6 +77,7 @@ def test_what_the_old_release_needs_is_no_unused_grant(upgrading):
     ]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("cluster", "release", "said"),
     [

@@ -22,6 +22,8 @@ from poolsmith.shape.reader import fields_of
 from poolsmith.sources.yaml_reader import read_documents
 from poolsmith.sources.yaml_writer import emit
 
+pytestmark = pytest.mark.sample
+
 PROBES = (
     "https://evil.example/x",
     "oci://evil.example/x",
@@ -39,6 +41,7 @@ JUDGED = {
     "/delivery/project": ("lab-t4/cluster", "evil", "unknown-delivery"),
     "/delivery/destination/name": ("lab-t4/cluster", "evil", "unknown-delivery"),
     "/delivery/destination/server": ("lab-t4/cluster", "https://evil.example:6443", "unknown-delivery"),
+    "/delivery/instance": ("lab-t4/cluster", "evil", "unknown-delivery"),
     "/delivery/chartRepo": ("lab-t4/cluster", "oci://evil.example/x", "unknown-source"),
     "/delivery/sourceRef/name": ("edge/cluster", "evil", "unknown-delivery"),
     "/delivery/sourceRef/namespace": ("edge/cluster", "evil", "unknown-delivery"),
@@ -176,3 +179,13 @@ def _parent(item):
 def test_the_sample_fleet_takes_nothing_else(repository):
     project = open_project(repository)
     assert [item.message for files in project.select(()) for item in judged(repository, files.name)] == []
+
+
+@pytest.mark.parametrize("called", ["{name: in-cluster}", "{server: 'https://kubernetes.default.svc:443/'}"])
+def test_the_cluster_that_argo_cd_runs_in_is_allowed_however_a_profile_calls_it(repository, tmp_path, called):
+    for folder in ("profiles", "policies"):
+        shutil.copytree(repository / folder, tmp_path / folder)
+    path = tmp_path / "profiles/lab-t4/cluster.yaml"
+    path.write_text(path.read_text("utf-8") + f"    destination: {called}\n")
+
+    assert judged(tmp_path, "lab-t4") == ()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from poolsmith.app.cluster_run import run_cluster
 from poolsmith.app.project import open_project
 from poolsmith.ledger.privilege_check import privilege_view
 from poolsmith.policies.supply.judge import judge_supply
+
+pytestmark = pytest.mark.sample
 
 
 def outside(root):

@@ -11,6 +11,8 @@ from poolsmith.app.project import open_project
 from poolsmith.ledger.privilege_check import privilege_view
 from poolsmith.rules.pod_security.check import enforced_standards, judge_predicted_pod_security
 
+pytestmark = pytest.mark.sample
+
 
 @pytest.fixture
 def judged(sample_project):

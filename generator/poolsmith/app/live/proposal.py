@@ -6,8 +6,10 @@ A takeover reads an installation from files; here it is put together from live o
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.app.argo_destinations import argo_clusters_of
 from poolsmith.app.live.installation import around, given_values, present_of, record_of, shown
 from poolsmith.app.takeover.answers import Answers, cluster_profile
 from poolsmith.app.takeover.draft import ClusterDraft, ProfileDraft
@@ -205,7 +207,8 @@ class _Proposing:
             distribution=distributions[0] if distributions else None,
             engine=present.engine,
         )
-        cluster = cluster_profile(present, tag or "", answers, around(present, stack), "kubeadm", label)
+        beside = replace(around(present, stack), argo_clusters=argo_clusters_of(self._planner.root))
+        cluster = cluster_profile(present, tag or "", answers, beside, "kubeadm", label)
         put = cluster.fields
         put["stack", "kind"] = stack.kind
         if stack.kind == "device-plugin":

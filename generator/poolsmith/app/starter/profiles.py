@@ -5,10 +5,10 @@ from __future__ import annotations
 from poolsmith.catalog import Catalog
 
 
-def cluster_text(name: str, *, engine: str, address: str, branch: str, path: str) -> str:
-    """Of the newest release of the catalog."""
+def cluster_text(name: str, *, engine: str, address: str, branch: str, more: str = "") -> str:
+    """Of the newest release of the catalog; `more` are further lines of its delivery."""
     return _CLUSTER.format(
-        name=name, release=_newest(Catalog()), engine=engine, address=address, branch=branch, path=path
+        name=name, release=_newest(Catalog()), engine=engine, address=address, branch=branch, more=more
     )
 
 
@@ -42,7 +42,7 @@ spec:
     engine: {engine}
     repoURL: {address}
     revision: refs/heads/{branch}
-{path}"""
+{more}"""
 
 _POOL = """\
 # yaml-language-server: $schema=../_schemas/node-pool.schema.json

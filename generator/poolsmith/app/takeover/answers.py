@@ -5,10 +5,12 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.app.takeover.destinations import stand_apart
 from poolsmith.app.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.app.takeover.found import application_of, source_of_flux
 from poolsmith.catalog.versions import line_of
 from poolsmith.record import record
+from poolsmith.repository.argo_destination import IN_CLUSTER_SERVER
 from poolsmith.sources.nested import value_at
 from poolsmith.sources.pod_template import mapping, mappings, word
 
@@ -161,6 +163,9 @@ def _delivery(cluster: ProfileDraft, present: Present, answers: Answers, around:
         cluster.fields["delivery", "path"] = f"{around.prefix}output"
     if present.engine == "argocd" and engine == "argocd":
         _argo_cd(cluster, present)
+        stand_apart(cluster, around.argo_clusters, is_told=True)
+    elif (engine or "argocd") == "argocd":
+        stand_apart(cluster, around.argo_clusters, is_told=False)
     elif engine == "flux" and (source := source_of_flux(present)) not in (
         None,
         ("GitRepository", f"{present.name}-poolsmith"),
@@ -189,5 +194,8 @@ def _argo_cd(cluster: ProfileDraft, present: Present) -> None:
     destination = mapping(spec.get("destination"))
     for field in ("name", "server"):
         value = word(destination.get(field))
-        if value and "{{" not in value and value != "https://kubernetes.default.svc":
+        if "{{" in value:  # each cluster of a generator has one
+            _given(cluster, ("delivery", "destination", "name"), None, cluster.name)
+            break
+        if value and value != IN_CLUSTER_SERVER:
             put["delivery", "destination", field] = value

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.profiles.fleet import PROFILES
 from poolsmith.record import record
+from poolsmith.repository.argo_destination import target_of
 from poolsmith.repository.gpu_stack import OPERATOR
 from poolsmith.repository.installations import Installation, ValuesLayer
 from poolsmith.repository.installed import of_object
@@ -158,7 +159,8 @@ def _once(found: Iterable[Present]) -> list[Present]:
     seen: dict[tuple[object, ...], Present] = {}
     for item in found:
         install = item.installation
-        seen.setdefault((item.name, install.document.path, install.document.index, install.pointer), item)
+        place = (item.name, install.document.path, install.document.index, install.pointer)
+        seen.setdefault((*place, target_of(application_of(item))), item)  # one of a set has a destination of its own
     return list(seen.values())
 
 

@@ -49,12 +49,12 @@ class Planner:
     """Plans drafts of one project; the catalog is read once."""
 
     def __init__(self, root: Folder, catalog: Catalog) -> None:
-        self._root = root
+        self.root = root
         self._catalog = catalog
 
     def plan(self, draft: ClusterDraft) -> Planned:
         """What follows from the profiles, without a prediction of what runs."""
-        tree = DraftTree(self._root, draft.texts())
+        tree = DraftTree(self.root, draft.texts())
         loaded = load_cluster(tree, files_of(draft), Bases())
         errors = _errors(loaded.problems)
         if errors:
@@ -66,7 +66,7 @@ class Planner:
         """All files of the cluster's output."""
         from poolsmith.app.cluster_run import run_cluster  # on demand
 
-        project = DraftProject(root=self._root, texts_of_profiles=draft.texts())
+        project = DraftProject(root=self.root, texts_of_profiles=draft.texts())
         return run_cluster(project, files_of(draft))
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.app.takeover.answers import drivers_are_precompiled, folders_named, possible_drafts
+from poolsmith.app.takeover.destinations import argo_cluster_of
 from poolsmith.app.takeover.found import find_present, tag_of
 from poolsmith.app.takeover.generated import read_again
 from poolsmith.app.takeover.planning import Planner
@@ -73,11 +74,16 @@ def take_over(
         found = (replace(found[0], name=cluster),)
     catalog = Catalog()
     planner = Planner(root, catalog)
-    taken = [_one(item, answers, around, catalog, planner) for item in found]
-    told = tuple(f"unknown {item.place.span}: {item.what}" for item in unknown)
-    if told:
+    taken: list[Takeover] = []
+    for item in found:
+        taken.append(_one(item, answers, around, catalog, planner))
+        settled = taken[-1].settled
+        if settled is not None and (told := argo_cluster_of(settled.draft.cluster)) is not None:
+            around = replace(around, argo_clusters=(*around.argo_clusters, told))
+    unseen = tuple(f"unknown {item.place.span}: {item.what}" for item in unknown)
+    if unseen:
         last = taken[-1]
-        taken[-1] = Takeover(last.name, last.place, last.texts, (*last.lines, *told), last.settled)
+        taken[-1] = Takeover(last.name, last.place, last.texts, (*last.lines, *unseen), last.settled)
     return taken
 
 

@@ -8,6 +8,7 @@ from poolsmith.diagnostics.codes.admission import ADMISSION
 from poolsmith.diagnostics.codes.beside import BESIDE
 from poolsmith.diagnostics.codes.change import CHANGE
 from poolsmith.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.diagnostics.codes.delivery import DELIVERY
 from poolsmith.diagnostics.codes.driver import DRIVER
 from poolsmith.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.diagnostics.codes.live import LIVE
@@ -32,6 +33,7 @@ CODE_BOOK = (
     *SHAPE,
     *RINGS,
     *COMPATIBILITY,
+    *DELIVERY,
     *RUNTIME,
     *SCHEDULING,
     *BESIDE,

@@ -38,4 +38,20 @@ CHANGE_AT_A_DISTANCE = RuleInfo(
     bad="gpu: {mig: {layout: all-balanced}}\n",
     good="acknowledge: [{fact: offers/nvidia.com/mig-1g.10gb, by: team-vision, date: 2026-11-20}]\n",
 )
-REVIEW = (UNACCEPTED_SETTING, UNSEEN_VALUE, CHANGE_AT_A_DISTANCE)
+LEAVES_THE_DELIVERY = RuleInfo(
+    code="PSM673",
+    name="leaves-the-delivery",
+    applies_to="profile",
+    what="With --policies-from, and in `diff`: a HelmRelease or an Application that installs a chart is in the "
+    "delivery of the base and not in that of the change, or would install the chart elsewhere: a cluster with another "
+    "name, another engine, another namespace, another kind of stack, a unit that nothing asks for any more. What is "
+    "only left behind, and what goes with a whole cluster, is a warning; what is acknowledged with the same change is "
+    "a note.",
+    why="The engine does not know that it is a rename: to Flux the HelmRelease is gone, and it uninstalls the operator "
+    "within seconds, with all drivers; what is new then fails or waits. Nothing of that comes back by itself.",
+    fix="take it back, or follow docs/rename.md before the merge; then acknowledge it in the cluster's profile: the "
+    "message has the line",
+    bad="metadata: {name: prod-eu-2}   # prod-eu in the base\n",
+    good="acknowledge: [{fact: gone/HelmRelease/prod-eu-gpu-operator, by: platform-team, date: 2026-11-20}]\n",
+)
+REVIEW = (UNACCEPTED_SETTING, UNSEEN_VALUE, CHANGE_AT_A_DISTANCE, LEAVES_THE_DELIVERY)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from poolsmith.plan.plan import ClusterPlan, HelmChart, UnitPlan
     from poolsmith.policies.supply.image_claims import ImageClaim
 
-IN_CLUSTER = "https://kubernetes.default.svc"
 _DELIVERY = "/spec/delivery"
 _NAMESPACES = {Engine.ARGOCD: "argocd", Engine.FLUX: "flux-system"}
 
@@ -50,6 +49,7 @@ class DeliveryClaim:
     project: str
     name: str | None
     server: str | None
+    instance: str | None
     source_ref: str | None
     path: str
 
@@ -139,13 +139,15 @@ def delivery_claim(plan: ClusterPlan) -> DeliveryClaim:
     delivery = plan.cluster.spec.delivery
     namespace = delivery.namespace or _NAMESPACES[delivery.engine]
     reference, destination = delivery.source_ref, delivery.destination
-    name = destination.name if destination is not None else None
-    server = destination.server if destination is not None and name is None else None
+    elsewhere = destination if not delivery.argo_target.is_own_cluster else None
+    name = elsewhere.name if elsewhere is not None else None
+    server = elsewhere.server if elsewhere is not None and name is None else None
     return DeliveryClaim(
         namespace=namespace,
         project=delivery.project,
         name=name,
-        server=None if server == IN_CLUSTER else server,
+        server=server,
+        instance=delivery.instance,
         source_ref=f"{reference.kind}/{reference.namespace or namespace}/{reference.name}" if reference else None,
         path=plan.cluster.path,
     )

@@ -27,6 +27,7 @@ from poolsmith.policies.supply.places import (
     web_address,
     without_mirror,
 )
+from poolsmith.repository.argo_destination import argo_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -193,11 +194,20 @@ def _differing(entry: AllowedDelivery, claim: DeliveryClaim) -> Iterator[tuple[s
         yield "namespace", f"by objects in namespace {claim.namespace}"
     if claim.project not in entry.projects:
         yield "project", f"in the Argo CD project {claim.project}"
-    if (claim.name, claim.server) != (entry.name, entry.server):
+    if (claim.name, claim.server) != _allowed_place(entry):
         where = claim.name or (shown(claim.server) if claim.server else "the cluster that the engine runs in")
         yield "destination", f"to {where}"
+    if claim.instance != entry.instance:
+        yield "instance", f"by {f'the Argo CD {claim.instance}' if claim.instance else 'the Argo CD without a name'}"
     if claim.source_ref != entry.source_ref:
         yield "sourceRef", f"from {claim.source_ref or 'a source of its own'}"
+
+
+def _allowed_place(entry: AllowedDelivery) -> tuple[str | None, str | None]:
+    """Name and server, letter by letter; neither for the cluster that Argo CD runs in, however an entry calls it."""
+    is_one = entry.name is None or entry.server is None
+    is_own = is_one and argo_target(entry.name, entry.server).is_own_cluster
+    return (None, None) if is_own else (entry.name, entry.server)
 
 
 def shown(text: str) -> str:

@@ -103,6 +103,13 @@ class AllowedDelivery:
         pattern=forms.API_SERVER,
         form="an https address",
     )
+    instance: str | None = spec(
+        "Which Argo CD delivers, as `delivery.instance` of the profile names it.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+        examples=("edge-1",),
+    )
     source_ref: str | None = spec(
         "Existing Flux source, as Kind/namespace/name.",
         default=None,

@@ -77,14 +77,16 @@ def _deliveries(claims: Mapping[str, DeliveryClaim]) -> list[dict[str, Any]]:
     alike: defaultdict[tuple[Any, ...], list[str]] = defaultdict(list)
     for cluster, claim in claims.items():
         place = "" if claim.namespace in ("argocd", "flux-system") else claim.namespace
-        alike[claim.project, claim.name or "", claim.server or "", claim.source_ref or "", place].append(cluster)
-    plain = max((names for key, names in alike.items() if not any(key[1:4])), key=len, default=[])
+        key = (claim.project, claim.name or "", claim.server or "", claim.instance or "", claim.source_ref or "", place)
+        alike[key].append(cluster)
+    plain = max((names for key, names in alike.items() if not any(key[1:5])), key=len, default=[])
     found = []
-    for (project, name, server, reference, namespace), clusters in alike.items():
+    for (project, name, server, instance, reference, namespace), clusters in alike.items():
         entry: dict[str, Any] = {"clusters": _EVERY if clusters is plain else clusters}
         entry |= {"namespaces": [namespace]} if namespace else {}
         entry |= {"projects": [project]} if project != "default" else {}
         entry |= {"name": name} if name else {"server": server} if server else {}
+        entry |= {"instance": instance} if instance else {}
         entry |= {"sourceRef": reference} if reference else {}
         found.append(entry)
     return sorted(found, key=lambda entry: (entry["clusters"] != _EVERY, entry["clusters"]))

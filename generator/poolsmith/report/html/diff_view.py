@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from poolsmith.report.html.element import Html
     from poolsmith.report.layout import ReportContext
 
-_OPEN = frozenset((Part.UNKNOWN, Part.OWN, Part.OTHERS, Part.RELEASE, Part.MORE, Part.LESS, Part.DISRUPTION))
+_OPEN = frozenset(
+    (Part.LEAVES, Part.UNKNOWN, Part.OWN, Part.OTHERS, Part.RELEASE, Part.MORE, Part.LESS, Part.DISRUPTION)
+)
 """What is shown at once; the rest opens on demand."""
 _WEIGHTS = {Weight.GRAVE: "to be decided", Weight.NOTABLE: "disturbs, or may do more", Weight.PLAIN: "the rest"}
 _FEW = 6

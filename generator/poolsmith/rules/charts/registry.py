@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.rules.charts import floating_version, kata_deploy_values
+from poolsmith.rules.charts import floating_version, kata_deploy_values, operator_twice_by_one_set
 
 if TYPE_CHECKING:
     from poolsmith.diagnostics import Location
@@ -14,4 +14,5 @@ if TYPE_CHECKING:
 CHART_RULES: tuple[Rule[tuple[Installation, ...], Location], ...] = (
     floating_version,
     kata_deploy_values,
+    operator_twice_by_one_set,
 )

@@ -1,0 +1,1 @@
+"""Small faults in the package, and which tests notice them (`tools.mutate`)."""
