@@ -296,7 +296,7 @@ def test_axe_finds_nothing_serious_in_a_diff(opened, sample_change, look):
     assert found.complaints == []
 
 
-@pytest.mark.real("many pages")
+@pytest.mark.real("many pages in a browser")
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(

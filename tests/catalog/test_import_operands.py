@@ -490,7 +490,7 @@ def test_a_pack_that_is_none(run, data):
     assert f"{PACK} is no pack of schemas" in run().err
 
 
-@pytest.mark.rows(6, "random changes")
+@pytest.mark.rows(6, "random changes of one kind")
 @pytest.mark.parametrize("seed", range(20))
 def test_no_change_of_a_few_characters_ends_in_a_traceback(run, repository, seed):
     chance = random.Random(seed)
