@@ -8,7 +8,6 @@ from poolsmith.diagnostics import RuleInfo
 from poolsmith.diagnostics.finding import Finding
 from poolsmith.diagnostics.listing import listed
 from poolsmith.repository.argo_destination import target_of
-from poolsmith.repository.delivered import LayeredSource
 from poolsmith.repository.gpu_stack import OPERATOR
 from poolsmith.sources.pod_template import word
 
@@ -50,6 +49,8 @@ def check(installations: tuple[Installation, ...]) -> Iterator[Finding[Location]
         by_set.setdefault((document.path, document.index, target), {}).setdefault(name, item)
     for (_, _, target), made in by_set.items():
         if len(made) > 1:  # only a set makes several of one document
+            from poolsmith.repository.delivered import LayeredSource  # on demand
+
             source = next(iter(made.values())).document.source
             related = (source.text_of("/spec")[0],) if isinstance(source, LayeredSource) else ()
             yield Finding(
