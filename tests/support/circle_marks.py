@@ -1,8 +1,9 @@
 """Which circles take the tests of a file, read from its text: decorators, `pytestmark`, and tables of parameters.
 
-Collecting would say the same, and take a minute. What is read: the markers `deep`, `real` and `rows`, where they stand,
-by a name of the module, or by one that it imports from the tests; `share` and `parameters` of `circles.py`; counts that
-depend on `DEEP`; and examples of hypothesis whose number the circle decides.
+Collecting would say the same, and take a minute. What is read: the markers `deep`, `real`, `every_run` and `rows`, where
+they stand, by a name of the module, or by one that it imports from the tests; fixtures that lead to the API server;
+`share` and `parameters` of `circles.py`; counts that depend on `DEEP`; and examples of hypothesis whose number the circle
+decides.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from support.circles import CIRCLES
+from support.circles import API_SERVER, CIRCLES
 
 TESTS = Path(__file__).resolve().parents[1]
-MARKERS = frozenset(("deep", "real", "rows"))
+MARKERS = frozenset(("deep", "real", "rows", "every_run"))
 TABLES = frozenset(("share", "parameters"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -93,6 +94,31 @@ def marked(path: Path, node: ast.AST) -> set[str]:
     return found | ({"rows"} if calls & TABLES else set())
 
 
+@cache
+def fixtures_of(path: Path) -> dict[str, frozenset[str]]:
+    """What each fixture that a file can use asks for: its own, and those of the `conftest.py` of the folders above."""
+    homes = [folder / "conftest.py" for folder in reversed(path.parents) if TESTS in (folder, *folder.parents)]
+    return {
+        function.name: frozenset(argument.arg for argument in (*function.args.args, *function.args.kwonlyargs))
+        for home in (*homes, path)
+        if home.is_file()
+        for function in parsed(home).body
+        if isinstance(function, Function) and "fixture" in ast.dump(ast.List(function.decorator_list))
+    }
+
+
+def asks_for(path: Path, function: Function, wanted: str) -> bool:
+    """Whether a test asks for a fixture, or for one that does."""
+    known = fixtures_of(path)
+    todo, seen = [argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)], {""}
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += known.get(name, ())
+    return wanted in seen
+
+
 def is_table(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "parametrize"
 
@@ -121,7 +147,8 @@ def circles_of(path: Path) -> dict[str, set[str]]:
             plain = [*everywhere, *(item for item in function.decorator_list if not is_table(item))]
             whole = set().union(*(marked(path, item) for item in plain))
             rows = set().union(*(marked(path, item) for item in function.decorator_list if is_table(item)))
-            circles = {"deep" if "deep" in whole else "real" if "real" in whole else "test"}
+            asks = "every_run" not in whole and asks_for(path, function, API_SERVER)
+            circles = {"deep" if "deep" in whole else "real" if asks or "real" in whole else "test"}
             if "rows" in whole | rows or "deep" in rows or counts_more(path, function):
                 circles.add("deep")
             if "real" in rows and "deep" not in whole:
