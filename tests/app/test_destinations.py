@@ -176,6 +176,21 @@ def test_a_run_over_one_cluster_says_which_others_it_can_not_ask(tmp_path):
     assert (skipped.what, skipped.by_design) == ("destinations of 1 other cluster", False)
 
 
+@pytest.mark.parametrize(
+    ("east", "west", "count"),
+    [
+        ("destination: {name: a}", "destination: {server: https://a.example.com}", 1),
+        ("destination: {name: a}", "destination: {server: https://a.example.com}, instance: west", 0),
+        ("destination: {name: a}", "", 0),
+        ("destination: {name: a}", "destination: {name: b}", 0),
+    ],
+)
+def test_a_name_and_a_server_are_said_to_be_compared_by_nobody(tmp_path, east, west, count):
+    skipped = generate(written(tmp_path, {"east": east, "west": west})).outcome.skipped
+
+    assert [item.by_design for item in skipped] == [True] * count
+
+
 def test_a_cluster_with_mistakes_elsewhere_is_compared_all_the_same(tmp_path):
     root = written(tmp_path, {"east": "", "west": ""})
     (root / "profiles/east/a.yaml").write_text("kind: NodePool\n")

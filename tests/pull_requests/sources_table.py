@@ -81,7 +81,13 @@ def source_changes():
             "token chart",
         )
     for destination in ({"name": "in-cluster"}, {"server": "https://evil.example:6443"}, {"name": "prod-rke2"}):
-        yield _set("prod-eu", "delivery.destination", destination, "destination|evil|in-cluster", f"to {destination}")
+        yield _set(
+            "prod-eu",
+            "delivery.destination",
+            destination,
+            "destination|evil|in-cluster|cluster that the engine runs in",
+            f"to {destination}",
+        )
     yield _set("prod-eu", "delivery.project", "default", "project", "project")
     yield _set("lab-t4", "delivery.destination", {"name": "prod-eu"}, "destination|prod-eu", "to another cluster")
     for reference in (

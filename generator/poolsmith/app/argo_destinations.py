@@ -14,12 +14,20 @@ from poolsmith.record import record
 from poolsmith.sources.input_tree import InputTree
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from poolsmith.app.project import Project
     from poolsmith.diagnostics import Location
     from poolsmith.profiles.fleet import ClusterFiles
+    from poolsmith.repository.argo_destination import TargetBy
+
+
+_NAME_AND_SERVER = Skipped(
+    "destinations by name beside those by server",
+    "only Argo CD knows whether a name and a server are one cluster",
+    by_design=True,
+)
 
 
 @record(kw_only=False)
@@ -45,11 +53,20 @@ def judge_destinations(
             item = argo_cluster(found) if found is not None else None
             clusters += [item] if item is not None else []
             unread += found is None and selected is not None and files.name not in selected
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[Skipped, ...] = (_NAME_AND_SERVER,) if _are_mixed(clusters) else ()
     if unread:
         what = f"destinations of {counted(unread, 'other cluster')}"
-        skipped = (Skipped(what, "their cluster.yaml has errors, and may name the same cluster"),)
+        skipped += (Skipped(what, "their cluster.yaml has errors, and may name the same cluster"),)
     return DestinationFindings(tuple(_findings(project, clusters, selected)), skipped)
+
+
+def _are_mixed(clusters: Iterable[ArgoCluster]) -> bool:
+    """Whether one Argo CD has destinations by name, and others by the server of another cluster than its own."""
+    by_instance: dict[str, set[TargetBy]] = {}
+    for item in clusters:
+        if not item.target.is_own_cluster:
+            by_instance.setdefault(item.instance, set()).add(item.target.by)
+    return any(len(ways) > 1 for ways in by_instance.values())
 
 
 def argo_clusters_of(root: Path) -> tuple[ArgoCluster, ...]:
