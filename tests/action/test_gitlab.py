@@ -88,6 +88,7 @@ def job(tmp_path):
     return run
 
 
+@pytest.mark.deep("a pipeline; that a hostile change fails stays")
 def test_a_harmless_change_passes_and_leaves_its_reports(job):
     done, project = job(lambda folder: (folder / "README.md").write_text("A fleet.\n"))
 

@@ -242,6 +242,7 @@ def test_who_is_judged_by_another_revision_gets_no_remembered_answer(project, st
     assert found.checked == check(project).checked
 
 
+@pytest.mark.deep("policies in CEL are waited for")
 def test_what_was_stopped_by_the_clock_is_not_remembered(project, repository, store, worked_on, old_files, monkeypatch):
     from poolsmith.policies import admission_check
 

@@ -81,6 +81,7 @@ def test_nothing_is_pulled_from_anywhere_else(fleet):
     assert {image for image in pulled(fleet) if not image.startswith(f"{MIRROR}/")} == OF_OTHERS
 
 
+@pytest.mark.deep("a check of the whole fleet")
 def test_grants_policies_and_sources_need_no_new_review(fleet):
     assert findings(fleet) == ["warning mirror-incomplete profiles/kata-a10/cluster.yaml"] * 2, (
         "manifests of another project name their images themselves"

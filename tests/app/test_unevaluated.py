@@ -118,6 +118,7 @@ def test_a_base_without_a_supply_policy_is_one_error_that_names_the_command(flee
     assert [item["name"] for item in accepted.diagnostics if item["severity"] == "error"] == []
 
 
+@pytest.mark.deep("a check of the whole fleet")
 def test_the_sample_fleet_needs_no_more_answers(fleet, run_cli):
     commit(fleet)
     found = run_cli(

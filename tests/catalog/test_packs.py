@@ -148,6 +148,7 @@ def test_images_and_value_paths_of_other_releases_stay(tag, project):
         assert {other: value_paths().read_paths(other) for other in reads} == reads
 
 
+@pytest.mark.deep("two checks of the whole fleet; what a pack lacks is counted by release in tests/recorded")
 @pytest.mark.sample
 def test_what_a_pack_lacks_is_unknown_and_counted(project):
     put(project, renamed(drop=("operands", "nvidia_driver", "gpu_cluster")))
@@ -227,6 +228,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.rows(10, "kinds of damage")
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_packs_are_refused_at_their_place(case, project):
     change, code, place = HOSTILE[case]

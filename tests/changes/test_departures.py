@@ -343,6 +343,7 @@ SCENARIOS = [
 ]
 
 
+@pytest.mark.rows(12, "causes with either engine; a diff in every format each")
 @pytest.mark.parametrize(
     ("engine", "guarded", "edit", "words", "outcome", "evidence", "severity"),
     [scenario[1:] for scenario in SCENARIOS],
@@ -437,6 +438,7 @@ TWINS = [
 ]  # fmt: skip
 
 
+@pytest.mark.rows(12, "each twin with either engine")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 @pytest.mark.parametrize("twin", [edit for _, edit in TWINS], ids=[name for name, _ in TWINS])
 def test_harmless_twins_leave_nothing(delivered, engine, twin):
@@ -505,6 +507,7 @@ def test_the_release_that_moves_is_acknowledged_by_its_place(delivered):
     assert [found for found, _ in findings(changes(repository))] == ["note"]
 
 
+@pytest.mark.rows(2, "diff and check of a repository each")
 @pytest.mark.parametrize("edit", [renamed, removed, edited("engine: flux", "engine: argocd")])
 @pytest.mark.parametrize("guarded", [True, False])
 def test_check_says_the_same(delivered, run_cli, edit, guarded):
@@ -572,6 +575,7 @@ def test_what_a_change_takes_out_of_the_output_by_hand(delivered):
     assert "takes it out of the output by hand" in as_text(report, CONTEXT).splitlines()[3]
 
 
+@pytest.mark.rows(4, "ways to be broken")
 @pytest.mark.parametrize(
     "text",
     ["{", "- a\n- b\n", "kind: [HelmRelease]\napiVersion: {a: b}\n", "\x00", "a: &a [*a]\n", "--- \n...\n",
@@ -652,6 +656,7 @@ def _handed(repository):
     return found
 
 
+@pytest.mark.rows(4, "random fleets")
 @pytest.mark.parametrize("seed", range(12))
 def test_each_object_that_the_change_lacks_is_named(delivered, seed):
     rng = random.Random(seed)

@@ -180,6 +180,7 @@ def results(done):
     return {line.split()[0]: line.rpartition(".")[2] for line in lines}
 
 
+@pytest.mark.deep("commits with hooks; a changed profile stays")
 def test_a_clean_project_passes_as_a_whole_and_nothing_changes(project):
     done = project.run("pre-commit", "run", "--all-files")
 
@@ -187,6 +188,7 @@ def test_a_clean_project_passes_as_a_whole_and_nothing_changes(project):
     assert project.status() == ""
 
 
+@pytest.mark.deep("commits with hooks; deleted output stays")
 def test_a_commit_that_only_deletes_is_judged_too(project):
     """pre-commit looks for files that are still there, and would skip every hook with a pattern."""
     project.git("rm", "--quiet", DRIVER)
@@ -196,6 +198,7 @@ def test_a_commit_that_only_deletes_is_judged_too(project):
     assert "git add output" in done.said
 
 
+@pytest.mark.deep("commits with hooks")
 def test_other_files_are_no_matter(project):
     project.write("notes.md", "x\n")
 
@@ -225,6 +228,7 @@ def test_a_profile_with_a_mistake_names_its_line_and_writes_nothing(project):
     assert project.git("diff", "--name-only").stdout == ""
 
 
+@pytest.mark.deep("commits with hooks; tests/app has hand edits")
 def test_a_hand_edit_of_the_output_is_taken_back_and_told(project):
     project.write(DRIVER, project.path(DRIVER).read_text() + "sandboxWorkloads:\n  enabled: true\n")
     done = project.commit(code=1)
@@ -263,6 +267,7 @@ def test_a_renamed_pool_takes_its_old_folder_along(project):
     assert "/t4" not in tracked.replace(CLUSTER, "")
 
 
+@pytest.mark.deep("commits with hooks; a changed profile stays")
 def test_a_new_cluster_cannot_be_committed_without_its_new_files(project):
     for path in list(project.path(f"profiles/{CLUSTER}").glob("*.yaml")):
         text = path.read_text().replace(f"name: {CLUSTER}", "name: second")
@@ -312,6 +317,7 @@ def test_what_is_not_staged_stays_out_and_is_kept(project):
     assert project.status() == f" M {PROFILE}\n"
 
 
+@pytest.mark.deep("commits with hooks; what is not staged stays")
 def test_a_staged_half_without_its_output_fails_and_loses_nothing(project):
     project.edit(PROFILE, *CHANGE)
     project.git("add", PROFILE)

@@ -107,7 +107,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.rows(5, "kinds of input; megabytes of each")
+@pytest.mark.rows(3, "kinds of input; megabytes of each")
 @pytest.mark.parametrize("what", share(DEGENERATE, 14))
 def test_time_grows_as_the_input_does(what: str, tmp_path: Path) -> None:
     """Eight times the input takes eight times as long, and not sixty-four times."""
@@ -146,6 +146,7 @@ GRANTS = "---\n".join(
 )
 
 
+@pytest.mark.real("megabytes of grants")
 def test_many_grants_are_read_in_time(tmp_path: Path) -> None:
     (tmp_path / "grants.yaml").write_text(GRANTS, "utf-8")
     started = time.process_time()

@@ -75,7 +75,7 @@ def evaluate(run_cli, write_files):
     return run
 
 
-@pytest.mark.rows(6, "limits of each kind, waited for")
+@pytest.mark.rows(3, "limits of each kind, waited for")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_nothing_hostile_is_a_pass(evaluate, name):
     result = evaluate(policy=HOSTILE[name], object=OBJECT)

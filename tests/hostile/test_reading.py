@@ -51,7 +51,7 @@ BAD_FILES = {
 }
 
 
-@pytest.mark.rows(20, "each runs four commands over a fleet; the reader has tests of its own")
+@pytest.mark.rows(12, "each runs four commands over a fleet; the reader has tests of its own")
 @pytest.mark.parametrize("path", PLACES)
 @pytest.mark.parametrize(("content", "name", "position"), BAD_FILES.values(), ids=BAD_FILES)
 def test_a_file_that_is_no_profile_is_told_at_its_place(write, findings, path, content, name, position):

@@ -128,7 +128,7 @@ UNSHIPPABLE = {
 } | UNSHIPPABLE_PARAMETERS
 
 
-@pytest.mark.rows(24, "kinds of files; the rest are spellings of them")
+@pytest.mark.rows(12, "kinds of files; the rest are spellings of them")
 @pytest.mark.parametrize("name", UNSHIPPABLE)
 def test_what_is_no_policy_is_not_shipped(project, write, run_cli, name):
     (project / "profiles/mistaken/pool-0.yaml").write_bytes((project / "profiles/sound/pool-0.yaml").read_bytes())

@@ -137,12 +137,14 @@ def project(tmp_path):
     return write
 
 
+@pytest.mark.rows(5, "one release of each line: a plan and a prediction each")
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("pools", [{"a": WHOLE}, {"a": WHOLE, "b": SPLIT, "d": WHOLE}], ids=["alone", "beside"])
 def test_a_mig_manager_without_partitions_is_switched_off_or_given_something_to_do(project, release, pools):
     assert_that_advice_helps(project(f"{{release: {release}}}", pools), "c")
 
 
+@pytest.mark.rows(4, "one release of each line: a plan and a prediction each")
 @pytest.mark.parametrize("release", RELEASES)
 def test_operands_of_sandboxes_leave_the_pools_that_one_default_brought_them_to(project, release):
     stack = f"{{release: {release}, values: {ONE_DEFAULT}}}"
@@ -184,6 +186,7 @@ COMPONENTS = {
 DISCOVERY = ("master", "worker", "gc")
 
 
+@pytest.mark.rows(6, "a component in each release: a plan and a prediction each")
 @pytest.mark.parametrize("release", [tag for tag in RELEASES if tag > "v26"])
 @pytest.mark.parametrize("component", sorted(COMPONENTS))
 def test_an_operand_leaves_the_network_of_the_node(project, release, component):

@@ -89,6 +89,7 @@ def lists_of(body, kind):
     return next(item["items"] for item in body["lists"] if item["kind"] == kind)
 
 
+@pytest.mark.rows(5, "clusters that differ most; a proposal and its output each")
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_the_proposal_generates_what_is_committed(run_cli, project, bundle, name):
     result = run_cli(["discover", "--root", project, "--from", bundle(name), "--write", "--strict"])
@@ -469,6 +470,7 @@ def test_a_release_that_nobody_knows_is_said(run_cli, project, bundle):
 NONSENSE = ("\x1b[31m", "x" * 100_000, None, [], {}, -1, True, {"a": [{}]}, "::error::x")
 
 
+@pytest.mark.rows(5, "kinds of nonsense")
 @pytest.mark.parametrize("number", range(len(NONSENSE)))
 def test_nonsense_is_no_traceback_and_steers_no_terminal(run_cli, project, bundle, number):
     nonsense = NONSENSE[number]
@@ -530,6 +532,7 @@ def without_labels(*beginnings):
 GFD = ("nvidia.com/gpu.product", "nvidia.com/gpu.count", "nvidia.com/gpu.present", "nvidia.com/cuda")
 
 
+@pytest.mark.rows(1, "a proposal of a whole cluster")
 @pytest.mark.parametrize("name", ["prod-eu", "prod-rke2"])
 def test_a_gpu_that_nobody_names_is_assumed_to_have_the_slices_that_are_asked_of_it(run_cli, project, bundle, name):
     line = ["discover", "--root", project, "--from", bundle(name, without_labels(*GFD)), "--format", "json"]

@@ -54,6 +54,7 @@ def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
         assert any(name.endswith(f"licenses/{licence}") for name in names)
 
 
+@pytest.mark.real("a wheel, an environment from the lock, and a project in it")
 def test_the_wheel_generates_and_checks_in_an_empty_environment(wheel, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     binaries = tmp_path / "venv" / "bin"

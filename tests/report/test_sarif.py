@@ -134,6 +134,7 @@ def test_what_has_nothing_to_do_is_counted_not_listed(finding):
     assert told(run) == ["1 note with nothing to do; --verbose has them"]
 
 
+@pytest.mark.deep("tens of thousands of findings")
 def test_a_run_holds_no_more_than_github_takes_and_says_so(finding, valid):
     found = [finding(path=f"profiles/c{number}/x.yaml", severity=Severity.WARNING) for number in range(MOST_RESULTS)]
     text = check_report(Outcome(diagnostics=(*found, finding())), CONTEXT)

@@ -214,6 +214,7 @@ def test_rules_with_nothing_to_do_say_so_and_no_others():
     assert all(info.severity is Severity.NOTE for info in book if not info.to_do)
 
 
+@pytest.mark.deep("a check of everything; each rule has its words in tests/rules")
 def test_no_finding_says_nothing_to_do_unless_its_rule_does(repository):
     quiet = {info.name.replace("-", "_").upper() for info in rule_book() if not info.to_do}
     for file in (repository / "generator/poolsmith").rglob("*.py"):

@@ -100,6 +100,7 @@ FREE = {
 }
 
 
+@pytest.mark.rows(3, "a repository and two checks each")
 @pytest.mark.parametrize("what", GAINS)
 def test_what_nobody_has_accepted_is_named_at_the_line_of_its_value(judge, what):
     tree, gained = GAINS[what]
@@ -111,6 +112,7 @@ def test_what_nobody_has_accepted_is_named_at_the_line_of_its_value(judge, what)
     assert all(item["primary"]["pointer"].startswith("/spec/stack/values/") for item in found)
 
 
+@pytest.mark.rows(2, "a repository and two checks each")
 @pytest.mark.parametrize("what", FREE)
 def test_what_gives_nothing_needs_nobody(judge, what):
     assert judge(values(FREE[what])) == []

@@ -150,6 +150,7 @@ def is_wider(before, after):
     return bool(after[0] - before[0] or before[1] - after[1])
 
 
+@pytest.mark.deep("every field of every workload; the table of fields stays")
 def test_no_widening_of_any_workload_is_overlooked(workloads):
     tried, unseen = 0, []
     distinct = {repr(body): (key, body) for key, body in workloads.items()}

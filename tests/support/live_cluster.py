@@ -179,7 +179,25 @@ def recorded_snapshot(cluster: ClusterView) -> Snapshot:
         for field in ("capacity", "allocatable"):
             node["status"][field] = {**node["status"].get(field, {}), **capacity(cluster, pool)}
     lists = tuple(replace(item, items=tuple(nodes)) if item.resource == NODES else item for item in found.lists)
-    return replace(found, server=f"v{version}", lists=lists)
+    return replace(found, server=f"v{version}", lists=tuple(_delivered_since(item, cluster) for item in lists))
+
+
+def _delivered_since(listed: Listed, cluster: ClusterView) -> Listed:
+    """Delivery objects with what they are delivered with since these clusters were recorded: the guard of HelmReleases
+    against pruning, and destinations of Applications. Only an applier writes either, and the API server keeps both."""
+    items = [copy.deepcopy(item) for item in listed.items]
+    if listed.resource.kind == "HelmRelease":
+        for item in items:
+            item["metadata"].setdefault("annotations", {})["kustomize.toolkit.fluxcd.io/prune"] = "disabled"
+    elif listed.resource.kind == "Application":
+        known = {
+            item.body["metadata"]["name"]: item.body["spec"]["destination"]
+            for item in cluster.expected
+            if item.resource == listed.resource
+        }
+        for item in items:
+            item["spec"]["destination"] = known.get(item["metadata"]["name"], item["spec"]["destination"])
+    return replace(listed, items=tuple(items))
 
 
 def with_gpus(cluster: ClusterView, snapshot: Snapshot) -> Snapshot:

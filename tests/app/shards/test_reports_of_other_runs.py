@@ -41,6 +41,7 @@ def test_shards_of_different_runs_are_told_apart(project, shards):
     refused(project, judged, "--write is for shards of `generate`", UsageError, writes=True)
 
 
+@pytest.mark.deep("shards are run twice")
 def test_a_run_that_begins_before_midnight_may_end_after_it(project, run_cli, tmp_path):
     reports = []
     for number, day in ((1, "2026-11-20"), (2, "2026-11-21")):

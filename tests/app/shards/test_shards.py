@@ -74,6 +74,7 @@ def test_policies_that_saw_nothing_and_tests_of_them_are_told_once(run_cli, shar
     )
 
 
+@pytest.mark.deep("a fleet in shards against its base")
 def test_what_a_pull_request_gains_is_found_in_shards_too(project, shards, run_cli):
     root = project
     git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"]

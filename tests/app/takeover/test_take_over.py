@@ -233,6 +233,7 @@ def unlike(one, other, path=()):
         yield ".".join(path)
 
 
+@pytest.mark.deep("random values of each release, taken over")
 @settings(deadline=None, max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10_000), release=st.sampled_from(RELEASES))
 def test_every_value_that_differs_is_told(tmp_path_factory, seed, release):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from support.circles import DEEP
 
 
+@pytest.mark.rows(3, "clusters whose grants differ most; every change of every pod of each")
 def test_every_single_change_is_refused(cluster, helpers):
     passed = []
     for start, (name, pod) in enumerate(cluster.pods.items()):
@@ -37,6 +40,7 @@ def test_without_the_grant_of_one_privilege_its_pod_is_refused(prod, helpers):
         assert text in message
 
 
+@pytest.mark.deep("pairs of changes; single ones stay")
 def test_two_changes_at_once_are_judged_by_the_data_alone(prod, helpers):
     """Against the rule in plain words: known containers with texts that the data has, or no privilege at all."""
     passed = refused = 0

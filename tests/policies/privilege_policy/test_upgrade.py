@@ -53,6 +53,7 @@ def refused(judge, objects):
     return [pod["metadata"]["name"] for pod in pods if judge.verdict(pod) == "deny"]
 
 
+@pytest.mark.deep("every pod of two releases of the largest cluster")
 def test_pods_of_both_releases_pass(upgrading, helpers):
     opened = open_project(upgrading)
     prediction = planned(upgrading).prediction
