@@ -167,6 +167,7 @@ def test_a_text_without_lines_is_cut_all_the_same(github, say):
     assert len(bodies(github)[0]) <= 65_536
 
 
+@pytest.mark.rows(7, "a row takes 0.074 s; each value of each column is seen first")
 @pytest.mark.parametrize("status", [401, 403, 404, 422, 500])
 @pytest.mark.parametrize("request_", [("GET", "/pulls/7"), ("GET", "/comments"), ("POST", "/comments")])
 def test_an_api_that_refuses_is_a_warning_and_fails_nothing(github, say, status, request_):
@@ -318,6 +319,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.rows(6, "a row takes 0.092 s; each value of each column is seen first")
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
 def test_an_artifact_that_is_more_than_one_plain_text_is_refused(github, from_run, tmp_path, content):
     before = sorted(tmp_path.rglob("*"))

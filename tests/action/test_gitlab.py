@@ -106,6 +106,7 @@ def hostile(folder):
         (folder / name).write_text("import pathlib; pathlib.Path('trapped').touch()\n")
 
 
+@pytest.mark.real("a pipeline of GitLab")
 def test_a_hostile_change_fails_at_its_line_and_runs_nothing(job):
     done, project = job(hostile)
 

@@ -226,6 +226,7 @@ def test_values_from_elsewhere_keep_what_is_missing_unsaid(judge):
     assert names(judge({"a.yaml": text})) == []
 
 
+@pytest.mark.real("a file of megabytes")
 def test_fifty_thousand_unknown_keys_in_a_file_end_soon_with_a_bounded_report(judge):
     text = "".join(f"unknown{number}: {number}\n" for number in range(50_000))
     start = time.perf_counter()

@@ -112,6 +112,7 @@ def verdict(root, **deliveries):
     return shared(generate(written(root, deliveries)).outcome)
 
 
+@pytest.mark.rows(14, "a row takes 0.037 s; each value of each column is seen first")
 @pytest.mark.parametrize("text", OWN)
 @pytest.mark.parametrize("other", ["", "destination: {name: in-cluster}"])
 def test_each_way_to_write_the_cluster_that_argo_cd_runs_in_is_the_same_place(tmp_path, other, text):

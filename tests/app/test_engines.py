@@ -64,6 +64,7 @@ def finished(process):
     return process.returncode, out, err
 
 
+@pytest.mark.real("processes and a Dask cluster")
 def test_each_makes_the_bytes_and_findings_of_one_process(tmp_path, start_cli, contents, dask):
     cluster = dask(2)
     root = sample(tmp_path / "fleet")

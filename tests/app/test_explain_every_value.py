@@ -21,7 +21,7 @@ def leaves(node, path=""):
         yield path, node
 
 
-@pytest.mark.rows(8, "files of values that differ most")
+@pytest.mark.rows(5, "files of values that differ most")
 @pytest.mark.parametrize("file", FILES)
 def test_every_leaf_of_a_values_file_goes_back_to_a_line_or_an_entry(file):
     explained = explain(REPOSITORY, file).values
@@ -40,7 +40,7 @@ def test_the_output_has_values_to_explain():
     assert len(FILES) >= 6
 
 
-@pytest.mark.rows(4, "files of values that differ most")
+@pytest.mark.rows(2, "files of values that differ most")
 @pytest.mark.parametrize("file", FILES)
 def test_one_value_is_explained_alone_as_it_is_among_all(file):
     for value in explain(REPOSITORY, file).values:

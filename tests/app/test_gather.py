@@ -24,7 +24,7 @@ metadata: {name: %s}
 spec:
   kubernetes: {version: "1.33", distribution: kubeadm}
   stack: {release: v26.3.3}
-  delivery: {engine: argocd, repoURL: https://git.example.com/gpu.git}
+  delivery: {engine: argocd, repoURL: https://git.example.com/gpu.git, destination: {name: %s}}
 """
 POOL = """\
 apiVersion: poolsmith/v1
@@ -41,7 +41,7 @@ BASE = "apiVersion: poolsmith/v1\nkind: NodePoolBase\nmetadata: {name: %s}\nspec
 
 
 def cluster(name, extends=""):
-    return {f"profiles/{name}/cluster.yaml": CLUSTER % name, f"profiles/{name}/a.yaml": POOL % extends}
+    return {f"profiles/{name}/cluster.yaml": CLUSTER % (name, name), f"profiles/{name}/a.yaml": POOL % extends}
 
 
 def written(root, files):

@@ -12,6 +12,7 @@ import pytest
 SMALL, LARGE = (12, 2, 4), (100, 10, 20)
 
 
+@pytest.mark.real("a dozen runs that are killed")
 @pytest.mark.rows(1, "a dozen runs that are killed at moments of their own")
 @pytest.mark.parametrize(
     ("clusters", "pools", "kills"),

@@ -182,6 +182,7 @@ def changes(root, choose):
     return f"{kind} {path.relative_to(root)}"
 
 
+@pytest.mark.deep("random changes, each told twice; the kinds of change have tests of their own")
 @pytest.mark.rows(2, "six random changes each")
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_changes_the_store_never_changes_what_is_said(project, store, old_files, seed):
@@ -256,7 +257,7 @@ def test_what_was_stopped_by_the_clock_is_not_remembered(project, repository, st
     assert worked_on() == clusters(project)
 
 
-@pytest.mark.rows(4, "ways to be torn, and ways to be of others")
+@pytest.mark.rows(2, "ways to be torn, and ways to be of others")
 @pytest.mark.parametrize("bad", ["empty", "cut", "one bit", "others may write", "a link", "a folder", "other code"])
 def test_an_entry_that_may_be_somebody_elses_or_is_torn_is_not_there(project, store, worked_on, old_files, bad):
     compare(project, store=store)

@@ -66,6 +66,7 @@ def test_only_clusters_that_serve_policies_get_them_and_the_others_are_named(pro
     assert set(written(project)) == clusters - unserved
 
 
+@pytest.mark.real("a check of the whole fleet")
 def test_shipped_policies_are_validated_like_anything_that_is_applied(project):
     path = project / "policies/admission/exact.yaml"
     path.write_text(POLICY.replace("validationActions", "validationAction"), "utf-8")

@@ -121,6 +121,7 @@ def test_every_module_of_poolsmith_has_a_test_near_it(here):
     assert [path for path in here.modules if not has_near(path, here)] == []
 
 
+@pytest.mark.rows(4, "a row takes 0.17 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     ("changed", "wanted"),
     [

@@ -115,7 +115,7 @@ def is_listed(document):
     return isinstance(document, float) and document.is_integer()
 
 
-@pytest.mark.rows(8, "the kinds with most fields; each document is read three times")
+@pytest.mark.rows(2, "the kinds with most fields; each document is read three times")
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=1000 if DEEP else 30)

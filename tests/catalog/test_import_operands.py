@@ -300,6 +300,7 @@ def test_a_state_without_manifests_is_for_people(run, data):
     assert f"operands/overlay.yaml: state-gone is ordered for {RELEASE}" in "".join(lines(run(), "by hand"))
 
 
+@pytest.mark.rows(5, "a row takes 0.11 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     ("overlay", "text", "message"),
     [
@@ -386,7 +387,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.rows(12, "each way to be broken once")
+@pytest.mark.rows(5, "each way to be broken once")
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_file_is_told_with_its_place(run, repository, name):
     path, content, message = BROKEN[name]
@@ -415,6 +416,7 @@ def test_a_part_that_is_missing_is_named(run, repository, path, message):
     assert message in result.err
 
 
+@pytest.mark.rows(6, "a row takes 0.087 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     "path", ["assets", STATE, ROLE, "internal", MINIMAL, CRDS, CRD, "deployments/gpu-operator/Chart.yaml"]
 )
@@ -490,7 +492,7 @@ def test_a_pack_that_is_none(run, data):
     assert f"{PACK} is no pack of schemas" in run().err
 
 
-@pytest.mark.rows(6, "random changes of one kind")
+@pytest.mark.rows(2, "random changes of one kind")
 @pytest.mark.parametrize("seed", range(20))
 def test_no_change_of_a_few_characters_ends_in_a_traceback(run, repository, seed):
     chance = random.Random(seed)

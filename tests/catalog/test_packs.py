@@ -228,7 +228,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.rows(10, "kinds of damage")
+@pytest.mark.rows(3, "kinds of damage")
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_packs_are_refused_at_their_place(case, project):
     change, code, place = HOSTILE[case]

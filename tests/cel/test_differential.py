@@ -34,6 +34,7 @@ def test_random_expressions_mean_what_was_recorded(first):
     agree(questions, known["verdicts"])
 
 
+@pytest.mark.real("the API server's evaluator is asked anew; recorded answers stay")
 @pytest.mark.tool("vap-oracle")
 @pytest.mark.parametrize("first", LIVE)
 def test_random_expressions_mean_what_the_api_servers_evaluator_says_now(first):

@@ -343,7 +343,7 @@ SCENARIOS = [
 ]
 
 
-@pytest.mark.rows(12, "causes with either engine; a diff in every format each")
+@pytest.mark.rows(3, "causes with either engine; a diff in every format each")
 @pytest.mark.parametrize(
     ("engine", "guarded", "edit", "words", "outcome", "evidence", "severity"),
     [scenario[1:] for scenario in SCENARIOS],
@@ -438,7 +438,7 @@ TWINS = [
 ]  # fmt: skip
 
 
-@pytest.mark.rows(12, "each twin with either engine")
+@pytest.mark.rows(3, "each twin with either engine")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 @pytest.mark.parametrize("twin", [edit for _, edit in TWINS], ids=[name for name, _ in TWINS])
 def test_harmless_twins_leave_nothing(delivered, engine, twin):
@@ -632,6 +632,7 @@ def _random_fleet(rng):
         )
         engine = rng.choice((FLUX, ARGOCD))
         extra = extra if engine == ARGOCD else re.sub(r", project: \w+", "", extra)
+        extra += f", destination: {{name: {name}}}" if engine == ARGOCD else ""
         text = text.replace("engine: flux", f"engine: {engine}{extra}")
         if rng.random() < 0.3:
             text = text.replace("stack: {", "stack: {namespace: nvidia, ")
@@ -656,7 +657,7 @@ def _handed(repository):
     return found
 
 
-@pytest.mark.rows(4, "random fleets")
+@pytest.mark.rows(2, "random fleets, each with a change")
 @pytest.mark.parametrize("seed", range(12))
 def test_each_object_that_the_change_lacks_is_named(delivered, seed):
     rng = random.Random(seed)

@@ -88,7 +88,7 @@ def sample():
     return open_project(REPOSITORY)
 
 
-@pytest.mark.rows(24, "each cluster three times; an edit resolves and predicts a cluster twice")
+@pytest.mark.rows(5, "each cluster three times; an edit resolves and predicts a cluster twice")
 @pytest.mark.parametrize("cluster", CLUSTERS)
 @pytest.mark.parametrize("edit", range(EDITS))
 def test_every_changed_template_of_an_edited_cluster_is_told(cluster, edit, sample):
@@ -150,7 +150,7 @@ def _recorded_pods(case):
     }
 
 
-@pytest.mark.rows(40, "runs of all releases; each pair expands two of them")
+@pytest.mark.rows(16, "runs of all releases; each pair expands two of them")
 @pytest.mark.parametrize(("old", "new"), list(_pairs()))
 def test_every_template_that_the_operator_itself_changed_is_told(old, new):
     """Before and after are two recorded runs; what is told is told of our own expansion of their inputs."""

@@ -71,7 +71,8 @@ def ask(sample_project, repository, tmp_path):
     return run
 
 
-@pytest.mark.rows(20, "each verb and each flag with choices")
+@pytest.mark.sample("edge", "edge-talos", "prod-eu", "prod-rke2")
+@pytest.mark.rows(11, "each verb and each flag with choices")
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize(
     "shell", [pytest.param(name, marks=pytest.mark.tool(name)) for name in ("bash", "zsh", "fish")]

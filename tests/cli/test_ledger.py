@@ -159,7 +159,7 @@ class TestDetails:
         assert all(set(line) == set(cluster["lines"][0]) for line in cluster["lines"])
 
 
-@pytest.mark.rows(10, "each runs a command over the fleet")
+@pytest.mark.rows(8, "each runs a command over the fleet")
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -180,7 +180,7 @@ def with_output(repository, tmp_path_factory):
     return root
 
 
-@pytest.mark.rows(9, "each verb is a process")
+@pytest.mark.rows(2, "each verb is a process")
 @pytest.mark.parametrize("line", LOADS)
 def test_a_verb_loads_no_more_than_it_needs(repository, bare, request, tmp_path, line):
     changed = line.startswith(("check --no", "check --hook", "generate --check")) or line.endswith("edge")

@@ -62,7 +62,7 @@ def test_the_version_is_one_line(run_cli):
     assert (result.code, result.out, result.err) == (0, f"poolsmith {__version__}\n", "")
 
 
-@pytest.mark.rows(30, "each verb; a copy of the project each")
+@pytest.mark.rows(17, "each verb; a copy of the project each")
 @pytest.mark.parametrize(
     "args",
     [
@@ -175,7 +175,7 @@ def test_findings_end_with_1_in_every_format(broken, run_cli, verb, form):
     assert "PSM101" in result.out
 
 
-@pytest.mark.rows(4, "each threshold; a check of a fleet each")
+@pytest.mark.rows(2, "each threshold; a check of a fleet each")
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 0), ("note", 1)])
 @pytest.mark.parametrize("verb", [["generate"], ["generate", "--check"], ["check"]], ids=" ".join)
 def test_fail_on_moves_the_threshold(generated, run_cli, verb, level, code):

@@ -193,6 +193,7 @@ def check(write_files, run_cli):
     return run
 
 
+@pytest.mark.rows(7, "a row takes 0.081 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_mistake_the_diagnostic_the_fix(check, name):
     cluster, mistake, said, advice, fix = MISTAKES[name]

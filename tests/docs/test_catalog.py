@@ -68,7 +68,7 @@ def test_a_release_is_complete(tag):
             assert distribution.paths(runtime, release.line) is not None, (distribution.name, runtime)
 
 
-@pytest.mark.rows(10, "each release once, with either engine")
+@pytest.mark.rows(6, "each release once, with either engine")
 @pytest.mark.parametrize("engine", ["argocd", "flux"])
 @pytest.mark.parametrize("tag", RELEASES)
 def test_a_release_generates(tmp_path, tag, engine):

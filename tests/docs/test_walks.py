@@ -18,6 +18,7 @@ TAKEOVER = DOCS / "takeover.md"
 PAGES = (TUTORIAL, TAKEOVER, *(DOCS / f"{name}.md" for name in FROM_THE_SAMPLE))
 
 
+@pytest.mark.real("a page with dozens of commands, each a process")
 def test_the_tutorial_runs_from_start_to_end(tmp_path):
     assert walk(TUTORIAL, Shell(tmp_path, tmp_path / "gpu-fleet")) > 10, "the page has lost its commands"
 

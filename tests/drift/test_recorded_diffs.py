@@ -37,6 +37,7 @@ def told(body, schema):
 RECORDED = sorted({key.partition("/")[0] for key in recording("argocd_diffs")} & set(projected_releases()))
 
 
+@pytest.mark.rows(9, "a row takes 0.056 s; each value of each column is seen first")
 @pytest.mark.parametrize("release", RECORDED)
 def test_each_diff_reports_what_is_forecast(release):
     schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
@@ -54,6 +55,7 @@ def test_each_diff_reports_what_is_forecast(release):
     assert len(asked) > 60
 
 
+@pytest.mark.rows(6, "a row takes 0.099 s; each value of each column is seen first")
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_no_diff_reports_anything_of_a_sample_cluster(cluster):
     recorded = recording("argocd_diffs")[f"sample/{cluster}"]

@@ -216,6 +216,7 @@ def test_a_changed_profile_fails_once_and_says_what_to_add(project):
     assert project.status() == ""
 
 
+@pytest.mark.real("commits with hooks; a changed profile stays")
 def test_a_profile_with_a_mistake_names_its_line_and_writes_nothing(project):
     project.edit(PROFILE, "  driver:\n", "  drivver:\n")
     done = project.commit(code=1)
@@ -240,6 +241,7 @@ def test_a_hand_edit_of_the_output_is_taken_back_and_told(project):
     assert project.git("diff", "--cached", "--name-only").stdout == ""
 
 
+@pytest.mark.real("commits with hooks")
 def test_deleted_output_comes_back(project):
     shutil.rmtree(project.path(f"output/clusters/{CLUSTER}/platform"))
     done = project.commit(code=1)
@@ -271,6 +273,7 @@ def test_a_renamed_pool_takes_its_old_folder_along(project):
 def test_a_new_cluster_cannot_be_committed_without_its_new_files(project):
     for path in list(project.path(f"profiles/{CLUSTER}").glob("*.yaml")):
         text = path.read_text().replace(f"name: {CLUSTER}", "name: second")
+        text = text.replace("    engine: argocd\n", "    engine: argocd\n    destination: {name: second}\n")
         project.write(f"profiles/second/{path.name}", text)
     project.generate()
     project.git("add", "--update")
@@ -304,6 +307,7 @@ def test_output_that_git_ignores_is_told(project):
     assert "generated files are not in git" in done.said
 
 
+@pytest.mark.real("commits with hooks; a changed profile stays")
 def test_what_is_not_staged_stays_out_and_is_kept(project):
     project.edit(PROFILE, *CHANGE)
     project.commit(PROFILE, code=1)
@@ -442,6 +446,7 @@ def somebody(request, tmp_path, installed):
     return write, git, lambda *words: run(folder, environment, "pre-commit", "run", *words, code=None)
 
 
+@pytest.mark.real("pre-commit with hooks, twice")
 @pytest.mark.rows(1, "hooks of a commit, twice")
 def test_the_hook_for_anybody_takes_a_commits_files_and_finds_their_release(somebody):
     write, git, pre_commit = somebody

@@ -14,7 +14,7 @@ def outside(project, tmp_path):
     return shutil.copytree(project, tmp_path / "outside")
 
 
-@pytest.mark.rows(10, "each place and each kind of link")
+@pytest.mark.rows(2, "each place and each kind of link")
 @pytest.mark.parametrize(
     "path",
     [
@@ -64,7 +64,7 @@ def test_a_link_inside_the_project_is_read(project, findings, edit):
     assert findings() == [("out-of-range", "profiles/broken/pool-0.yaml:16:5")]
 
 
-@pytest.mark.rows(6, "each place and each kind of link")
+@pytest.mark.rows(2, "each place and each kind of link")
 @pytest.mark.parametrize("path", ["output", "output/clusters", "output/clusters/broken"])
 @pytest.mark.parametrize("what", ["link", "dangling link", "file", "pipe"])
 def test_nothing_is_written_through_what_is_no_folder(project, outside, findings, edit, contents, path, what):

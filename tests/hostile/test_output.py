@@ -40,7 +40,7 @@ def refused(project, run_cli, contents):
     return run
 
 
-@pytest.mark.rows(5, "each text is refused by one reader, and four commands run")
+@pytest.mark.rows(2, "each text is refused by one reader, and four commands run")
 @pytest.mark.usefixtures("changed")
 @pytest.mark.parametrize(
     "text",
@@ -198,7 +198,7 @@ def test_an_error_elsewhere_stops_the_removal_of_a_cluster(project, write, run_c
     assert contents(project) == before
 
 
-@pytest.mark.rows(6, "each name and kind once")
+@pytest.mark.rows(2, "each name and kind once")
 @pytest.mark.usefixtures("changed")
 @pytest.mark.parametrize(
     "name",
@@ -277,6 +277,7 @@ def test_of_two_writers_at_once_one_writes_and_the_other_writes_or_is_refused(sy
     assert not list(root.rglob(".poolsmith-*"))
 
 
+@pytest.mark.rows(1, "processes that are interrupted")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_leaves_old_or_new_folders_and_nothing_else(synthetic_fleet, start_cli, run_cli, contents, jobs):
     root = synthetic_fleet(60, 4)

@@ -84,7 +84,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.rows(9, "each runs four commands over a fleet; tests/profiles has every field")
+@pytest.mark.rows(2, "each runs four commands over a fleet; tests/profiles has every field")
 @pytest.mark.parametrize(("path", "old", "new", "name", "place"), SHAPES)
 def test_a_mistake_is_told_at_its_line(edit, findings, path, old, new, name, place):
     edit(path, old, new)
@@ -114,7 +114,7 @@ def test_every_mistake_of_a_file_is_told_in_one_run(edit, findings):
     ]
 
 
-@pytest.mark.rows(6, "each runs four commands over a fleet")
+@pytest.mark.rows(2, "each runs four commands over a fleet")
 @pytest.mark.parametrize("name", NO_NAMES)
 @pytest.mark.parametrize(("path", "old"), [(POOL, "name: pool-0"), (CLUSTER, "name: broken")])
 def test_a_name_is_a_dns_label(edit, findings, path, old, name):
@@ -123,7 +123,7 @@ def test_a_name_is_a_dns_label(edit, findings, path, old, name):
     assert findings() == [("invalid-name", f"{path}:4:3")]
 
 
-@pytest.mark.rows(8, "each runs four commands over a fleet")
+@pytest.mark.rows(2, "each runs four commands over a fleet")
 @pytest.mark.parametrize(
     ("path", "field", "parent", "value"),
     [(path, field, parent, value) for (path, field, parent), values in PATHS.items() for value in values],
@@ -134,7 +134,7 @@ def test_a_path_stays_where_it_belongs(edit, findings, path, field, parent, valu
     assert [name for name, _ in findings()] == ["invalid-name"]
 
 
-@pytest.mark.rows(4, "each runs four commands over a fleet")
+@pytest.mark.rows(2, "each runs four commands over a fleet")
 @pytest.mark.parametrize(("path", "old", "new", "name", "place", "words"), UNKNOWN)
 def test_what_the_catalog_does_not_know_is_told_with_the_nearest_and_a_way_out(
     project, edit, findings, run_cli, path, old, new, name, place, words

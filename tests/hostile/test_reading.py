@@ -51,7 +51,7 @@ BAD_FILES = {
 }
 
 
-@pytest.mark.rows(12, "each runs four commands over a fleet; the reader has tests of its own")
+@pytest.mark.rows(2, "each runs four commands over a fleet; the reader has tests of its own")
 @pytest.mark.parametrize("path", PLACES)
 @pytest.mark.parametrize(("content", "name", "position"), BAD_FILES.values(), ids=BAD_FILES)
 def test_a_file_that_is_no_profile_is_told_at_its_place(write, findings, path, content, name, position):
@@ -77,6 +77,7 @@ def test_a_duplicate_key_is_told_and_the_rest_of_the_file_too(write, findings, p
     assert len(found) > 1
 
 
+@pytest.mark.real("a file of thousands of keys, read four times")
 def test_as_many_duplicate_keys_are_told_as_anyone_reads(write, findings):
     write("profiles/broken/pool-0.yaml", b"kind: x\n" * (20_000 if DEEP else 2_000))
 

@@ -38,7 +38,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.rows(6, "each place once")
+@pytest.mark.rows(2, "each place once")
 @pytest.mark.parametrize(
     "words",
     [
@@ -91,6 +91,7 @@ def test_printed_yaml_is_harmless_and_means_the_same(value: str) -> None:
     assert read_documents(harmless(text)) == [{"a": value}]
 
 
+@pytest.mark.rows(7, "a row takes 0.074 s; each value of each column is seen first")
 @pytest.mark.parametrize("where", [">/dev/full", ">&-", "2>&-", ">&- 2>&- <&-", "| true"])
 @pytest.mark.parametrize("words", [("--version",), ("--help",), ("rules",)])
 def test_output_that_nobody_takes_is_no_bug(words: tuple[str, ...], where: str) -> None:

@@ -104,7 +104,7 @@ CHANGED_BY_THE_CHART = [TEXTS[name] for name in ("line separator", "eight-bit es
 """Of these, `toYaml` and what reads it back would make another text, so that they are refused."""
 
 
-@pytest.mark.rows(8, "each place once")
+@pytest.mark.rows(3, "each place once")
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_readme_shows_texts_as_texts(project, edit, run_cli, text):
     edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")

@@ -68,7 +68,7 @@ def with_field(recorded, resource, name, path, value):
     return told(cluster, replace(snapshot, lists=lists))
 
 
-@pytest.mark.rows(12, "each field once, in either kind of workload")
+@pytest.mark.rows(5, "each field once, in either kind of workload")
 @pytest.mark.parametrize(("resource", "name"), [(DAEMON_SETS, "nvidia-dcgm-exporter"), (DEPLOYMENTS, "gpu-operator")])
 @pytest.mark.parametrize(("path", "value"), TO_WORKLOADS, ids=[path for path, _ in TO_WORKLOADS])
 def test_a_field_that_nobody_gave_is_told(recorded, resource, name, path, value):
@@ -84,6 +84,7 @@ def test_a_rollout_that_is_held_is_told(recorded):
     assert "`spec.paused` has `true` more" in text
 
 
+@pytest.mark.rows(3, "a row takes 0.2 s; each value of each column is seen first")
 @pytest.mark.parametrize(("path", "value"), FILLED_IN, ids=[path for path, _ in FILLED_IN])
 def test_what_the_server_and_tools_write_is_not(recorded, path, value):
     assert with_field(recorded, DAEMON_SETS, "nvidia-dcgm-exporter", path, value) == []

@@ -89,7 +89,7 @@ def lists_of(body, kind):
     return next(item["items"] for item in body["lists"] if item["kind"] == kind)
 
 
-@pytest.mark.rows(5, "clusters that differ most; a proposal and its output each")
+@pytest.mark.rows(2, "clusters that differ most; a proposal and its output each")
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_the_proposal_generates_what_is_committed(run_cli, project, bundle, name):
     result = run_cli(["discover", "--root", project, "--from", bundle(name), "--write", "--strict"])
@@ -470,7 +470,7 @@ def test_a_release_that_nobody_knows_is_said(run_cli, project, bundle):
 NONSENSE = ("\x1b[31m", "x" * 100_000, None, [], {}, -1, True, {"a": [{}]}, "::error::x")
 
 
-@pytest.mark.rows(5, "kinds of nonsense")
+@pytest.mark.rows(3, "kinds of nonsense")
 @pytest.mark.parametrize("number", range(len(NONSENSE)))
 def test_nonsense_is_no_traceback_and_steers_no_terminal(run_cli, project, bundle, number):
     nonsense = NONSENSE[number]

@@ -209,7 +209,7 @@ def test_the_recorded_cluster_is_clean(recorded):
     assert told(*recorded) == []
 
 
-@pytest.mark.rows(14, "each kind of change to a node")
+@pytest.mark.rows(6, "each kind of change to a node")
 @pytest.mark.parametrize("case", CASES, ids=[case.what for case in CASES])
 def test_it_is_told_and_nothing_else_is(recorded, case):
     cluster, snapshot = recorded

@@ -104,7 +104,7 @@ def folder(upstream, tag):
     return upstream(f"gpu-operator/{tag}") / "golden-driver"
 
 
-@pytest.mark.rows(7, "one release of each line")
+@pytest.mark.rows(3, "one release of each line")
 @pytest.mark.parametrize("tag", TAGS)
 def test_objects_of_a_pool_are_those_that_the_operator_expects(folder, tag):
     different = {}

@@ -8,7 +8,7 @@ from operands import binary_runs
 from oracle.operator.more_scenarios import scenarios
 
 
-@pytest.mark.rows(130, "scenarios of each release; all of them are the same question")
+@pytest.mark.rows(24, "scenarios of each release; all of them are the same question")
 @pytest.mark.parametrize("case", binary_runs.KNOWN)
 def test_a_run_of_the_binary_is_the_expansion(case):
     lines, unknown = binary_runs.differing(binary_runs.RUNS[case])

@@ -93,7 +93,7 @@ def _is_written(key):
     )
 
 
-@pytest.mark.rows(16, "each kind of pool")
+@pytest.mark.rows(14, "each kind of pool")
 @pytest.mark.parametrize("case", [case for case in verdicts.RUNS if _is_expressible(case)])
 def test_profiles_come_to_what_was_recorded(resolve, case):
     release, scenario = case.split("/")

@@ -60,7 +60,7 @@ def pool(name, version, driver=COMPILED, **more):
     return {"os": f'{{id: {name}, version: "{version}"}}', "driver": driver, **more}
 
 
-@pytest.mark.rows(50, "each system and each release")
+@pytest.mark.rows(13, "each system and each release")
 @pytest.mark.parametrize("mode", ["nvidia-driver", "cluster-policy"])
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("system", OS_TAGS, ids="-".join)

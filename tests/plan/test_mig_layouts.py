@@ -24,7 +24,7 @@ def strategy(outcome):
     return values.get(("mig", "strategy"), "single")
 
 
-@pytest.mark.rows(10, "releases and GPUs that differ")
+@pytest.mark.rows(4, "releases and GPUs that differ")
 @pytest.mark.parametrize("entry", WITH_MIG, ids=lambda entry: entry.product)
 def test_what_a_release_ships_for_a_gpu_is_what_its_mig_manager_would_make(entry):
     """From v26.3.0 on the manager makes layouts of its own; the shipped file has them, too, where it knows the GPU."""

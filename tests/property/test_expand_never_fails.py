@@ -103,7 +103,7 @@ def nodes():
     return st.lists(node, max_size=3, unique_by=lambda node: node.name).map(tuple)
 
 
-@pytest.mark.rows(6, "releases of one line are expanded by the same data")
+@pytest.mark.rows(2, "releases of one line are expanded by the same data")
 @pytest.mark.parametrize("release", operand_releases())
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=600 if DEEP else 25)
 @given(data=st.data())

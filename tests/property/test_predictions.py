@@ -56,7 +56,7 @@ def values_of(draw, release):
     return values
 
 
-@pytest.mark.rows(5, "one release of each line; random values of each")
+@pytest.mark.rows(2, "one release of each line; random values of each")
 @pytest.mark.parametrize("release", operand_releases())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=40)
 @given(data=st.data())

@@ -27,13 +27,13 @@ def _batches():
     return parameters([first, last], rest, lambda batch: f"{len(batch)} of {batch[0].name}")
 
 
-@pytest.mark.rows(5, "a commit and a check of a fleet each")
+@pytest.mark.rows(2, "a commit and a check of a fleet each")
 @pytest.mark.parametrize("change", some_of(OTHERS, EACH))
 def test_a_hostile_change_is_refused_by_name(fleets, change):
     _refused(fleets, change)
 
 
-@pytest.mark.rows(5, "a commit and a check of a fleet each")
+@pytest.mark.rows(2, "a commit and a check of a fleet each")
 @pytest.mark.parametrize("change", some_of(VALUES, {"text": 1}))
 def test_a_hostile_value_is_refused_by_name(fleets, change):
     _refused(fleets, change)

@@ -100,6 +100,7 @@ def test_each_text_is_refused_or_what_helm_makes_of_it(tmp_path):
     assert compare(list(TEXTS), tmp_path) == []
 
 
+@pytest.mark.real("Helm renders thousands of texts")
 @pytest.mark.tool("helm")
 def test_so_is_any_text_of_the_letters_that_yaml_obeys(tmp_path):
     letters = " \n\t\r:#-?,[]{}&*!|>'\"%@`\\ab0._~<=\x85\u2028\ufeffé"

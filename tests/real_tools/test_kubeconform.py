@@ -41,7 +41,7 @@ def test_what_has_a_recorded_schema_is_valid(repository, tmp_path):
     assert "Invalid: 0, Errors: 0" in run.stdout
 
 
-@pytest.mark.real("the whole fleet")
+@pytest.mark.real("proposals for the whole fleet")
 @pytest.mark.tool("kubeconform")
 def test_the_second_opinion_on_the_sample_fleet_is_the_same(repository):
     outcome = check_project(repository, kubeconform="", progress=lambda _done, _total: None)
@@ -111,6 +111,7 @@ def test_groups_that_share_a_first_label_have_schemas_of_their_own(opinion):
     assert outcome.facts[-1] == "kubeconform came to the same verdict on 3 objects"
 
 
+@pytest.mark.real("every schema, by kubeconform")
 @pytest.mark.tool("kubeconform")
 def test_every_schema_that_we_export_compiles_there(tmp_path):
     """A schema that does not compile counts as missing, silently."""

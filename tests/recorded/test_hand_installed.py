@@ -14,6 +14,7 @@ from support.recordings import recording
 RECORDED = recording("hand_installed")
 
 
+@pytest.mark.rows(29, "a row takes 0.018 s; each value of each column is seen first")
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("case", CASES)
 def test_the_objects_are_those_that_helm_renders(tmp_path, release, case):

@@ -115,7 +115,7 @@ def test_a_sentence_is_text_and_code_and_nothing_else(text):
     nothing_but_ours(f"{prose(text, 1000)} ({code(text, 100)})")
 
 
-@pytest.mark.rows(16, "each attack at every place where a text can stand")
+@pytest.mark.rows(8, "each attack at every place where a text can stand")
 @pytest.mark.parametrize("text", ATTACKS)
 def test_no_attack_gets_out_of_a_comment(text):
     sane(diff_markdown.diff_report(some_of_everything(f"x{text}", many=2), CONTEXT), "diff", diff_markdown.MOST_BYTES)
@@ -130,6 +130,7 @@ def test_nothing_gets_out_of_a_comment(text):
     sane(check_markdown.check_report(check(text), CONTEXT), "check", check_markdown.MOST_BYTES)
 
 
+@pytest.mark.deep("megabytes of text; what does not fit is counted stays")
 @pytest.mark.rows(1, "megabytes of text; more of it in other letters")
 @pytest.mark.parametrize(
     "text",

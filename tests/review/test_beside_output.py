@@ -90,6 +90,7 @@ def named(repository, **fields):
     return [item.primary.span.path for item in findings(repository, **fields)]
 
 
+@pytest.mark.rows(4, "a row takes 0.14 s; each value of each column is seen first")
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_files_that_no_lock_owns_are_errors_that_say_what_they_would_do(repository_of, folder):
     repository = repository_of(project())
@@ -147,6 +148,7 @@ LINKS = (
 )
 
 
+@pytest.mark.rows(11, "a row takes 0.046 s; each value of each column is seen first")
 @pytest.mark.parametrize("path", LINKS)
 @pytest.mark.parametrize("target", ["/etc", "../docs", "docs/README.md"])
 def test_links_are_errors_in_the_place_of_generated_files_too(repository_of, path, target):
@@ -241,6 +243,7 @@ def test_generated_files_are_none_wherever_the_project_lies(repository_of, prefi
     assert named(repository) == ["output/evil.yaml"]
 
 
+@pytest.mark.rows(6, "a row takes 0.089 s; each value of each column is seen first")
 @pytest.mark.parametrize("prefix", ["", "project/"])
 @pytest.mark.parametrize("path", ["docs", "output2", "elsewhere/output", "output/clusters"])
 def test_delivery_points_at_what_poolsmith_writes(repository_of, prefix, path):

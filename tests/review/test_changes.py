@@ -68,6 +68,7 @@ def checked(fleet, run_cli):
     return run
 
 
+@pytest.mark.rows(3, "a row takes 0.23 s; each value of each column is seen first")
 @pytest.mark.parametrize("path", HOSTILE)
 def test_a_hostile_change_fails_with_a_finding_that_names_the_file(fleet, checked, path):
     code, text, way_through = HOSTILE[path]

@@ -110,7 +110,7 @@ def test_nothing_is_said_of_a_change_of_nothing(repository):
     assert findings(repository) == []
 
 
-@pytest.mark.rows(30, "each file and each change once")
+@pytest.mark.rows(4, "each file and each change once")
 @pytest.mark.parametrize("path", JUDGING)
 @pytest.mark.parametrize("how", ["edited", "committed", "gone", "renamed", "mode", "link"])
 def test_what_judges_does_not_change_with_what_is_judged(repository, path, how):
@@ -167,7 +167,7 @@ NEW = {
 }
 
 
-@pytest.mark.rows(12, "each place once")
+@pytest.mark.rows(7, "each place once")
 @pytest.mark.parametrize("path", NEW)
 def test_what_is_new_and_may_decide_the_check_is_an_error(repository, path):
     repository.write({path: NEW[path]})
@@ -199,6 +199,7 @@ NOTED = {
 }
 
 
+@pytest.mark.rows(7, "a row takes 0.075 s; each value of each column is seen first")
 @pytest.mark.parametrize("path", HARMLESS)
 def test_what_is_of_no_concern_is_not_told(repository, path):
     repository.write({path: HARMLESS[path]})

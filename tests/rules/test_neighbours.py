@@ -179,7 +179,7 @@ def test_the_same_in_the_words_of_each_tool_is_silent(findings, tool):
     assert findings(WRITTEN[tool](LABELS, TAINTS, STARTUP)) == ()
 
 
-@pytest.mark.rows(40, "each tool and each difference")
+@pytest.mark.rows(31, "each tool and each difference")
 @pytest.mark.parametrize("tool", WRITTEN)
 @pytest.mark.parametrize("change", DIFFERENT)
 def test_each_difference_is_told_at_a_line_of_the_file(findings, tool, change):

@@ -190,13 +190,9 @@ def _delivered_since(listed: Listed, cluster: ClusterView) -> Listed:
         for item in items:
             item["metadata"].setdefault("annotations", {})["kustomize.toolkit.fluxcd.io/prune"] = "disabled"
     elif listed.resource.kind == "Application":
-        known = {
-            item.body["metadata"]["name"]: item.body["spec"]["destination"]
-            for item in cluster.expected
-            if item.resource == listed.resource
-        }
-        for item in items:
-            item["spec"]["destination"] = known.get(item["metadata"]["name"], item["spec"]["destination"])
+        given = cluster.plan.cluster.spec.delivery.destination
+        for item in items if given is not None and given.name is not None else ():
+            item["spec"]["destination"] = {"name": given.name, "namespace": item["spec"]["destination"]["namespace"]}
     return replace(listed, items=tuple(items))
 
 

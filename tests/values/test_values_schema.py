@@ -26,6 +26,7 @@ def wrong(tag, values):
     return [error.message for error in validator(tag).iter_errors(values)]
 
 
+@pytest.mark.rows(14, "a row takes 0.037 s; each value of each column is seen first")
 @pytest.mark.parametrize("tag", [tag for tag in TAGS if value_paths().release(tag).defaults is not None])
 def test_the_charts_own_defaults_are_valid(tag):
     assert wrong(tag, value_paths().release(tag).defaults) == []
@@ -41,7 +42,7 @@ def test_what_helm_was_seen_to_render_is_valid(tag):
     assert found == []
 
 
-@pytest.mark.rows(31, "each release once")
+@pytest.mark.rows(15, "each release once")
 @pytest.mark.parametrize("tag", TAGS)
 @pytest.mark.parametrize(
     "values",

@@ -116,6 +116,7 @@ def place(path):
     return Location(span=Span(path=path, start=position, end=position))
 
 
+@pytest.mark.rows(9, "a row takes 0.057 s; each value of each column is seen first")
 @pytest.mark.parametrize("case", MADE_UP)
 def test_what_no_shard_finds_is_refused(project, report, run_cli, case, contents):
     with_first(report, MADE_UP[case])
@@ -127,6 +128,7 @@ def test_what_no_shard_finds_is_refused(project, report, run_cli, case, contents
     assert contents(project) == before
 
 
+@pytest.mark.rows(5, "a row takes 0.11 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     "asked",
     [

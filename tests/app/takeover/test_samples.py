@@ -36,6 +36,7 @@ def documents(path):
     return read_documents(path.read_text("utf-8")) if path.is_file() else []
 
 
+@pytest.mark.rows(2, "a row takes 0.3 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", sorted(set(CLUSTERS) - WITHOUT_OPERATOR))
 def test_profiles_generate_what_was_there(tmp_path, name):
     was, (item,) = taken(tmp_path, name)

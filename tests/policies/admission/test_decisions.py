@@ -83,6 +83,7 @@ def expected_annotations(answer):
     return ["k error" if item.startswith("k error") else item for item in found if not item.startswith("k exclude")]
 
 
+@pytest.mark.rows(123, "a row takes 0.0041 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_it_is_decided_as_kubernetes_does(name):
     evaluation = evaluated(QUESTIONS[name])
@@ -94,6 +95,7 @@ def test_it_is_decided_as_kubernetes_does(name):
 MADE_UP = json.loads((HERE / "recorded/policies.json").read_text("utf-8"))
 
 
+@pytest.mark.rows(63, "a row takes 0.008 s; each value of each column is seen first")
 @pytest.mark.parametrize("case", MADE_UP, ids=[str(index) for index in range(len(MADE_UP))])
 def test_a_made_up_policy_is_decided_as_kubernetes_does(case):
     evaluation = evaluated(asked_of(case))

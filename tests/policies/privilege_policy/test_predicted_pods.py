@@ -10,7 +10,7 @@ from poolsmith.sources.nested import copied
 from poolsmith.sources.yaml_reader import read_documents
 
 
-@pytest.mark.rows(5, "clusters whose pools differ most")
+@pytest.mark.rows(2, "clusters whose pools differ most")
 def test_every_predicted_pod_passes(cluster):
     refused = {
         name: cluster.judge.message(pod) for name, pod in cluster.pods.items() if "deny" in verdict(cluster, pod)
@@ -70,6 +70,7 @@ def test_other_namespaces_are_not_held(prod, driver):
     assert prod.judge.verdict(driver) == "skipped"
 
 
+@pytest.mark.rows(6, "a row takes 0.093 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     "change",
     [

@@ -119,6 +119,7 @@ operations = st.lists(
 )
 
 
+@pytest.mark.real("kustomize builds many random trees; its features stay")
 @settings(max_examples=25, deadline=None)
 @given(
     pod=pod_specs(),
