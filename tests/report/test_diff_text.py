@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,13 @@ def test_an_empty_diff_is_one_line_that_says_what_was_compared():
     assert text(ChangeReport(base=BASE, head=HEAD, unchanged_clusters=8)) == (
         "nothing changes: origin/main (0123456789ab) to HEAD: no cluster changes\n"
     )
+
+
+@pytest.mark.parametrize(("unchanged", "said"), [(0, "2 clusters change"), (7, ", 7 do not")])
+def test_clusters_that_do_not_change_are_counted_where_there_are_any(unchanged, said):
+    first = text(replace(some_of_everything(), unchanged_clusters=unchanged)).splitlines()[0]
+
+    assert (said in first, "0 do not" in first) == (True, False)
 
 
 def test_a_thousand_pools_fit_a_screen():

@@ -9,6 +9,8 @@ import shutil
 import pytest
 
 from poolsmith.app import check_project
+from poolsmith.app.grants import missing_grants
+from poolsmith.ledger.grants.proposal_text import Answers
 from poolsmith.policies.apply import JudgingOptions
 
 RULES = ("ungranted-privilege", "unused-grant", "wide-grant", "grant-without-reason", "no-grants")
@@ -60,6 +62,19 @@ def test_nothing_is_left_to_write_the_second_time(run_cli, sample_project, conte
 
     assert re.fullmatch(r"all [\d,]+ lines of ledgers are granted\n", result.out)
     assert contents(sample_project) == before
+
+
+def test_only_what_was_written_is_said_to_be(sample_project):
+    assert not missing_grants(sample_project).written
+    assert missing_grants(sample_project, write=True).written
+    assert not missing_grants(sample_project, write=True).written
+
+
+def test_what_a_person_says_stands_in_each_file(sample_project):
+    files = missing_grants(sample_project, answers=Answers(reason="Known.", owner="gpu", expires="2027-06-30")).files
+
+    assert files
+    assert all("reason: Known." in text and "owner: gpu" in text for text in files.values())
 
 
 def test_files_that_exist_are_never_touched_and_additions_stand_in_new_ones(run_cli, sample_project, contents):

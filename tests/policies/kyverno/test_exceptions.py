@@ -254,6 +254,15 @@ def test_the_command_prints_documents_for_one_cluster_only(repository, run_cli):
     assert run_cli(["grants", "--export", "kyverno", "--write", "--cluster", "edge", "--root", repository]).code == 2
 
 
+def test_a_project_with_mistakes_has_no_exceptions(sample_project, run_cli):
+    pool = sample_project / "profiles/edge/l4.yaml"
+    pool.write_text(pool.read_text().replace("driver:", "diver:"))
+    result = run_cli(["grants", "--export", "kyverno", "--cluster", "edge", "--root", sample_project])
+
+    assert result.code == 1
+    assert "PolicyException" not in result.out
+
+
 def test_the_use_case_is_the_same(repository, project):
     result = exported_grants(repository, ["edge"], today=TODAY, namespace="kyverno")
     edge = plan_cluster(project, project.select(["edge"])[0]).prediction
