@@ -151,7 +151,6 @@ def test_a_branch_of_an_empty_repository_is_the_one_that_it_starts_with(tmp_path
     assert look_around(tmp_path).branch.value == "trunk"
 
 
-@pytest.mark.rows(6, "a row takes 0.086 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     ("files", "engine"),
     [

@@ -300,7 +300,6 @@ def test_a_state_without_manifests_is_for_people(run, data):
     assert f"operands/overlay.yaml: state-gone is ordered for {RELEASE}" in "".join(lines(run(), "by hand"))
 
 
-@pytest.mark.rows(5, "a row takes 0.11 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     ("overlay", "text", "message"),
     [
@@ -416,7 +415,6 @@ def test_a_part_that_is_missing_is_named(run, repository, path, message):
     assert message in result.err
 
 
-@pytest.mark.rows(6, "a row takes 0.087 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     "path", ["assets", STATE, ROLE, "internal", MINIMAL, CRDS, CRD, "deployments/gpu-operator/Chart.yaml"]
 )

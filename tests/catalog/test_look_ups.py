@@ -241,7 +241,6 @@ def data_files():
     return sorted(name for name in files if not name.startswith("schemas/") or name.endswith((".yaml", ".json")))
 
 
-@pytest.mark.rows(154, "a row takes 0.0033 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", data_files())
 def test_every_data_file_parses_and_names_a_source(name):
     text = (store.DATA / name).read_text("utf-8")

@@ -259,7 +259,6 @@ def test_an_acknowledgement_of_the_same_change_is_told(tmp_path):
     assert {item.acknowledged_by for item in found if item.stops} == {"team-vision"}
 
 
-@pytest.mark.rows(3, "a row takes 0.18 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     "edit",
     [

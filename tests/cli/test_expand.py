@@ -114,7 +114,6 @@ def test_a_resource_that_the_api_server_refuses_is_told_and_left_out(run):
     assert by_name(as_json["objects"])["DaemonSet", "nvidia-driver-daemonset"]
 
 
-@pytest.mark.rows(6, "a row takes 0.096 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     ("text", "message"),
     [

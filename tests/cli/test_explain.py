@@ -87,7 +87,6 @@ def test_json_names_the_line_that_a_value_comes_from(explain):
     ][-1].items()
 
 
-@pytest.mark.rows(5, "a row takes 0.12 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     ("what", "words"),
     [

@@ -116,7 +116,6 @@ MISTAKES = {
 }
 
 
-@pytest.mark.rows(8, "a row takes 0.068 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_mistake_the_diagnostic_the_fix(write_files, run_cli, name):
     mistake, said, advice, fix = MISTAKES[name]

@@ -37,7 +37,6 @@ def told(body, schema):
 RECORDED = sorted({key.partition("/")[0] for key in recording("argocd_diffs")} & set(projected_releases()))
 
 
-@pytest.mark.rows(9, "a row takes 0.056 s; each value of each column is seen first")
 @pytest.mark.parametrize("release", RECORDED)
 def test_each_diff_reports_what_is_forecast(release):
     schemas = schemas_for(Versions(kubernetes="1.34", operator=release))

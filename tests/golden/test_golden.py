@@ -24,7 +24,6 @@ def tree(folder):
     }
 
 
-@pytest.mark.rows(7, "a row takes 0.083 s; each value of each column is seen first")
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_generates_its_tree(case, tmp_path, request):
     shutil.copytree(HERE / case / "profiles", tmp_path / "profiles")

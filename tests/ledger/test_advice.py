@@ -152,7 +152,6 @@ def test_operands_of_sandboxes_leave_the_pools_that_one_default_brought_them_to(
     assert_that_advice_helps(project(stack, {"a": UNSPLITTABLE}), "c")
 
 
-@pytest.mark.rows(3, "a row takes 0.17 s; each value of each column is seen first")
 @pytest.mark.parametrize("release", [tag for tag in RELEASES if tag < "v25.10"])
 def test_a_kata_manager_beside_two_causes_is_removed_with_both(project, release):
     values = "{kataManager: {enabled: true}, sandboxWorkloads: {defaultWorkload: vm-passthrough}}"

@@ -100,7 +100,6 @@ def test_a_rendered_driver_has_all_its_privileged_containers_mounts_and_rights(k
         assert ledger.worst is Reach.NODE_ROOT
 
 
-@pytest.mark.rows(282, "a row takes 0.0018 s; each value of each column is seen first")
 @pytest.mark.parametrize("state", STATES)
 def test_a_shipped_operand_has_all_its_privileged_containers_and_mounts(state):
     objects = settled_in_one_namespace(documents(*SHIPPED.below(state)))

@@ -64,7 +64,6 @@ def places(value, found):
     return found
 
 
-@pytest.mark.rows(7, "a row takes 0.082 s; each value of each column is seen first")
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_an_odd_bundle_is_judged(cluster, body, seed):
     chance = random.Random(seed)

@@ -108,7 +108,6 @@ def test_a_uid_that_is_none_changes_nothing(recorded):
     assert snapshot.items(NODES)
 
 
-@pytest.mark.rows(6, "a row takes 0.085 s; each value of each column is seen first")
 def test_the_pods_that_controllers_have_made_are_known(recorded):
     cluster, snapshot = recorded
     pods = snapshot.items(PODS)
@@ -118,7 +117,6 @@ def test_the_pods_that_controllers_have_made_are_known(recorded):
     assert told(cluster, without) == ["not evaluated: list of pods: what was saved has no such list"]
 
 
-@pytest.mark.rows(7, "a row takes 0.077 s; each value of each column is seen first")
 def test_without_its_resources_only_these_are_missing(recorded):
     cluster, snapshot = recorded
     lists = tuple(replace(item, items=()) if item.resource == DRIVERS else item for item in snapshot.lists)

@@ -106,7 +106,6 @@ def test_a_list_that_is_not_there_fails_strictly(run_cli, bundle):
     assert "`list` of `nodes` is not allowed" in plain.out
 
 
-@pytest.mark.rows(4, "a row takes 0.13 s; each value of each column is seen first")
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"kind": "ClusterSnapshot", "version": 2}', "\x00", "null"])
 def test_what_is_no_snapshot_is_refused(run_cli, tmp_path, text):
     path = tmp_path / "x.json"
@@ -178,7 +177,6 @@ def test_without_kr8s_one_line_says_how_to_get_it(run_cli, monkeypatch, tmp_path
     assert "poolsmith[live]" in result.err
 
 
-@pytest.mark.rows(3, "a row takes 0.2 s; each value of each column is seen first")
 @pytest.mark.parametrize("text", ["users: [{token: hunter2", "[]", "null", "\x00", "users: hunter2"])
 def test_a_kubeconfig_that_is_none_is_one_line_without_its_text(run_cli, tmp_path, text):
     kubeconfig = tmp_path / "config"

@@ -56,7 +56,6 @@ def findings(outcome):
     ]
 
 
-@pytest.mark.rows(27, "a row takes 0.019 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", MINIATURES)
 def test_each_certain_mistake_is_told_and_nothing_else(name, tmp_path):
     key, told = key_of(name), findings(judged(name, tmp_path))
@@ -103,7 +102,6 @@ def test_the_model_holds_what_is_installed(name):
         ), (wanted, found)
 
 
-@pytest.mark.rows(25, "a row takes 0.02 s; each value of each column is seen first")
 @pytest.mark.tool("kustomize")
 @pytest.mark.parametrize("folder", KUSTOMIZED)
 def test_the_model_builds_what_kustomize_builds(folder):

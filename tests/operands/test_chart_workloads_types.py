@@ -50,7 +50,6 @@ def test_the_operators_chart_answers_whatever_a_value_is(wrong):
         answered(operator_chart_objects("v26.7.0", with_value(defaults, path, wrong), "gpu-operator"))
 
 
-@pytest.mark.rows(8, "a row takes 0.071 s; each value of each column is seen first")
 @pytest.mark.parametrize(("chart", "version"), [("nvidia-device-plugin", "0.20.0"), ("dcgm-exporter", "4.8.2")])
 @pytest.mark.parametrize("wrong", WRONG, ids=repr)
 def test_a_chart_of_the_stack_answers_whatever_a_value_is(chart, version, wrong):

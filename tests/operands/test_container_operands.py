@@ -95,7 +95,6 @@ def test_a_rolling_update_is_limited_by_a_number_or_a_share(limit, value):
     assert found(made, "nvidia-driver-daemonset")["spec"]["updateStrategy"] == {"type": "OnDelete"}
 
 
-@pytest.mark.rows(53, "a row takes 0.0096 s; each value of each column is seen first")
 @pytest.mark.parametrize("tag", TAGS)
 @pytest.mark.parametrize(
     ("limit", "wrong"),
@@ -184,7 +183,6 @@ def test_sources_of_a_configuration_are_read_below_the_mounted_root(tag):
     assert source == ("file=/host/etc/a.toml,command,file" if reads else "file=/etc//a.toml,command,file")
 
 
-@pytest.mark.rows(46, "a row takes 0.011 s; each value of each column is seen first")
 @pytest.mark.parametrize("tag", TAGS)
 @pytest.mark.parametrize(
     ("runtimes", "runtime"),
@@ -220,7 +218,6 @@ def test_another_root_of_the_host_is_mounted_and_told(tag):
     assert env(toolkit["containers"][0])["HOST_ROOT"] == "/host-root/"
 
 
-@pytest.mark.rows(14, "a row takes 0.036 s; each value of each column is seen first")
 @pytest.mark.parametrize("tag", TAGS)
 def test_mps_keeps_its_files_elsewhere(tag):
     moved = {"mps": {"root": "/data/mps/"}}

@@ -92,7 +92,6 @@ def since(release):
 # -- operating systems
 
 
-@pytest.mark.rows(5, "a row takes 0.11 s; each value of each column is seen first")
 @pytest.mark.parametrize(
     ("os_id", "version", "tags"),  # NVIDIA/gpu-operator:controllers/state_manager.go getGPUNodeOSInfo
     [
@@ -253,7 +252,6 @@ def test_a_precompiled_driver_on_suse_reads_the_kernel_modules_of_the_host(relea
 # -- files
 
 
-@pytest.mark.rows(46, "a row takes 0.011 s; each value of each column is seen first")
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize(
     ("os_id", "packages", "certificates", "first"),
@@ -302,7 +300,6 @@ def test_up_to_25_10_the_operators_own_node_decides_on_folders(release):
     assert len(own_volumes(made, "subscription-config")) == (0 if release in since("v26.3.0") else 3)
 
 
-@pytest.mark.rows(45, "a row takes 0.011 s; each value of each column is seen first")
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("os_id", ["rhel", "sles", "sl-micro"])
 @pytest.mark.parametrize("own", [False, True])

@@ -26,7 +26,6 @@ def recorded(case):
     return verdicts.RUNS[case]
 
 
-@pytest.mark.rows(30, "a row takes 0.017 s; each value of each column is seen first")
 @pytest.mark.parametrize("case", CASES)
 def test_a_recorded_run_is_the_expansion(recorded):
     status, lines = verdicts.verdict(recorded)
@@ -34,7 +33,6 @@ def test_a_recorded_run_is_the_expansion(recorded):
     assert (status, "\n".join(lines)) == (verdicts.MATCHED, "")
 
 
-@pytest.mark.rows(64, "a row takes 0.0079 s; each value of each column is seen first")
 @pytest.mark.parametrize("case", RENDERED)
 def test_objects_made_from_a_recording_have_its_form(recorded):
     result = oracle.created(recorded["result"], recorded["inputs"])

@@ -242,7 +242,6 @@ def test_of_several_policies_the_first_by_name_counts_and_the_others_say_nothing
 # -- container runtimes (state_manager.go: getRuntime)
 
 
-@pytest.mark.rows(97, "a row takes 0.0052 s; each value of each column is seen first")
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize(
     ("runtimes", "assumed"),

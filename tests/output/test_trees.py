@@ -229,7 +229,6 @@ class TestEveryTree:
                 assert set(body) <= {"apiVersion", "kind", "resources", "configMapGenerator"}
                 assert build(files.tree, files.content, path.rpartition("/")[0])
 
-    @pytest.mark.rows(6, "a row takes 0.084 s; each value of each column is seen first")
     def test_every_delivered_folder_is_one_that_is_generated(self, render, engine, stack, pools):
         files = render({"delivery": engine % "", "stack": stack}, pools)
         delivered = [

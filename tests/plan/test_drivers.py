@@ -486,7 +486,6 @@ QUIET = (
 )
 
 
-@pytest.mark.rows(45, "a row takes 0.011 s; each value of each column is seen first")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_what_is_said_of_a_driver_and_where(resolve, case):
     _, cluster, pool, expected, advice = case

@@ -1057,7 +1057,6 @@ def ids(rows):
     return [f"{row[0]}-{index}" for index, row in enumerate(rows)]
 
 
-@pytest.mark.rows(70, "a row takes 0.0072 s; each value of each column is seen first")
 @pytest.mark.parametrize(("code", "cluster", "pools", "place", "advice"), FAILING, ids=ids(FAILING))
 def test_a_mistake_is_found_at_its_line_with_a_way_out(resolve, code, cluster, pools, place, advice):
     cluster, pools, marked = placed(cluster, pools or {"a": {}})
@@ -1069,7 +1068,6 @@ def test_a_mistake_is_found_at_its_line_with_a_way_out(resolve, code, cluster, p
         assert advice in " ".join(item.help or "" for item in found)
 
 
-@pytest.mark.rows(72, "a row takes 0.007 s; each value of each column is seen first")
 @pytest.mark.parametrize(("code", "cluster", "pools", "place", "advice"), FAILING, ids=ids(FAILING))
 def test_a_plan_exists_exactly_when_no_finding_is_an_error(resolve, code, cluster, pools, place, advice):
     cluster, pools, _ = placed(cluster, pools or {"a": {}})
@@ -1079,7 +1077,6 @@ def test_a_plan_exists_exactly_when_no_finding_is_an_error(resolve, code, cluste
     assert (outcome.plan is None) == any(item.severity == "error" for item in of_the_plan)
 
 
-@pytest.mark.rows(27, "a row takes 0.019 s; each value of each column is seen first")
 @pytest.mark.parametrize(("code", "cluster", "pools"), PASSING, ids=ids(PASSING))
 def test_the_nearest_sound_profile_does_not_raise_it(resolve, code, cluster, pools):
     outcome = resolve(cluster, pools)

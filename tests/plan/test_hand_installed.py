@@ -83,7 +83,6 @@ def test_whole_gpus_need_no_more_than_the_plain_daemon_set(resolve):
     assert list(units) == ["device-plugin"]
 
 
-@pytest.mark.rows(70, "a row takes 0.0072 s; each value of each column is seen first")
 @pytest.mark.parametrize("release", EVERY_RELEASE)
 @pytest.mark.parametrize(
     ("pool", "strategy", "offered"),

@@ -146,7 +146,6 @@ def test_the_tables_have_every_gpu_with_profiles():
     assert known == {product: set(table) for product, table in GPUS.items()}
 
 
-@pytest.mark.rows(23, "a row takes 0.022 s; each value of each column is seen first")
 @pytest.mark.parametrize("product", GPUS)
 def test_every_layout_is_accepted_or_refused_as_the_search_says(product):
     table, known = GPUS[product], CATALOG.gpus.find(product).mig_profiles

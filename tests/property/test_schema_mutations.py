@@ -188,7 +188,6 @@ def disagreements(kind, oracle, api_version, name, differences, *, count):
     return unexplained, refused
 
 
-@pytest.mark.rows(15, "a row takes 0.036 s; each value of each column is seen first")
 @pytest.mark.parametrize(("api_version", "name"), KINDS)
 def test_we_refuse_what_the_exported_schema_refuses(api_version, name):
     kind = schemas_for(VERSIONS).find(api_version, name)

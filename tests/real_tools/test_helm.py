@@ -79,7 +79,6 @@ def of_helm(chart, files, sets, folder):
     return yaml.safe_load(run.stdout)["values"]
 
 
-@pytest.mark.rows(10, "a row takes 0.055 s; each value of each column is seen first")
 @pytest.mark.tool("helm")
 @pytest.mark.parametrize(("files", "sets"), CASES.values(), ids=CASES.keys())
 def test_values_are_merged_as_helm_merges_them(chart, files, sets, tmp_path):

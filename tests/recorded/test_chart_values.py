@@ -81,7 +81,6 @@ def test_a_charts_own_file_gives_its_documented_dead_keys_only(upstream, tag):
     assert told(values, tag) == documented(tag)
 
 
-@pytest.mark.rows(9, "a row takes 0.057 s; each value of each column is seen first")
 @pytest.mark.parametrize("tag", store.names("charts/gpu-operator"))
 def test_the_importer_finds_what_the_entry_holds_as_far_as_the_files_say(upstream, tag):
     """The recorded folders have no templates: declared paths, defaults and definitions can be compared."""

@@ -97,7 +97,6 @@ def crd_file(path, kind):
     return CRDS[kind]
 
 
-@pytest.mark.rows(147, "a row takes 0.0034 s; each value of each column is seen first")
 @pytest.mark.parametrize("path", FILES, ids=[path.relative_to(REPOSITORY).as_posix() for path in FILES])
 def test_a_file_holds_objects_that_their_definitions_take(path):
     for body in read_all(path):

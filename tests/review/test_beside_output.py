@@ -148,7 +148,6 @@ LINKS = (
 )
 
 
-@pytest.mark.rows(11, "a row takes 0.046 s; each value of each column is seen first")
 @pytest.mark.parametrize("path", LINKS)
 @pytest.mark.parametrize("target", ["/etc", "../docs", "docs/README.md"])
 def test_links_are_errors_in_the_place_of_generated_files_too(repository_of, path, target):
@@ -243,7 +242,6 @@ def test_generated_files_are_none_wherever_the_project_lies(repository_of, prefi
     assert named(repository) == ["output/evil.yaml"]
 
 
-@pytest.mark.rows(6, "a row takes 0.089 s; each value of each column is seen first")
 @pytest.mark.parametrize("prefix", ["", "project/"])
 @pytest.mark.parametrize("path", ["docs", "output2", "elsewhere/output", "output/clusters"])
 def test_delivery_points_at_what_poolsmith_writes(repository_of, prefix, path):

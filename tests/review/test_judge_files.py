@@ -199,7 +199,6 @@ NOTED = {
 }
 
 
-@pytest.mark.rows(7, "a row takes 0.075 s; each value of each column is seen first")
 @pytest.mark.parametrize("path", HARMLESS)
 def test_what_is_of_no_concern_is_not_told(repository, path):
     repository.write({path: HARMLESS[path]})

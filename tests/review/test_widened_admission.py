@@ -244,7 +244,6 @@ WIDER = {
 }
 
 
-@pytest.mark.rows(43, "a row takes 0.012 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", WIDER)
 def test_what_may_refuse_less_is_told(widened, name):
     base, head, words = WIDER[name]

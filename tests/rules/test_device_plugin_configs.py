@@ -60,7 +60,6 @@ def test_each_release_has_a_plugin_that_stops_there(told, tag, text):
     assert len(told(of_values(create=True, data={"any": text, "good": GOOD}), release=tag)) == 1
 
 
-@pytest.mark.rows(16, "a row takes 0.032 s; each value of each column is seen first")
 @pytest.mark.parametrize("tag", TAGS)
 def test_what_it_takes_is_not_told(told, tag):
     assert told(of_values(create=True, default="any", data={"any": GOOD}), release=tag) == []

@@ -100,7 +100,6 @@ def expected_in(folder):
     return sorted(line for path in folder.rglob("*.txt") for line in path.read_text("utf-8").splitlines())
 
 
-@pytest.mark.rows(30, "a row takes 0.017 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", NAMES)
 def test_what_passes_raises_nothing(name):
     assert findings(HERE / name / "pass") == []
@@ -129,7 +128,6 @@ def test_a_project_that_fails_raises_this_rule_alone_at_the_expected_lines(name)
     assert findings_in_project(HERE / name / "fail", name) == expected
 
 
-@pytest.mark.rows(20, "a row takes 0.026 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", SETUPS)
 def test_a_setup_that_passes_raises_nothing(name):
     assert findings_in_setup(HERE / name / "pass") == []

@@ -163,7 +163,6 @@ PLAIN = [
 ]
 
 
-@pytest.mark.rows(312, "a row takes 0.0016 s; each value of each column is seen first")
 @pytest.mark.parametrize("text", AWKWARD)
 @pytest.mark.parametrize(
     "wrap", [lambda text: {"k": text}, lambda text: [text], lambda text: {text: 1}, lambda text: text]

@@ -116,7 +116,6 @@ def place(path):
     return Location(span=Span(path=path, start=position, end=position))
 
 
-@pytest.mark.rows(9, "a row takes 0.057 s; each value of each column is seen first")
 @pytest.mark.parametrize("case", MADE_UP)
 def test_what_no_shard_finds_is_refused(project, report, run_cli, case, contents):
     with_first(report, MADE_UP[case])

@@ -83,7 +83,6 @@ def expected_annotations(answer):
     return ["k error" if item.startswith("k error") else item for item in found if not item.startswith("k exclude")]
 
 
-@pytest.mark.rows(123, "a row takes 0.0041 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_it_is_decided_as_kubernetes_does(name):
     evaluation = evaluated(QUESTIONS[name])

@@ -56,7 +56,6 @@ def typed(value):
     return type(value).__name__, value
 
 
-@pytest.mark.rows(429, "a row takes 0.0012 s; each value of each column is seen first")
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("index", range(len(CASES)))
 def test_what_go_makes_of_it(version, index):

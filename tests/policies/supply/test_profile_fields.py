@@ -147,7 +147,6 @@ def judged(root, cluster):
     return judge_supply(project.policies.supply.spec, run.prediction, privilege_view(run.prediction, run.loaded))
 
 
-@pytest.mark.rows(10, "a row takes 0.055 s; each value of each column is seen first")
 @pytest.mark.parametrize("path", sorted(JUDGED))
 def test_a_source_that_the_policy_does_not_know_is_an_error_at_its_line(sample_project, repository, path):
     (sample_project / "policies").mkdir()

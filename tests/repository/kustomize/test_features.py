@@ -340,7 +340,6 @@ patches:
 ALREADY_HAS_RESOURCES = frozenset(("a resource that is there already",))
 
 
-@pytest.mark.rows(13, "a row takes 0.038 s; each value of each column is seen first")
 @pytest.mark.parametrize("name", KUSTOMIZATIONS)
 def test_a_feature_is_built_as_kustomize_builds_it(name, tmp_path):
     top = "# file: top/kustomization.yaml\nresources: [../base]\n"
