@@ -210,6 +210,16 @@ def test_what_can_not_be_meant(platform, run_cli, words, code, said):
     assert said in found.err
 
 
+@pytest.mark.parametrize("field", ["clusters", "bases"])
+def test_what_a_team_may_bring_is_said_once(platform, run_cli, field):
+    path = platform / "profiles/_teams.yaml"
+    path.write_text(path.read_text().replace(f"{field}: [vision-*]", f"{field}: [vision-*, vision-*]"))
+    found = run_cli(["gather", "vision=.", "--root", "."], cwd=platform)
+
+    assert found.code == 1
+    assert "profiles/_teams.yaml:6" in found.out
+
+
 def test_a_lock_that_was_edited_says_nothing(platform, speech, run_cli):
     lock = platform / "profiles/_teams.lock.json"
     lock.write_text('{"teams": {"speech": {"files": {"profiles/../../x.yaml": ""}}}}')

@@ -65,6 +65,28 @@ def test_resources_are_those_of_each_node(inventory, mig, more, expected):
     assert resources(inventory(a=(mig, more)), "a") == expected
 
 
+def test_a_table_has_these_columns(inventory):
+    (head, row) = csv.reader(io.StringIO(inventory("csv", a=("", "")).out))
+
+    assert head == [
+        *(
+            "cluster",
+            "pool",
+            "owner",
+            "ring",
+            "release",
+            "selector",
+            "taints",
+            "nodes",
+            "product",
+            "gpus",
+            "mig_layout",
+        ),
+        *("resources", "runtime_classes", "driver", "driver_version", "os", "kernels", "arch", "workload", "profile"),
+    ]
+    assert len(row) == len(head)
+
+
 def test_the_form_is_the_published_one(inventory, run_cli, repository):
     schema = json.loads(schema_text("inventory"))
     for text in (

@@ -5,8 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-import pytest
-
 from catalog.test_packs import renamed
 from support.older_catalog import put
 from support.walks import ROOT, Shell, walk
@@ -14,7 +12,6 @@ from support.walks import ROOT, Shell, walk
 NAME = "gpu-operator-26-7-1"
 
 
-@pytest.mark.deep("a page of commands over the sample")
 def test_the_page_runs_from_start_to_end(tmp_path):
     shell = Shell(tmp_path, tmp_path / "gpu-fleet")
     for line in (

@@ -16,6 +16,7 @@ from live.conftest import ROOT
 from poolsmith.live.resources import DRIVERS, NODES, PODS, WORKLOADS
 from poolsmith.live.snapshot import Listed, State
 from poolsmith.live.stored import from_text
+from poolsmith.verify.expected import Bringer
 from support.live_cluster import recorded_snapshot, told, view
 from support.recordings import recording
 
@@ -40,6 +41,14 @@ def test_each_sample_cluster_with_an_operator_is_recorded():
     assert set(CLUSTERS) == {
         path.parents[2].name for path in ROOT.glob("output/clusters/*/platform/values/gpu-operator.yaml")
     }
+
+
+def test_a_smoke_test_is_what_a_person_brings(recorded):
+    cluster, _ = recorded
+    brought = [item.body["kind"] for item in cluster.expected if item.bringer is Bringer.PERSON]
+
+    assert set(brought) == {"Job"}
+    assert len(brought) == len(list((ROOT / "output/clusters" / cluster.name / "smoke").glob("*.yaml")))
 
 
 def test_what_the_operator_itself_has_made_is_clean(recorded):

@@ -429,6 +429,23 @@ def test_the_variables_of_the_user_reach_validations_last_from_25_3_3_on(release
 
 
 @pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("part", ["cuda", "plugin"])
+def test_validations_pull_with_the_secrets_of_the_validator(release, part):
+    found = pod(expanded(release, {"validator": {"imagePullSecrets": ["ngc", "own"]}}), "nvidia-operator-validator")
+    (container,) = [item for item in found["initContainers"] if item["name"] == f"{part}-validation"]
+
+    assert variables(container)["VALIDATOR_IMAGE_PULL_SECRETS"] == "ngc,own"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_layouts_of_the_operator_are_there_unless_somebody_has_others(release):
+    own = {"migManager": {"config": {"name": "mine"}}}
+
+    assert "default-mig-parted-config" in names(expanded(release, {}), "ConfigMap")
+    assert "default-mig-parted-config" not in names(expanded(release, own), "ConfigMap")
+
+
+@pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_sandbox_validator_waits_for_confidential_computing_only_where_it_is_on(release, enabled):
     found = pod(expanded(release, {**SANDBOX, "ccManager": {"enabled": enabled}}), "nvidia-sandbox-validator")

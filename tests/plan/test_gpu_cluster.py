@@ -148,6 +148,16 @@ def test_what_nothing_of_it_would_provide_is_refused(resolve, pool, word):
     assert word in found[0].message
 
 
+@pytest.mark.parametrize(("more", "told"), [("", True), (", draDriver: {featureGates: {DynamicMIG: true}}", False)])
+def test_the_gate_that_makes_partitions_by_claims_is_named_unless_it_is_open(resolve, more, told):
+    pool = {**READY, "gpu": "{product: A30, count: 2, mig: {layout: all-1g.6gb}}"}
+    (found,) = [
+        item for item in resolve(cluster(more=more), {"a": pool}).diagnostics if item.name == "stack-contradiction"
+    ]
+
+    assert ("feature gate DynamicMIG" in found.message) is told
+
+
 @pytest.mark.parametrize(
     ("pool", "rule"),
     [

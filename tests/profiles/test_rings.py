@@ -206,3 +206,16 @@ def test_who_asks_for_the_cluster_alone_gets_it_with_any_ring(tmp_path):
 
     [files] = find_fleet(tree).clusters
     assert cluster_alone(tree, files).spec.ring == "lab"
+
+
+def test_a_cluster_that_can_not_be_read_leads_nobody(tmp_path):
+    rings, clusters = loaded(tmp_path, {"first": ({"ring": "lab"}, {}), "second": ({"ring": "stable"}, {})})
+    (tmp_path / "profiles/first/cluster.yaml").write_text("kind: [")
+    tree = InputTree(tmp_path)
+    fleet = find_fleet(tree)
+    known = load_bases(tree, fleet.bases)
+    broken = [load_cluster(tree, item, known, rings) for item in fleet.clusters]
+
+    assert broken[0].cluster is None
+    assert list(ahead_of_rings(rings.order, broken)) == []
+    assert clusters[0].cluster is not None
