@@ -47,8 +47,7 @@ def test_a_smoke_test_is_what_a_person_brings(recorded):
     cluster, _ = recorded
     brought = [item.body["kind"] for item in cluster.expected if item.bringer is Bringer.PERSON]
 
-    assert set(brought) == {"Job"}
-    assert len(brought) == len(list((ROOT / "output/clusters" / cluster.name / "smoke").glob("*.yaml")))
+    assert brought.count("Job") == len(list((ROOT / "output/clusters" / cluster.name / "smoke").glob("*.yaml"))) > 0
 
 
 def test_what_the_operator_itself_has_made_is_clean(recorded):
