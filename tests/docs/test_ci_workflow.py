@@ -180,6 +180,7 @@ def with_another_judge(folder):
 KINDS = pytest.mark.parametrize("kind", parameters(["shown"], ["own"]))
 
 
+@pytest.mark.rows(1, "a repository, a clone and a job")
 @KINDS
 @pytest.mark.parametrize("event", ["pull_request", "merge_group"])
 def test_a_harmless_change_passes(judged, kind, event):
@@ -265,7 +266,7 @@ def test_an_approval_of_this_commit_by_an_owner_counts(judged, reviews):
     assert approval(judged, reviews)
 
 
-@pytest.mark.rows(3, "each is a repository, a clone and a job; tests/action has the reading of reviews")
+@pytest.mark.rows(1, "each is a repository, a clone and a job; tests/action has the reading of reviews")
 @pytest.mark.parametrize("reviews", NOT_APPROVED.values(), ids=NOT_APPROVED)
 def test_no_other_approval_does(judged, reviews):
     assert not approval(judged, reviews)

@@ -19,7 +19,7 @@ RUNS = {**dict.fromkeys((target.name for target in texts.TARGETS), 150), "yaml":
 SECONDS = 30
 
 
-@pytest.mark.rows(2, "a moment of each kind of reader; make fuzz goes on")
+@pytest.mark.rows(4, "a moment of each kind of reader; make fuzz goes on")
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_target_takes_what_it_gets(name):
     result = fuzz(TARGETS[name], SECONDS, "tests", most_runs=RUNS.get(name, 8), fresh_share=0.5)

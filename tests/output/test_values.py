@@ -143,6 +143,7 @@ def test_no_variation_repeats_a_default_or_sets_what_the_chart_does_not_read(res
         assert len(paths) == len(set(paths))
 
 
+@pytest.mark.real("whole trees of many values; their parts have tests of their own")
 @given(CLUSTERS, POOLS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 def test_no_variation_breaks_what_every_tree_keeps(resolve, cluster, pool):
