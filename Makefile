@@ -125,6 +125,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip $(PIP) --require-hashes --requirement requirements.lock
 	@$(BIN)/pip $(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q -j 0 generator tests
 	@touch $@
 
 clean:

@@ -171,6 +171,7 @@ NEEDED_TO_RENDER = ("clusterPolicy.deployCR", "driver.nvidiaDriverCRD.enabled")
 """For a GPUCluster: without them the chart refuses to render anything at all."""
 
 
+@pytest.mark.real("a whole run, 1.3 s; its parts have tests of their own")
 def test_every_value_of_the_sample_fleet_names_what_vanishes_without_it(repository):
     """A value is put back to the chart's default, and all that is lost was said to come from its profile line."""
     from poolsmith.app.cluster_run import run_cluster

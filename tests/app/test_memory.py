@@ -96,6 +96,7 @@ def test_what_was_only_compared_is_not_taken_for_judged(project, store, old_file
     assert check(project, store) == check(project)
 
 
+@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
 def test_another_day_is_another_question(project, store, old_files):
     late = dt.date(2099, 1, 1)
 
@@ -103,6 +104,7 @@ def test_another_day_is_another_question(project, store, old_files):
     assert check(project, store) == check(project)
 
 
+@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
 def test_one_changed_profile_costs_one_cluster(project, store, worked_on, old_files):
     check(project, store)
     worked_on()
@@ -115,6 +117,7 @@ def test_one_changed_profile_costs_one_cluster(project, store, worked_on, old_fi
     assert found == check(project)
 
 
+@pytest.mark.real("a whole run, 1.1 s; its parts have tests of their own")
 def test_a_changed_policy_or_base_concerns_every_cluster(project, store, worked_on, old_files):
     base = next((project / "profiles/_bases").glob("*.yaml"))
     policy = next((project / "policies/privileges").glob("*.yaml"))
@@ -232,6 +235,7 @@ def test_links_in_the_input_mean_that_nothing_is_remembered(project, store, tmp_
     assert recall(store, project, JUDGING, ()) is None
 
 
+@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
 def test_who_is_judged_by_another_revision_gets_no_remembered_answer(project, store, worked_on, tmp_path, old_files):
     subprocess.run(["git", "init", "-q", project], check=True)
     base = BaseRevision(folder=project, prefix="", files={})

@@ -77,6 +77,7 @@ def test_shipped_policies_are_validated_like_anything_that_is_applied(project):
     assert f"{CLUSTERS}/prod-eu/platform/admission/exact.yaml" in found or "policies/admission/exact.yaml" in found
 
 
+@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
 def test_a_policy_that_goes_leaves_the_output(project):
     generate(project)
     (project / "policies/admission/exact.yaml").unlink()

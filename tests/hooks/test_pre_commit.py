@@ -462,6 +462,7 @@ def test_the_hook_for_anybody_takes_a_commits_files_and_finds_their_release(some
     assert "Skipped" in git("commit", "-m", "deleted").said
 
 
+@pytest.mark.real("a whole run, 3.7 s; its parts have tests of their own")
 @pytest.mark.real("a commit with hooks")
 def test_a_file_with_the_name_of_a_flag_is_a_file(somebody):
     write, git, _ = somebody

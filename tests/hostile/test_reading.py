@@ -84,6 +84,7 @@ def test_as_many_duplicate_keys_are_told_as_anyone_reads(write, findings):
     assert [name for name, _ in findings()].count("duplicate-key") == MAX_DUPLICATES
 
 
+@pytest.mark.real("a whole run, 1.7 s; its parts have tests of their own")
 def test_every_bad_file_is_told_in_one_run(write, findings):
     for number, (content, *_) in enumerate(BAD_FILES.values()):
         write(f"profiles/broken/bad-{number}.yaml", content)

@@ -39,6 +39,7 @@ def wheel(tmp_path_factory):
     return next(folder.glob("poolsmith-*.whl"))
 
 
+@pytest.mark.real("a whole run, 1.1 s; its parts have tests of their own")
 def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert wheel.name.endswith("-py3-none-any.whl")

@@ -64,6 +64,7 @@ def no_utf8(root):
 STATES = (edited, in_the_way, huge, linked, without_output, like_a_token, broken_base, no_utf8)
 
 
+@pytest.mark.real("a whole run, 1.7 s; its parts have tests of their own")
 @pytest.mark.rows(2, "each state with either verb: four runs over five clusters")
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 @pytest.mark.parametrize("line", [("check", *TODAY), ("generate", "--check")], ids=lambda line: line[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from tools.mutation.places import PACKAGE, Place
+from tools.mutation.places import Place
 from tools.mutation.trial import Result
 
 BEGIN, END = "<!-- mutations:begin -->\n", "<!-- mutations:end -->\n"
@@ -76,7 +76,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _where(place: Place) -> str:
-    return f"`{place.file.removeprefix(f'{PACKAGE}/')}` {place.name and _code(place.name)}".strip()
+    return f"`{place.file}` {place.name and _code(place.name)}".strip()
 
 
 def _change(place: Place) -> str:
@@ -98,4 +98,4 @@ def _noticed(result: Result) -> str:
         return _SILENT[result.how] + cut
     path, _, name = result.by.partition("::")
     test = f"{path}::{name.partition('[')[0]}" if name else path
-    return f"{result.circle}: `{test.removeprefix('tests/')}`"
+    return f"{result.circle}: `{test}`"
