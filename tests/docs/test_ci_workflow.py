@@ -194,6 +194,7 @@ def test_a_harmless_change_passes(judged, kind, event):
     assert "0 errors" in job.printed
 
 
+@pytest.mark.real("a repository, a clone and a job; tests/action has the parts")
 @KINDS
 def test_a_hostile_change_fails_whatever_judge_it_brings(judged, kind):
     trapped = Path("/tmp/poolsmith-was-trapped")

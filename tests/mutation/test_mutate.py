@@ -119,7 +119,10 @@ def test_from_places_to_the_table(project, capsys):
     page = (project / "docs/proof.md").read_text()
     assert page.startswith(f"before\n{BEGIN}2 faults in 1 packages: 1 by the circle `before`, 1 not noticed.\n")
     assert page.endswith(f"{END}after\n")
-    assert "| boxes | `generator/poolsmith/boxes/boxes.py` `unused` | not: `not` gone | **not noticed**: no test reaches it |" in page
+    assert (
+        "| boxes | `generator/poolsmith/boxes/boxes.py` `unused` | not: `not` gone | **not noticed**: no test reaches it |"
+        in page
+    )
 
 
 def reach_of(tests):

@@ -8,7 +8,7 @@ from support.circles import share
 CHANGES = list(harmless_changes())
 
 
-@pytest.mark.rows(2, "a commit and a check of a fleet each")
+@pytest.mark.rows(1, "a commit and a check of a fleet each")
 @pytest.mark.parametrize("change", share(CHANGES, 24))
 def test_a_harmless_change_passes(fleets, change):
     fleet = fleets(change)

@@ -27,7 +27,7 @@ API_SERVER = "control_plane"
 """The fixture that starts etcd and the API server."""
 COMMANDS = {"real": "make test-real", "deep": "make test-deep"}
 
-settings.register_profile("small", max_examples=10, deadline=None, derandomize=True)
+settings.register_profile("small", max_examples=8, deadline=None, derandomize=True)
 settings.register_profile("deep", max_examples=2000, deadline=None)
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.circles import DEEP
 
 
-@pytest.mark.rows(3, "clusters whose grants differ most; every change of every pod of each")
+@pytest.mark.rows(2, "clusters whose grants differ most; every change of every pod of each")
 def test_every_single_change_is_refused(cluster, helpers):
     passed = []
     for start, (name, pod) in enumerate(cluster.pods.items()):
