@@ -132,7 +132,6 @@ POOLS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.real("trees of many values")
 @pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")
 @given(CLUSTERS, POOLS, st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
