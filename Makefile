@@ -87,7 +87,7 @@ sbom: $(STAMP)
 
 # What is generated from code: rules, schemas, field tables, examples; and the catalog's YAML as JSON, to be read faster.
 docs: $(STAMP)
-	@UPDATE_CATALOG=1 $(BIN)/python -m pytest -q tests/catalog/test_compiled.py
+	@UPDATE_CATALOG=1 $(BIN)/python -m pytest -q tests/gpu/catalog/test_compiled.py
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
 	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base DriverImageList:driver-image-list; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done

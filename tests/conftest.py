@@ -139,7 +139,7 @@ def run_cli(capsys, monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
     def run(args, cwd=None):
-        from poolsmith.cli.main import _run
+        from poolsmith.interface.cli.main import _run
 
         capsys.readouterr()
         with contextlib.chdir(cwd or "."):

@@ -1,6 +1,6 @@
 """`python -m poolsmith`."""
 
-from poolsmith.cli.main import main
+from poolsmith.interface.cli.main import main
 
 if __name__ == "__main__":
     main()

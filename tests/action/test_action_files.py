@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/github.md"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 from support.workflow_runner import Runner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ def git(folder, *words):
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory):
     """A fleet of one cluster, with the action beside it: both repositories in one."""
-    from poolsmith.app.generate import generate
+    from poolsmith.interface.app.generate import generate
 
     folder = tmp_path_factory.mktemp("fleet") / "fleet"
     for name in (f"profiles/{CLUSTER}", "profiles/_bases", "profiles/_schemas", "policies"):
@@ -59,7 +59,7 @@ class Example:
             path = self.clone / PROFILE
             path.write_text(path.read_text().replace("version: 550.90.07", "version: 550.127.08  # by a bot"))
         if regenerate:
-            from poolsmith.app.generate import generate
+            from poolsmith.interface.app.generate import generate
 
             generate(self.clone)
         git(self.clone, "add", "--all")

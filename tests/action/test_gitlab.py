@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 
 ROOT = Path(__file__).resolve().parents[2]
 PIPELINE = read_documents((ROOT / "examples/gitlab/.gitlab-ci.yml").read_text("utf-8"))[0]["poolsmith"]
@@ -29,7 +29,7 @@ def git(folder, *words):
 @pytest.fixture
 def job(tmp_path):
     """Run the job on a change of a fleet of one cluster."""
-    from poolsmith.app.generate import generate
+    from poolsmith.interface.app.generate import generate
 
     project, builds, path = tmp_path / "project", tmp_path / "builds", tmp_path / "path"
     for folder in (builds, path):
@@ -50,7 +50,7 @@ def job(tmp_path):
     git(tool, "config", "uploadpack.allowAnySHA1InWant", "true")
     stand_in = (
         f"#!{sys.executable} -I\nimport sys\nsys.path.insert(0, {str(ROOT / 'generator')!r})\n"
-        "sys.argv += ['--today', '2026-11-20', '--jobs', '1']\nfrom poolsmith.cli.main import main\nmain()\n"
+        "sys.argv += ['--today', '2026-11-20', '--jobs', '1']\nfrom poolsmith.interface.cli.main import main\nmain()\n"
     )
     (path / "python3").write_text(
         f'#!/bin/bash\nif [ "$*" = "-I -m venv $CI_BUILDS_DIR/venv" ]; then mkdir -p $CI_BUILDS_DIR/venv/bin;'

@@ -18,36 +18,36 @@ ROOT = Path(__file__).parents[2]
 RULE = 'RULE = RuleInfo(\n    code="PSM999",\n    name="odd-thing",\n)\n'
 CODES = 'LOST = RuleInfo(\n    code="PSM888",\n    name="lost-thing",\n)\n'
 TREE = {
-    "generator/poolsmith/plan/__init__.py": "",
-    "generator/poolsmith/plan/mig.py": "from poolsmith.diagnostics.codes import use\nuse.LOST\n",
-    "generator/poolsmith/plan/pipeline.py": "from poolsmith.plan import mig\n",
-    "generator/poolsmith/rules/odd_thing.py": RULE,
-    "generator/poolsmith/diagnostics/codes/use.py": CODES,
-    "generator/poolsmith/catalog/gpus.py": 'def gpus(): return store.read_yaml("gpus.yaml")\ndef row(tag): return store.read_json(f"rows/{tag}.json")\n',
-    "generator/poolsmith/cli/verbs.py": 'VERBS = {"init": ("start", "Start.")}\n',
-    "generator/poolsmith/cli/start.py": "",
+    "generator/poolsmith/fleet/plan/__init__.py": "",
+    "generator/poolsmith/fleet/plan/mig.py": "from poolsmith.core.diagnostics.codes import use\nuse.LOST\n",
+    "generator/poolsmith/fleet/plan/pipeline.py": "from poolsmith.fleet.plan import mig\n",
+    "generator/poolsmith/guard/rules/odd_thing.py": RULE,
+    "generator/poolsmith/core/diagnostics/codes/use.py": CODES,
+    "generator/poolsmith/gpu/catalog/gpus.py": 'def gpus(): return store.read_yaml("gpus.yaml")\ndef row(tag): return store.read_json(f"rows/{tag}.json")\n',
+    "generator/poolsmith/interface/cli/verbs.py": 'VERBS = {"init": ("start", "Start.")}\n',
+    "generator/poolsmith/interface/cli/start.py": "",
     "tests/conftest.py": "",
-    "tests/plan/test_mig.py": "",
-    "tests/plan/test_all.py": "from poolsmith.plan.pipeline import run\n",
-    "tests/output/test_far.py": "from poolsmith.plan.pipeline import run\n",
-    "tests/plan/test_lost.py": "code = 'PSM888'\n",
-    "tests/rules/test_rules.py": "",
-    "tests/values/test_odd.py": "name = 'odd-thing'\n",
-    "tests/values/test_other.py": "name = 'very-odd-thing'\n",
-    "tests/values/conftest.py": "from support.inner import a\n",
+    "tests/fleet/plan/test_mig.py": "",
+    "tests/fleet/plan/test_all.py": "from poolsmith.fleet.plan.pipeline import run\n",
+    "tests/project/output/test_far.py": "from poolsmith.fleet.plan.pipeline import run\n",
+    "tests/fleet/plan/test_lost.py": "code = 'PSM888'\n",
+    "tests/guard/rules/test_rules.py": "",
+    "tests/gpu/values/test_odd.py": "name = 'odd-thing'\n",
+    "tests/gpu/values/test_other.py": "name = 'very-odd-thing'\n",
+    "tests/gpu/values/conftest.py": "from support.inner import a\n",
     "tests/support/inner.py": "",
     "tests/support/outer.py": "from support.inner import a\n",
-    "tests/live/test_outer.py": "from support.outer import a\n",
-    "tests/cli/test_new.py": 'run_cli(["init", "lab"])\n',
-    "tests/catalog/test_gpus_of.py": "from poolsmith.catalog.gpus import gpus\n",
-    "tests/catalog/test_compiled.py": "",
+    "tests/change/live/test_outer.py": "from support.outer import a\n",
+    "tests/interface/cli/test_new.py": 'run_cli(["init", "lab"])\n',
+    "tests/gpu/catalog/test_gpus_of.py": "from poolsmith.gpu.catalog.gpus import gpus\n",
+    "tests/gpu/catalog/test_compiled.py": "",
     "tests/recorded/test_recorded.py": 'recording("runs")\n',
     "tests/docs/test_page.py": '"docs/page.md"\n',
     "tests/docs/test_links.py": "",
     "tests/golden/test_golden.py": "",
     "tests/action/test_comment.py": "",
 }
-MIG, PIPELINE = "poolsmith.plan.mig", "poolsmith.plan.pipeline"
+MIG, PIPELINE = "poolsmith.fleet.plan.mig", "poolsmith.fleet.plan.pipeline"
 
 
 @pytest.fixture(scope="module")
@@ -69,35 +69,42 @@ def here():
 @pytest.mark.parametrize(
     ("changed", "wanted"),
     [
-        ("tests/plan/test_all.py", {"tests/plan/test_all.py": 0}),
-        ("tests/plan/test_gone.py", {}),
+        ("tests/fleet/plan/test_all.py", {"tests/fleet/plan/test_all.py": 0}),
+        ("tests/fleet/plan/test_gone.py", {}),
         ("tests/conftest.py", {}),
         (
             "tests/support/inner.py",
-            {"tests/values/test_odd.py": 2, "tests/values/test_other.py": 2, "tests/live/test_outer.py": 2},
+            {
+                "tests/gpu/values/test_odd.py": 2,
+                "tests/gpu/values/test_other.py": 2,
+                "tests/change/live/test_outer.py": 2,
+            },
         ),
         (
-            "generator/poolsmith/plan/mig.py",
+            "generator/poolsmith/fleet/plan/mig.py",
             {
-                "tests/plan/test_mig.py": 0,
-                "tests/rules/test_rules.py": 1,
-                "tests/plan/test_lost.py": 2,
-                "tests/plan/test_all.py": 2,
+                "tests/fleet/plan/test_mig.py": 0,
+                "tests/guard/rules/test_rules.py": 1,
+                "tests/fleet/plan/test_lost.py": 2,
+                "tests/fleet/plan/test_all.py": 2,
                 "tests/golden/test_golden.py": 3,
             },
         ),
-        ("generator/poolsmith/rules/odd_thing.py", {"tests/rules/test_rules.py": 0, "tests/values/test_odd.py": 1}),
-        ("tests/rules/examples/odd-thing/fail/values.yaml", {"tests/rules/test_rules.py": 0}),
-        ("generator/poolsmith/cli/start.py", {"tests/cli/test_new.py": 2}),
         (
-            "generator/poolsmith/catalog/data/gpus.yaml",
-            {"tests/catalog/test_compiled.py": 0, "tests/catalog/test_gpus_of.py": 2},
+            "generator/poolsmith/guard/rules/odd_thing.py",
+            {"tests/guard/rules/test_rules.py": 0, "tests/gpu/values/test_odd.py": 1},
+        ),
+        ("tests/guard/rules/examples/odd-thing/fail/values.yaml", {"tests/guard/rules/test_rules.py": 0}),
+        ("generator/poolsmith/interface/cli/start.py", {"tests/interface/cli/test_new.py": 2}),
+        (
+            "generator/poolsmith/data/gpus.yaml",
+            {"tests/gpu/catalog/test_compiled.py": 0, "tests/gpu/catalog/test_gpus_of.py": 2},
         ),
         (
-            "generator/poolsmith/catalog/data/compiled/gpus.json",
-            {"tests/catalog/test_compiled.py": 0, "tests/catalog/test_gpus_of.py": 2},
+            "generator/poolsmith/data/compiled/gpus.json",
+            {"tests/gpu/catalog/test_compiled.py": 0, "tests/gpu/catalog/test_gpus_of.py": 2},
         ),
-        ("generator/poolsmith/catalog/data/rows/v1.json", {"tests/catalog/test_gpus_of.py": 3}),
+        ("generator/poolsmith/data/rows/v1.json", {"tests/gpu/catalog/test_gpus_of.py": 3}),
         ("tests/recorded/data/runs.jsonl.xz", {"tests/recorded/test_recorded.py": 1}),
         ("tests/golden/one/expected/a.yaml", {"tests/golden/test_golden.py": 0}),
         ("docs/page.md", {"tests/docs/test_page.py": 1, "tests/docs/test_links.py": 0}),
@@ -112,7 +119,7 @@ def test_a_change_is_near_to_these_tests(toy, changed, wanted):
 
 
 def test_a_rule_takes_only_the_rows_that_name_it(toy):
-    assert {item.words for item in near("generator/poolsmith/rules/odd_thing.py", toy)} == {
+    assert {item.words for item in near("generator/poolsmith/guard/rules/odd_thing.py", toy)} == {
         frozenset(("odd-thing", "PSM999"))
     }
 
@@ -125,10 +132,10 @@ def test_every_module_of_poolsmith_has_a_test_near_it(here):
 @pytest.mark.parametrize(
     ("changed", "wanted"),
     [
-        ("generator/poolsmith/values/rules/value_enum.py", "tests/values/test_judge.py"),
-        ("generator/poolsmith/app/check.py", "tests/rules/test_rules.py"),
-        ("generator/poolsmith/cli/verify.py", "tests/live/test_verb.py"),
-        ("generator/poolsmith/catalog/data/operating_systems.yaml", "tests/catalog/test_compiled.py"),
+        ("generator/poolsmith/gpu/values/rules/value_enum.py", "tests/gpu/values/test_judge.py"),
+        ("generator/poolsmith/interface/app/check.py", "tests/guard/rules/test_rules.py"),
+        ("generator/poolsmith/interface/cli/verify.py", "tests/change/live/test_verb.py"),
+        ("generator/poolsmith/data/operating_systems.yaml", "tests/gpu/catalog/test_compiled.py"),
         ("Makefile", "tests/packaging/test_installs.py"),
         (".github/workflows/ci.yaml", "tests/action/test_action_files.py"),
         ("docs/ledger.md", "tests/docs/test_ledger.py"),
@@ -143,9 +150,9 @@ def test_the_tests_of_the_whole_program_exist(here):
 
 
 def test_the_nearest_come_first_and_what_nothing_is_near_is_told(toy):
-    order, alone = chosen(["generator/poolsmith/plan/mig.py", "nothing/of/ours.txt"], toy)
+    order, alone = chosen(["generator/poolsmith/fleet/plan/mig.py", "nothing/of/ours.txt"], toy)
 
-    assert order[0].test == "tests/plan/test_mig.py"
+    assert order[0].test == "tests/fleet/plan/test_mig.py"
     assert [item.distance for item in order] == sorted(item.distance for item in order)
     assert alone == ["nothing/of/ours.txt"]
     assert first_line(["a.py"], order[:1]) == "near a.py: 1 test file (is named as mig)"
@@ -196,9 +203,13 @@ def test_what_there_was_no_time_for_is_named_and_not_run():
 
 
 def test_a_test_file_says_what_it_imports_also_in_strings():
-    text = "def f():\n    from poolsmith.plan import (\n        mig,\n        lost)\n    patch('poolsmith.app.check.run')\n"
+    text = "def f():\n    from poolsmith.fleet.plan import (\n        mig,\n        lost)\n    patch('poolsmith.interface.app.check.run')\n"
 
-    assert names_in(text) == ["poolsmith.app.check.run", "poolsmith.plan.lost", "poolsmith.plan.mig"]
+    assert names_in(text) == [
+        "poolsmith.fleet.plan.lost",
+        "poolsmith.fleet.plan.mig",
+        "poolsmith.interface.app.check.run",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -18,16 +18,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from poolsmith.app.schemas import KINDS
-from poolsmith.schema.export import json_schema
-from poolsmith.schema.schemas import Versions, schemas_for
-from poolsmith.shape.documents import FileSink, read_envelope, required_spec
-from poolsmith.shape.field import Shape
-from poolsmith.shape.json_schema import schema_of
-from poolsmith.shape.metadata import API_VERSION
-from poolsmith.shape.reader import fields_of, reader_for
-from poolsmith.sources.source_file import SourceFile
-from poolsmith.sources.yaml_writer import emit
+from poolsmith.core.shape.documents import FileSink, read_envelope, required_spec
+from poolsmith.core.shape.field import Shape
+from poolsmith.core.shape.json_schema import schema_of
+from poolsmith.core.shape.metadata import API_VERSION
+from poolsmith.core.shape.reader import fields_of, reader_for
+from poolsmith.core.sources.source_file import SourceFile
+from poolsmith.core.sources.yaml_writer import emit
+from poolsmith.interface.app.schemas import KINDS
+from poolsmith.kubernetes.schema.export import json_schema
+from poolsmith.kubernetes.schema.schemas import Versions, schemas_for
 from support.circles import DEEP
 
 WRONG = st.sampled_from(

@@ -94,9 +94,9 @@ def daemon_set(number: int) -> str:
 
 def write_schemas(folder: Path, minor: str) -> str:
     """Our schema of DaemonSet in a folder of its own; what kubeconform takes as its location."""
-    from poolsmith.rules.schema.kubeconform import LAYOUT
-    from poolsmith.schema.export import json_schema
-    from poolsmith.schema.schemas import Versions, schemas_for
+    from poolsmith.guard.rules.schema.kubeconform import LAYOUT
+    from poolsmith.kubernetes.schema.export import json_schema
+    from poolsmith.kubernetes.schema.schemas import Versions, schemas_for
 
     schema = schemas_for(Versions(kubernetes=minor)).find("apps/v1", "DaemonSet")
     (folder / "apps").mkdir(parents=True)

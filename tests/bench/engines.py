@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from fleet import write_fleet
 from measuring import POOLSMITH
+
+from fleet import write_fleet
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.dask_cluster import DaskCluster

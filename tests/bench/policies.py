@@ -10,18 +10,18 @@ import sys
 import time
 from pathlib import Path
 
-from poolsmith.app.project import open_project
-from poolsmith.ledger.prediction import Predictions
-from poolsmith.output.collector import rarely_collecting
-from poolsmith.plan.pipeline import resolve_cluster
-from poolsmith.policies.admission.make_request import make_request
-from poolsmith.policies.admission.placed import placed_objects
-from poolsmith.policies.admission.pods import as_admitted_pod
-from poolsmith.policies.admission.reading import read_policies
-from poolsmith.policies.admission.resources import Resources
-from poolsmith.policies.run.process import Limits
-from poolsmith.policies.run.run import run_policies
-from poolsmith.profiles.load_cluster import load_cluster
+from poolsmith.fleet.plan.pipeline import resolve_cluster
+from poolsmith.fleet.profiles.load_cluster import load_cluster
+from poolsmith.guard.ledger.prediction import Predictions
+from poolsmith.kubernetes.admission.make_request import make_request
+from poolsmith.kubernetes.admission.placed import placed_objects
+from poolsmith.kubernetes.admission.pods import as_admitted_pod
+from poolsmith.kubernetes.admission.reading import read_policies
+from poolsmith.kubernetes.admission.resources import Resources
+from poolsmith.kubernetes.admission_run.process import Limits
+from poolsmith.kubernetes.admission_run.run import run_policies
+from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.run.project import open_project
 
 KUBERNETES = "1.34"
 WORKLOADS, POLICIES = 1_000, 20

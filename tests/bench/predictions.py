@@ -8,12 +8,12 @@ import sys
 import time
 from pathlib import Path
 
-from poolsmith.app.project import open_project
-from poolsmith.ledger.prediction import Predictions
-from poolsmith.output.collector import rarely_collecting
-from poolsmith.output.prediction import PredictionTexts
-from poolsmith.plan.pipeline import resolve_cluster
-from poolsmith.profiles.load_cluster import load_cluster
+from poolsmith.fleet.plan.pipeline import resolve_cluster
+from poolsmith.fleet.profiles.load_cluster import load_cluster
+from poolsmith.guard.ledger.prediction import Predictions
+from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.prediction import PredictionTexts
+from poolsmith.project.run.project import open_project
 
 
 def main() -> None:

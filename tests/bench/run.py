@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from budgets import BUDGETS, last_release, write_last_release
 from daemon_sets import write_daemon_sets, write_schemas
-from fleet import change_base, change_one_profile, write_fleet
 from measuring import NOTHING, POOLSMITH, Measured, measure
+
+from fleet import change_base, change_one_profile, write_fleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolsmith.diagnostics import Severity, diagnose
-from poolsmith.diagnostics.codes import CODE_BOOK
-from poolsmith.diagnostics.diagnostic import point_in
-from poolsmith.diagnostics.outcome import Outcome
-from poolsmith.diagnostics.printable import printable
-from poolsmith.report.fleet_facts import FleetFacts
-from poolsmith.report.html import diff_report
+from poolsmith.core.diagnostics import Severity, diagnose
+from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.core.diagnostics.diagnostic import point_in
+from poolsmith.core.diagnostics.outcome import Outcome
+from poolsmith.core.diagnostics.printable import printable
+from poolsmith.interface.report.fleet_facts import FleetFacts
+from poolsmith.interface.report.html import diff_report
 from support.change_reports import some_of_everything
 from support.circles import parameters
 from support.html_reports import context, large_fleet, report_of, sample_fleet, with_text
@@ -266,7 +266,7 @@ def test_a_thousand_pools_scroll_and_are_searched_without_waiting(opened):
 
 
 def test_links_lead_to_the_lines_of_the_repository():
-    from poolsmith.report.html import check_report
+    from poolsmith.interface.report.html import check_report
 
     told = check_report(outcome("x"), context(sample_fleet(), source="https://git.example.com/gpu/blob/abc"))
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from poolsmith.app.template import template
-from poolsmith.operands.chart.project import HelmRelease
-from poolsmith.operands.gpu_cluster.expansion import ADMIN_ACCESS
+from poolsmith.fleet.operands.chart.project import HelmRelease
+from poolsmith.fleet.operands.gpu_cluster.expansion import ADMIN_ACCESS
+from poolsmith.interface.app.template import template
 from support.api_client import ApiClient
 from support.recordings import recording
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import yaml
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from poolsmith.app.generate import generate
-from poolsmith.app.grants import missing_grants
+from poolsmith.interface.app.generate import generate
+from poolsmith.interface.app.grants import missing_grants
 from property.unlike_pools import fleets
 from support.circles import DEEP
 

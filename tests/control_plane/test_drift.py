@@ -8,10 +8,10 @@ import pytest
 
 from control_plane.delivered import COCO_NAMESPACE, ENGINES, MONITORING, coco_of, definitions, release_of
 from control_plane.test_random_clusters import CLUSTERS_OF_A_RELEASE, drawn
-from poolsmith.catalog.drift_facts import effects
-from poolsmith.catalog.projections import projected_releases
-from poolsmith.drift.server_fields import server_fields
-from poolsmith.schema.schemas import CORE, Versions, read_cached, schemas_for
+from poolsmith.gpu.catalog.drift_facts import effects
+from poolsmith.gpu.catalog.projections import projected_releases
+from poolsmith.kubernetes.schema.schemas import CORE, Versions, read_cached, schemas_for
+from poolsmith.kubernetes.server.server_fields import server_fields
 from property.unlike_pools import any_values, fleets
 from support.circles import parameters, share
 from support.delivered_clusters import delivered

@@ -16,9 +16,9 @@ from control_plane import released_chart
 from control_plane.delivered import coco_of, documents, release_of
 from control_plane.granted_clusters import granted_clusters
 from control_plane.guarded import Guarded, is_refused
-from poolsmith.ledger.privilege import PRIVILEGE_NAMES
-from poolsmith.policies.admission.pods import as_admitted_pod
-from poolsmith.sources.pod_template import pod_template_of
+from poolsmith.core.sources.pod_template import pod_template_of
+from poolsmith.guard.ledger.privilege import PRIVILEGE_NAMES
+from poolsmith.kubernetes.admission.pods import as_admitted_pod
 from property.unlike_pools import fleets
 from support.circles import DEEP, share
 from support.one_privilege_more import NO_TOKEN, changes, names

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from poolsmith.changes.immutable_fields import KINDS, immutable_changes
+from poolsmith.kubernetes.server.immutable_fields import KINDS, immutable_changes
 
 pytestmark = pytest.mark.real("an API server, asked many times")
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 from control_plane.delivered import apply_twice, remove, steps
-from poolsmith.app.generate import generate
+from poolsmith.interface.app.generate import generate
 from property.unlike_pools import any_values, fleets
 from support.circles import DEEP, share
 from support.control_plane import Scenario

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from control_plane.delivered import MONITORING, definitions
-from poolsmith.catalog.charts import read_chart
-from poolsmith.catalog.projections import projected_releases, read_projection
-from poolsmith.operands.chart.operator_part import operator_chart_objects
-from poolsmith.operands.chart.project import HelmRelease, project
-from poolsmith.operands.chart.values_merge import merge_over_defaults
-from poolsmith.rules.schema.rendered_values import refused_values
+from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
+from poolsmith.fleet.operands.chart.project import HelmRelease, project
+from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.projections import projected_releases, read_projection
+from poolsmith.guard.rules.schema.rendered_values import refused_values
+from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 from support.circles import DEEP
 from support.value_sets import for_release, served, value_set
 

@@ -9,13 +9,13 @@ from copy import deepcopy
 
 import pytest
 
-from changes.random_edits import edited
-from changes.test_random_disruption import CLUSTERS, FILES
-from changes.two_sides import REPOSITORY, seen_cluster
-from poolsmith.app.project import open_project
-from poolsmith.changes.rolled_workload import rolled_workloads
-from poolsmith.changes.stored_template import stored_template
-from poolsmith.changes.template_changes import template_changes
+from change.diff.random_edits import edited
+from change.diff.test_random_disruption import CLUSTERS, FILES
+from change.diff.two_sides import REPOSITORY, seen_cluster
+from poolsmith.change.diff.rolled_workload import rolled_workloads
+from poolsmith.change.diff.template_changes import template_changes
+from poolsmith.kubernetes.server.stored_template import stored_template
+from poolsmith.project.run.project import open_project
 from property.test_unlike_pools import on_disk
 from support.circles import DEEP
 

@@ -6,9 +6,9 @@ import dataclasses
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from poolsmith.profiles.cluster import ClusterSpec
-from poolsmith.profiles.node_pool import PoolSpec
-from poolsmith.shape.reader import FieldReader, fields_of
+from poolsmith.core.shape.reader import FieldReader, fields_of
+from poolsmith.fleet.profiles.cluster import ClusterSpec
+from poolsmith.fleet.profiles.node_pool import PoolSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

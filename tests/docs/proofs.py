@@ -91,11 +91,11 @@ PROOFS = (
         "([live.md](live.md)); roles, faults and bundles of what reads it",
         f"kube-apiserver {KUBERNETES}, read by kr8s, also through a door with faults",
         (
-            "tests/live/test_clean.py",
-            "tests/live/test_seeded_drifts.py",
-            "tests/live/test_left_overs.py",
-            "tests/live/test_faults.py",
-            "tests/live/test_access.py",
+            "tests/change/live/test_clean.py",
+            "tests/change/live/test_seeded_drifts.py",
+            "tests/change/live/test_left_overs.py",
+            "tests/change/live/test_faults.py",
+            "tests/change/live/test_access.py",
         ),
         "`make tools`",
     ),
@@ -103,37 +103,37 @@ PROOFS = (
         "that what the operator itself makes of sample clusters has no finding, and each field that is added is found "
         "([live.md](live.md))",
         f"the operator's own program of {listed_releases()} on a real API server: {len(recording('live_clusters'))} clusters, recorded",
-        ("tests/live/test_recorded_clusters.py", "tests/live/test_additions.py"),
+        ("tests/change/live/test_recorded_clusters.py", "tests/change/live/test_additions.py"),
     ),
     Proof(
         "values from Helm's own records ([discover.md](discover.md))",
         f"{HELM}: install and upgrade on {API_SERVER}",
-        ("tests/live/test_helm_records.py",),
+        ("tests/change/live/test_helm_records.py",),
         TOOLS,
     ),
     Proof(
         "that processes and Dask workers make the bytes and findings of one process, also when one of them is killed "
         "([fleet.md](fleet.md))",
         f"Dask {locked('distributed')}: a scheduler and workers as processes",
-        ("tests/app/test_engines.py", "tests/output/test_batches.py"),
+        ("tests/interface/app/test_engines.py", "tests/project/output/test_batches.py"),
         "the extra `dask`",
     ),
     Proof(
         "that the profiles which are proposed for a cluster generate what is committed for it, but for a list of fields "
         "that no cluster shows ([discover.md](discover.md))",
         f"kube-apiserver {KUBERNETES}, read by kr8s; recorded clusters, and those without the operator as predicted",
-        ("tests/live/test_discover.py",),
+        ("tests/change/live/test_discover.py",),
         "`make tools`",
     ),
     Proof(
         "which of Argo CD's diffs reports that",
         "Argo CD's own code (`tests/oracle/argocd`)",
-        ("tests/drift/test_recorded_diffs.py",),
+        ("tests/change/drift/test_recorded_diffs.py",),
     ),
     Proof(
         "health scripts for Argo CD",
         "the interpreter and the libraries that Argo CD has for them",
-        ("tests/output/test_argocd_health.py",),
+        ("tests/project/output/test_argocd_health.py",),
     ),
     Proof(
         "the operator's chart with values as generated, hooks too",
@@ -151,13 +151,13 @@ PROOFS = (
     Proof(
         "verdicts of the same policy on pods of the chart, by sets of values at each release",
         f"{HELM}, then {API_SERVER} and kube-controller-manager",
-        ("tests/policies/privilege_policy/test_recorded_pods.py",),
+        ("tests/guard/policies/privilege_policy/test_recorded_pods.py",),
     ),
-    Proof("predicted operands", f"{OPERATOR}, run in memory", ("tests/operands/test_operand_oracle.py",)),
+    Proof("predicted operands", f"{OPERATOR}, run in memory", ("tests/fleet/operands/test_operand_oracle.py",)),
     Proof(
         "predicted operands, of more releases and scenarios",
         f"the operator's own binary on {API_SERVER}",
-        ("tests/operands/test_operator_binaries.py",),
+        ("tests/fleet/operands/test_operator_binaries.py",),
     ),
     Proof(
         "`expected/workloads.yaml` of the sample fleet, and the grants policy under Deny ([e2e.md](e2e.md))",
@@ -169,7 +169,7 @@ PROOFS = (
     Proof(
         "predicted objects of the bundled charts, value by value",
         f"{HELM}'s engine",
-        ("tests/operands/test_chart_probes.py",),
+        ("tests/fleet/operands/test_chart_probes.py",),
     ),
     Proof(
         "what the charts of a stack without the operator install, for profiles, at each release of the device plugin",
@@ -179,12 +179,12 @@ PROOFS = (
     Proof(
         "which MIG layouts fit: every layout of up to seven slices on every GPU that the catalog has profiles of",
         "a search over the places and engines that NVIDIA's guide and the driver's own lists name",
-        ("tests/plan/test_mig_search.py",),
+        ("tests/fleet/plan/test_mig_search.py",),
     ),
     Proof(
         "all that the operator's chart installs, in every field, with random valid values at each release",
         f"{HELM}'s engine",
-        ("tests/operands/test_value_sets.py",),
+        ("tests/fleet/operands/test_value_sets.py",),
     ),
     Proof(
         "the same with other random values, and with those of the sample",
@@ -201,7 +201,7 @@ PROOFS = (
     Proof(
         "all that the chart kata-deploy installs in its mode `daemonset`: each shim, distribution, mirror, placement",
         HELM,
-        ("tests/operands/test_kata_deploy.py",),
+        ("tests/fleet/operands/test_kata_deploy.py",),
     ),
     Proof(
         "the same anew, with random sets and the chart's own presets",
@@ -218,7 +218,7 @@ PROOFS = (
     Proof(
         "CEL: values, errors, types and costs of random expressions",
         EVALUATOR,
-        ("tests/cel/test_differential.py",),
+        ("tests/kubernetes/cel/test_differential.py",),
     ),
     Proof(
         "kustomizations, as poolsmith builds them in memory",
@@ -230,7 +230,7 @@ PROOFS = (
         "verdicts on custom resources with one thing wrong, in every field of a definition: "
         f"{sum(map(len, recording('server_verdicts').values()))} objects",
         f"{API_SERVER}: server-side apply, strict",
-        ("tests/schema/test_server_verdicts.py",),
+        ("tests/kubernetes/schema/test_server_verdicts.py",),
     ),
     Proof(
         "the same, asked anew (all of them by `make test-deep`)",
@@ -242,7 +242,7 @@ PROOFS = (
     Proof(
         "Pod Security, each check and version",
         "kubernetes/pod-security-admission's own cases",
-        ("tests/rules/pod_security/test_upstream.py",),
+        ("tests/kubernetes/pod_security/test_upstream.py",),
     ),
     Proof(
         "the HTML report: no request, no script of strangers, axe-core, keyboard",
@@ -256,11 +256,16 @@ PROOFS = (
         ("tests/control_plane/test_immutable_fields.py",),
         TOOLS,
     ),
-    Proof("SARIF of the sample fleet, and of every kind of finding", SARIF, ("tests/report/test_sarif.py",), TOOLS),
+    Proof(
+        "SARIF of the sample fleet, and of every kind of finding",
+        SARIF,
+        ("tests/interface/report/test_sarif.py",),
+        TOOLS,
+    ),
     Proof(
         "JUnit of the sample fleet, and of every kind of finding",
         f"Jenkins' schema of JUnit, as {KUBECONFORM} carries it",
-        ("tests/report/test_junit.py",),
+        ("tests/interface/report/test_junit.py",),
         TOOLS,
     ),
 )

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.generate import generate
-from poolsmith.app.initialize import initialize
-from poolsmith.catalog import Catalog
-from poolsmith.catalog.chart_workloads import chart_releases
-from poolsmith.catalog.store import DATA
+from poolsmith.core.facts.store import DATA
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.chart_workloads import chart_releases
+from poolsmith.interface.app.generate import generate
+from poolsmith.interface.app.initialize import initialize
 
 PAGE = Path(__file__).parents[2] / "docs/catalog.md"
 CATALOG = Catalog()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from catalog.test_packs import renamed
+from gpu.catalog.test_packs import renamed
 from support.older_catalog import put
 from support.walks import ROOT, Shell, walk
 

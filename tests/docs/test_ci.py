@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.generate import generate
-from poolsmith.app.initialize import initialize
-from poolsmith.cli.exit_codes import Exit
-from poolsmith.report.json_v1 import format_json
+from poolsmith.interface.app.generate import generate
+from poolsmith.interface.app.initialize import initialize
+from poolsmith.interface.cli.exit_codes import Exit
+from poolsmith.interface.report.json_v1 import format_json
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/ci.md").read_text("utf-8")
@@ -42,7 +42,7 @@ def test_the_json_example_is_what_the_tool_prints(tmp_path, pytestconfig):
 
 @pytest.mark.parametrize("hook", ["poolsmith-generate", "poolsmith-check"])
 def test_the_hooks_are_those_that_we_offer(hook):
-    from poolsmith.sources.yaml_reader import read_documents
+    from poolsmith.core.sources.yaml_reader import read_documents
 
     hooks = {item["id"]: item for item in read_documents((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]}
     assert f"| `{hook}` | `{hooks[hook]['entry']}`" in PAGE

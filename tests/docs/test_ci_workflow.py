@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 from support.circles import parameters
 from support.workflow_runner import Runner
 
@@ -40,7 +40,7 @@ def git(folder, *words):
 @pytest.fixture(scope="session")
 def base(tmp_path_factory):
     """A repository with one cluster of the sample, the sample's policies, a tool and owners: the branch main."""
-    from poolsmith.app.generate import generate
+    from poolsmith.interface.app.generate import generate
 
     folder = tmp_path_factory.mktemp("base")
     for name in (f"profiles/{CLUSTER}", "profiles/_bases", "profiles/_schemas", "policies"):
@@ -126,7 +126,7 @@ def edit(folder, path, old, new):
 
 
 def regenerate(folder):
-    from poolsmith.app.generate import generate
+    from poolsmith.interface.app.generate import generate
 
     generate(folder)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.rules.rule_book import rule_book
+from poolsmith.guard.rules.rule_book import rule_book
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = ("kata", "virtual-machines", "dra", "sharing", "hand-installed")

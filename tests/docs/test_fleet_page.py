@@ -32,7 +32,7 @@ def fleet(tmp_path):
     return root
 
 
-@pytest.mark.deep("the page's shards over the sample fleet; tests/app/shards has the same of a small one")
+@pytest.mark.deep("the page's shards over the sample fleet; tests/interface/app/shards has the same of a small one")
 def test_its_shards_and_its_merge_run(fleet, run_cli, monkeypatch):
     (text,) = re.findall(r"```yaml\n# \.github/workflows/fleet\.yaml.*?\n(.*?)```", PAGE, re.DOTALL)
     jobs = yaml.safe_load(text)["jobs"]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from docs import field_reference
-from poolsmith.ledger.grants.grant import GrantSpec
-from poolsmith.ledger.registry import GRANT_RULE_INFOS
-from poolsmith.policies.kyverno.rules import RULES
+from poolsmith.guard.ledger.grants.grant import GrantSpec
+from poolsmith.guard.ledger.registry import GRANT_RULE_INFOS
+from poolsmith.guard.policies.kyverno.rules import RULES
 
 pytestmark = pytest.mark.sample
 

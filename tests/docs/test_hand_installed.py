@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from poolsmith.catalog.chart_workloads import chart_releases
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.gpu.catalog.chart_workloads import chart_releases
 
 PAGE = (Path(__file__).parents[2] / "docs/hand-installed.md").read_text("utf-8")
 FILES = {found[1]: found[2] for found in re.finditer(r"```yaml\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.ledger.reach import Reach, reach_table
-from poolsmith.review.settings_table import FREE_OBJECT, FREE_POD, FREE_VALUES
+from poolsmith.change.review.settings_table import FREE_OBJECT, FREE_POD, FREE_VALUES
+from poolsmith.guard.ledger.reach import Reach, reach_table
 
 PAGE = Path(__file__).parents[2] / "docs/ledger.md"
 CONSOLE = re.compile(r"```console\n\$ poolsmith (?P<words>[^\n]+)\n(?P<shown>.*?)```", re.DOTALL)

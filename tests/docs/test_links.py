@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.cli.verbs import VERBS, cli
-from poolsmith.rules.rule_book import rule_book
+from poolsmith.guard.rules.rule_book import rule_book
+from poolsmith.interface.cli.verbs import VERBS, cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -39,7 +39,7 @@ def anchors(page):
 
 
 def flags_of(verb):
-    command = importlib.import_module(f"poolsmith.cli.{VERBS[verb][0]}").command
+    command = importlib.import_module(f"poolsmith.interface.cli.{VERBS[verb][0]}").command
     parts = (command, *getattr(command, "commands", {}).values())
     parameters = [parameter for part in parts for parameter in part.params]
     names = {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}

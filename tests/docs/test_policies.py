@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.cel import engine_problem
-from poolsmith.diagnostics.codes import CODE_BOOK
+from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.kubernetes.cel import engine_problem
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/policies.md").read_text("utf-8")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.sources.yaml_reader import read_documents
-from poolsmith.sources.yaml_writer import emit
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_writer import emit
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = ("drivers", "runtimes", "scheduling", "setups")

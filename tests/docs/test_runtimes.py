@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from poolsmith.catalog import Catalog
+from poolsmith.gpu.catalog import Catalog
 
 CATALOG = Catalog()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from poolsmith.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.setup.registry import SETUP_RULES
 
 PAGE = (Path(__file__).parents[2] / "docs/setups.md").read_text("utf-8")
 CONSOLE = re.compile(r"```console\n\$ poolsmith (?P<words>check [^\n]+)\n(?P<shown>.*?)```", re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 
 PAGE = (Path(__file__).parents[2] / "docs/sharing.md").read_text("utf-8")
 FILES = {found[1]: found[2] for found in re.finditer(r"```yaml\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.starter.repository_files import repository_files
-from poolsmith.app.surroundings import Surroundings
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.interface.app.starter.repository_files import repository_files
+from poolsmith.project.run.surroundings import Surroundings
 
 ROOT = Path(__file__).parents[2]
-STARTER = ROOT / "generator/poolsmith/app/starter"
+STARTER = ROOT / "generator/poolsmith/interface/app/starter"
 
 
 def test_the_workflow_is_the_example_that_a_test_runs():

@@ -13,12 +13,12 @@ import yaml
 
 from oracle.operator.cluster import Cluster
 from oracle.operator.samples import OUTPUT, sample_plan
-from poolsmith.catalog import Catalog
-from poolsmith.catalog.charts import read_chart
-from poolsmith.operands.expansion import Node
-from poolsmith.operands.install import install, installation_input
-from poolsmith.operands.installation import Installation
-from poolsmith.operands.pool_nodes import pool_nodes
+from poolsmith.fleet.operands.expansion import Node
+from poolsmith.fleet.operands.install import install, installation_input
+from poolsmith.fleet.operands.installation import Installation
+from poolsmith.fleet.operands.pool_nodes import pool_nodes
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.charts import read_chart
 from support.api_client import ApiClient
 
 _FIRST = ("CustomResourceDefinition", "Namespace", "ServiceAccount", "ConfigMap", "Role", "ClusterRole")

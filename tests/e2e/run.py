@@ -13,7 +13,7 @@ from typing import Any
 
 from e2e.compared import differences, fields
 from e2e.delivery import apply, await_grants, denying, engines, nodes_of, predicted, refusals, units
-from operands.oracle import NODE_ANNOTATIONS
+from fleet.operands.oracle import NODE_ANNOTATIONS
 from oracle.operator import binary
 from oracle.operator.binary import NAMESPACE
 from oracle.operator.cluster import Cluster
@@ -26,8 +26,8 @@ from oracle.operator.scenario import (
     rendered,
     start_operator,
 )
-from poolsmith.operands.installation import Made, Maker
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.fleet.operands.installation import Made, Maker
 from support.control_plane import Scenario
 
 CONTROLLERS = (

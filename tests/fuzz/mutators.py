@@ -10,7 +10,7 @@ import re
 
 import yaml
 
-from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 TOKEN = re.compile(rb"\w+|\s+|[^\w\s]")
 WORDS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app import compare, generate
+from poolsmith.interface.app import compare, generate
 
 HERE = Path(__file__).resolve().parent
 CASES = sorted(path.name for path in HERE.iterdir() if (path / "profiles").is_dir())

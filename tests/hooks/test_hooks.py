@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HOOKS = {hook["id"]: hook for hook in read_documents((REPOSITORY / ".pre-commit-hooks.yaml").read_text())[0]}
@@ -81,7 +81,7 @@ def test_generate_makes_the_commit_fail_by_changing_the_output(repository):
     assert "output/clusters/edge" not in changed
 
 
-@pytest.mark.deep("pre-commit over the whole fleet; tests/app has hand edits")
+@pytest.mark.deep("pre-commit over the whole fleet; tests/interface/app has hand edits")
 def test_check_fails_on_output_that_was_not_regenerated_and_on_a_hand_edit(repository):
     edited = repository / "output" / "clusters" / "edge" / "platform" / "values" / "gpu-operator.yaml"
     edited.write_text(edited.read_text() + "driver:\n  enabled: false\n")

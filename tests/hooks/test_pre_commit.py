@@ -229,7 +229,7 @@ def test_a_profile_with_a_mistake_names_its_line_and_writes_nothing(project):
     assert project.git("diff", "--name-only").stdout == ""
 
 
-@pytest.mark.deep("commits with hooks; tests/app has hand edits")
+@pytest.mark.deep("commits with hooks; tests/interface/app has hand edits")
 def test_a_hand_edit_of_the_output_is_taken_back_and_told(project):
     project.write(DRIVER, project.path(DRIVER).read_text() + "sandboxWorkloads:\n  enabled: true\n")
     done = project.commit(code=1)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from poolsmith.diagnostics import Diagnostic
-from poolsmith.ledger.grants.grant import GRANT
-from poolsmith.ledger.grants.load import load_grants
-from poolsmith.operands.input.nodes_file import read_nodes
-from poolsmith.operands.input.objects_file import read_objects
-from poolsmith.output.collector import rarely_collecting
-from poolsmith.policies.admission.placed import placed_objects
-from poolsmith.repository.manifest_files import parse_documents
-from poolsmith.sources.input_tree import InputTree
-from poolsmith.values.values_file import read_values
+from poolsmith.core.diagnostics import Diagnostic
+from poolsmith.core.sources.input_tree import InputTree
+from poolsmith.fleet.operands.input.nodes_file import read_nodes
+from poolsmith.gpu.values.values_file import read_values
+from poolsmith.guard.ledger.grants.grant import GRANT
+from poolsmith.guard.ledger.grants.load import load_grants
+from poolsmith.kubernetes.admission.placed import placed_objects
+from poolsmith.kubernetes.objects_file import read_objects
+from poolsmith.kubernetes.repository.manifest_files import parse_documents
+from poolsmith.project.output.collector import rarely_collecting
 from support.circles import share
 
 if TYPE_CHECKING:

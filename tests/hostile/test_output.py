@@ -166,7 +166,7 @@ def test_a_read_only_output_is_left_alone(project, refused, monkeypatch, call):
 
 @pytest.mark.parametrize("step", [1, 2, 3])
 def test_a_swap_that_fails_leaves_nothing_behind(project, edit, run_cli, monkeypatch, step):
-    from poolsmith.sources import output_tree
+    from poolsmith.core.sources import output_tree
 
     edit("profiles/mistaken/pool-0.yaml", "  diver: {}\n", "")
     for name in ("broken", "mistaken", "sound"):

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from poolsmith.cel import engine_problem
-from poolsmith.policies.admission.placed import placed_objects
-from poolsmith.policies.admission.reading import read_policies
-from poolsmith.policies.admission.resources import Resources
-from poolsmith.policies.run.process import Budget
-from poolsmith.policies.run.run import run_policies
+from poolsmith.kubernetes.admission.placed import placed_objects
+from poolsmith.kubernetes.admission.reading import read_policies
+from poolsmith.kubernetes.admission.resources import Resources
+from poolsmith.kubernetes.admission_run.process import Budget
+from poolsmith.kubernetes.admission_run.run import run_policies
+from poolsmith.kubernetes.cel import engine_problem
 from support.circles import parameters
 
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason="there is no CEL engine")
@@ -163,8 +163,8 @@ def test_check_says_of_hostile_policies_that_they_were_not_evaluated(project, wr
 
 
 def test_many_slow_cases_take_no_longer_than_the_budget_of_all(write_files, run_cli, monkeypatch):
-    monkeypatch.setattr("poolsmith.app.policy_test._SECONDS", 0.0)
-    monkeypatch.setattr("poolsmith.app.policy_test._SECONDS_OF_GROUP", 0.0)
+    monkeypatch.setattr("poolsmith.interface.app.policy_test._SECONDS", 0.0)
+    monkeypatch.setattr("poolsmith.interface.app.policy_test._SECONDS_OF_GROUP", 0.0)
     cases = ", ".join(
         f"{{name: c{index}, object: {OBJECT}, kubernetes: '1.3{index}', expect: {{verdict: allow}}}}"
         for index in range(5)

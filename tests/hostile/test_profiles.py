@@ -84,7 +84,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.rows(2, "each runs four commands over a fleet; tests/profiles has every field")
+@pytest.mark.rows(2, "each runs four commands over a fleet; tests/fleet/profiles has every field")
 @pytest.mark.parametrize(("path", "old", "new", "name", "place"), SHAPES)
 def test_a_mistake_is_told_at_its_line(edit, findings, path, old, new, name, place):
     edit(path, old, new)

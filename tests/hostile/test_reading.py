@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from poolsmith.sources.yaml_reader import MAX_DUPLICATES
+from poolsmith.core.sources.yaml_reader import MAX_DUPLICATES
 from support.circles import DEEP
 
 PLACES = ("profiles/broken/pool-0.yaml", "profiles/broken/cluster.yaml", "profiles/_bases/base.yaml")
@@ -121,7 +121,7 @@ def test_an_input_error_of_the_system_is_told_with_the_file(project, findings, m
             raise PermissionError(13, "Permission denied")
         return real(wanted, *args, **options)
 
-    monkeypatch.setattr("poolsmith.sources.input_tree.os.lstat", fail)
+    monkeypatch.setattr("poolsmith.core.sources.input_tree.os.lstat", fail)
 
     assert findings() == [("unreadable-file", path)]
 

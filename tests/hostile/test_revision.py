@@ -49,7 +49,7 @@ def test_a_repository_inside_the_project_is_none_and_runs_nothing(
 ):
     root, base = embedded
     if has_old_git:
-        monkeypatch.setattr("poolsmith.sources.git._SETTINGS", ("core.fsmonitor=false",))
+        monkeypatch.setattr("poolsmith.core.sources.git._SETTINGS", ("core.fsmonitor=false",))
 
     result = run_cli(["check", "--root", root, "--policies-from", base])
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.diagnostics import Position, diagnose
-from poolsmith.diagnostics.codes import reading
-from poolsmith.diagnostics.masking import MASK, is_secret_name, masked, masked_line, masked_tree, shape_of
-from poolsmith.diagnostics.outcome import Outcome
-from poolsmith.report.formats import CHECK, format_check, names_for
-from poolsmith.report.layout import GROUPS, Layout, ReportContext
-from poolsmith.sources.input_tree import yaml_diagnostic
-from poolsmith.sources.stream_places import StreamPlaces
-from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.diagnostics import Position, diagnose
+from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.diagnostics.masking import MASK, is_secret_name, masked, masked_line, masked_tree, shape_of
+from poolsmith.core.diagnostics.outcome import Outcome
+from poolsmith.core.sources.input_tree import yaml_diagnostic
+from poolsmith.core.sources.stream_places import StreamPlaces
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.interface.report.formats import CHECK, format_check, names_for
+from poolsmith.interface.report.layout import GROUPS, Layout, ReportContext
 
 if TYPE_CHECKING:
     from pathlib import Path

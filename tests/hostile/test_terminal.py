@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.diagnostics.printable import harmless
-from poolsmith.sources.yaml_reader import read_documents
-from poolsmith.sources.yaml_writer import emit
+from poolsmith.core.diagnostics.printable import harmless
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_writer import emit
 
 SAMPLE = Path(__file__).parents[2]
 STEERING = "\x1b[31m\x9b31m\x07\u202e\u2066\u200b\u2028\u0085"

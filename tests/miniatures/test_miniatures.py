@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.app.check import check_paths
-from poolsmith.app.surroundings import look_around
-from poolsmith.app.takeover.answers import Answers
-from poolsmith.app.takeover.take_over import take_over
-from poolsmith.diagnostics import NoInputError, Severity, UsageError
-from poolsmith.diagnostics.outcome import Outcome
-from poolsmith.repository.kustomize.build import NAMES, Builder
-from poolsmith.repository.model import model_of
-from poolsmith.repository.repository_files import RepositoryFiles
-from poolsmith.sources.yaml_reader import read_documents
-from poolsmith.values.places import values_of
+from poolsmith.change.takeover.answers import Answers
+from poolsmith.change.takeover.take_over import take_over
+from poolsmith.core.diagnostics import NoInputError, Severity, UsageError
+from poolsmith.core.diagnostics.outcome import Outcome
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.gpu.values.places import values_of
+from poolsmith.interface.app.check import check_paths
+from poolsmith.kubernetes.repository.kustomize.build import NAMES, Builder
+from poolsmith.kubernetes.repository.model import model_of
+from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+from poolsmith.project.run.surroundings import look_around
 
 HERE = Path(__file__).parent
 REPOSITORIES = HERE / "repositories"

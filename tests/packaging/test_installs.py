@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 from tools.locked_packages import BadLockError, locked_packages
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -84,7 +84,7 @@ def test_what_runs_with_it_is_all_that_its_packages_ask_for():
 
 def sources():
     """Repositories that catalog entries name as their source."""
-    for path in sorted((ROOT / "generator/poolsmith/catalog/data").rglob("*")):
+    for path in sorted((ROOT / "generator/poolsmith/data").rglob("*")):
         if path.suffix in (".yaml", ".json") and "compiled" not in path.parts:
             yield from re.findall(r"([A-Za-z0-9][\w.-]*/[\w.-]+)@[\w.-]+:", path.read_text("utf-8"))
 

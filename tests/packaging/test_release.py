@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith import __version__
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW = read_documents((ROOT / ".github/workflows/release.yaml").read_text("utf-8"))[0]

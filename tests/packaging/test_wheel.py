@@ -46,9 +46,9 @@ def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
     assert {name.split("/")[0].split("-")[0] for name in names} == {"poolsmith"}
     for needed in (
         "poolsmith/py.typed",
-        "poolsmith/catalog/data/releases.yaml",
-        "poolsmith/catalog/data/charts/gpu-operator/v26.7.0.json",
-        "poolsmith/output/templates/cluster-readme.md.j2",
+        "poolsmith/data/releases.yaml",
+        "poolsmith/data/charts/gpu-operator/v26.7.0.json",
+        "poolsmith/project/output/templates/cluster-readme.md.j2",
     ):
         assert needed in names
     for licence in ("LICENSE", "NOTICE"):

@@ -9,10 +9,10 @@ from itertools import islice
 
 import pytest
 
-from poolsmith.app.schemas import KINDS
-from poolsmith.profiles.node_pool import PoolSpec, Sandbox
-from poolsmith.record import record
-from poolsmith.shape.field import spec
+from poolsmith.core.record import record
+from poolsmith.core.shape.field import spec
+from poolsmith.fleet.profiles.node_pool import PoolSpec, Sandbox
+from poolsmith.interface.app.schemas import KINDS
 from property.every_field.bases import BASES, PLACES
 from property.every_field.model import leaves, texts, variants
 from property.every_field.projects import Seen, differ, named
@@ -59,8 +59,10 @@ ONLY_LISTED = {
 """Fields that are seen in `poolsmith inventory` alone."""
 
 _REVIEW = "names who has accepted it; git shows it to whoever reviews the change"
-_UNKNOWN = "matched with what can't be evaluated of a cluster, of which a sound one has nothing: tests/policies/supply"
-_SETTING = "matched with a setting that a change brings, which needs a base: tests/review"
+_UNKNOWN = (
+    "matched with what can't be evaluated of a cluster, of which a sound one has nothing: tests/guard/policies/supply"
+)
+_SETTING = "matched with a setting that a change brings, which needs a base: tests/change/review"
 NOTHING = {
     "Cluster.acknowledge[].by": _REVIEW,
     "Cluster.acknowledge[].date": _REVIEW,
@@ -80,11 +82,11 @@ NOTHING = {
 LISTED = ONLY_SAID.keys() | ONLY_LISTED.keys() | NOTHING.keys()
 ELSEWHERE = {
     "NodePoolBase": "the fields of a pool, below",
-    "PolicyTest": "judged by `policy test`, not by what is generated: tests/policies",
-    "CatalogPack": "read when packs are loaded: tests/catalog",
-    "CatalogLock": "read when packs are loaded: tests/catalog",
-    "Baseline": "read by `check` of repositories without profiles: tests/policies",
-    "TeamList": "read by `gather`: tests/app",
+    "PolicyTest": "judged by `policy test`, not by what is generated: tests/guard/policies",
+    "CatalogPack": "read when packs are loaded: tests/gpu/catalog",
+    "CatalogLock": "read when packs are loaded: tests/gpu/catalog",
+    "Baseline": "read by `check` of repositories without profiles: tests/guard/policies",
+    "TeamList": "read by `gather`: tests/interface/app",
 }
 PROFILES = ("Cluster", "NodePool")
 FIELDS = {f"{kind}.{leaf.name}": (kind, leaf) for kind in PLACES for leaf in leaves(KINDS[kind].spec)}
@@ -203,8 +205,8 @@ class ToyPool(PoolSpec):
 
 
 def test_a_new_field_that_nothing_reads_is_found(seen, monkeypatch):
-    monkeypatch.setattr("poolsmith.profiles.load_cluster.PoolSpec", ToyPool)
-    monkeypatch.setattr("poolsmith.profiles.bases.PoolSpec", ToyPool)
+    monkeypatch.setattr("poolsmith.fleet.profiles.load_cluster.PoolSpec", ToyPool)
+    monkeypatch.setattr("poolsmith.fleet.profiles.bases.PoolSpec", ToyPool)
     new = [leaf for leaf in leaves(ToyPool) if f"NodePool.{leaf.name}" not in FIELDS]
     known = [leaf for leaf in leaves(ToyPool) if leaf.name == "sandbox.defaultMemory"]
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolsmith.catalog import Catalog
-from poolsmith.catalog.operands import operand_releases
-from poolsmith.ledger.build import installed_ledger
-from poolsmith.operands.expansion import Node
-from poolsmith.operands.install import InstallationInput, install
+from poolsmith.fleet.operands.expansion import Node
+from poolsmith.fleet.operands.install import InstallationInput, install
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.operands import operand_releases
+from poolsmith.guard.ledger.build import installed_ledger
 
 CATALOG = Catalog()
 LABELS = {

@@ -13,9 +13,9 @@ from functools import cache
 import pytest
 from jsonschema import Draft202012Validator
 
-from poolsmith.schema.export import json_schema
-from poolsmith.schema.schemas import Versions, schemas_for
-from poolsmith.schema.violation import What
+from poolsmith.kubernetes.schema.export import json_schema
+from poolsmith.kubernetes.schema.schemas import Versions, schemas_for
+from poolsmith.kubernetes.schema.violation import What
 from support.circles import DEEP
 from support.recordings import recording
 
@@ -64,7 +64,7 @@ PUBLISHED_DIFFERENCES = [
     ("objects without any fields are closed here", "ours", lambda it: it.what is What.UNKNOWN_FIELD),
     ("int64 is a format, and an int32 of a custom resource a warning", "theirs", lambda it: it.validator in _BOUNDS),
     (
-        "the API server's own validation of built-in kinds: tests/schema/test_server_verdicts.py",
+        "the API server's own validation of built-in kinds: tests/kubernetes/schema/test_server_verdicts.py",
         "ours",
         lambda it: it.what in (What.VALUE, What.REQUIRED, What.TYPE) and "base64" not in it.message,
     ),

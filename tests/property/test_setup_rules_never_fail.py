@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolsmith.catalog import Catalog
-from poolsmith.diagnostics import whole_file
-from poolsmith.rules.setup.needs import run_setup_rules
-from poolsmith.rules.setup.registry import SETUP_RULES
-from poolsmith.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
+from poolsmith.core.diagnostics import whole_file
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.guard.rules.setup.needs import run_setup_rules
+from poolsmith.guard.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
 
 CATALOG = Catalog()
 KINDS = (

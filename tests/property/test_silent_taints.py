@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.catalog import Catalog
-from poolsmith.diagnostics import whole_file
-from poolsmith.ledger.placement import placement_of
-from poolsmith.operands.expansion import Node
-from poolsmith.operands.install import InstallationInput, install
-from poolsmith.rules.setup import toleration_of_another_value, undiscovered_nodes, untolerated_taint
-from poolsmith.rules.setup.needs import run_setup_rules
-from poolsmith.rules.setup.view import SetupNode, SetupValues, SetupView
-from poolsmith.sources.pod_template import pod_template_of
+from poolsmith.core.diagnostics import whole_file
+from poolsmith.core.sources.pod_template import pod_template_of
+from poolsmith.fleet.operands.expansion import Node
+from poolsmith.fleet.operands.install import InstallationInput, install
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.guard.ledger.placement import placement_of
+from poolsmith.guard.rules.setup import toleration_of_another_value, undiscovered_nodes, untolerated_taint
+from poolsmith.guard.rules.setup.needs import run_setup_rules
+from poolsmith.guard.rules.setup.view import SetupNode, SetupValues, SetupView
 
 RULES = (untolerated_taint, undiscovered_nodes, toleration_of_another_value)
 RELEASES = ("v24.9.2", "v25.10.1", "v26.3.3", "v26.7.0")

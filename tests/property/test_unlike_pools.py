@@ -15,11 +15,11 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, event, given, note, settings
 
-from poolsmith.app.check_project import check_project
-from poolsmith.app.cluster_run import run_cluster
-from poolsmith.app.generate import generate
-from poolsmith.app.project import open_project
-from poolsmith.catalog import Catalog
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.interface.app.check_project import check_project
+from poolsmith.interface.app.generate import generate
+from poolsmith.project.run.cluster_run import run_cluster
+from poolsmith.project.run.project import open_project
 from property.unlike_pools import cluster_model, fitting, fleets
 from support.circles import DEEP
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from poolsmith.catalog import store
-from poolsmith.catalog.value_paths import value_paths
-from poolsmith.diagnostics.rule_engine import MOST_OF_ONE_RULE
-from poolsmith.values.judge import judge_values
+from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE
+from poolsmith.core.facts import store
+from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.values.judge import judge_values
 
 TAGS = store.names("charts/gpu-operator")
 WANTED = 0.99

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolsmith.catalog.chart_images import image_components
-from poolsmith.catalog.toolkit_facts import known_variables
-from poolsmith.catalog.value_paths import value_paths
-from poolsmith.values.judge import judge_values
+from poolsmith.gpu.catalog.chart_images import image_components
+from poolsmith.gpu.catalog.toolkit_facts import known_variables
+from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.values.judge import judge_values
 from support.circles import DEEP
 
 TAGS = value_paths().tags

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.catalog.template_references import references_in
-from poolsmith.catalog.value_paths import value_paths
-from poolsmith.diagnostics.rule_engine import MOST_OF_ONE_RULE
-from poolsmith.values.judge import judge_values
+from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE
+from poolsmith.gpu.catalog.template_references import references_in
+from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.values.judge import judge_values
 
 TAGS = ("v22.9.0", "v24.9.2", "v26.7.0")
 NAMES = sorted({key for tag in TAGS for path in value_paths().read_paths(tag) for key in path.split(".")})

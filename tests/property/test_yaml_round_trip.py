@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.sources import pointer as pointers
-from poolsmith.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.sources.yaml_writer import emit, emit_all
+from poolsmith.core.sources import pointer as pointers
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_writer import emit, emit_all
 
 WORDS = st.sampled_from(
     [

@@ -198,7 +198,7 @@ def _fence(page, file):
 
 def _poolsmith(root, *arguments):
     """Exit code and what was written to standard output."""
-    from poolsmith.cli.main import _run
+    from poolsmith.interface.cli.main import _run
 
     out = io.StringIO()
     kept = {name: os.environ.pop(name) for name in _STEERS_REPORTS if name in os.environ}

@@ -9,7 +9,7 @@ from pull_requests.powers import ANNOTATIONS, EVIL, POWERS, daemon_set_with
 
 NFD = "node-feature-discovery"
 RELEASES = {"lab-t4": "v24.6.1", "kata-a10": "v24.9.2", "prod-eu": "v26.3.3", "edge": "v26.7.0"}
-_TABLE = json.loads((REPOSITORY / "generator/poolsmith/catalog/data/chart_values.json").read_text())
+_TABLE = json.loads((REPOSITORY / "generator/poolsmith/data/chart_values.json").read_text())
 _ORDER = {tag: index for index, tag in enumerate(_TABLE["tags"])}
 INIT = {"name": "gained", "image": f"{EVIL}/x:1", "securityContext": {"privileged": True}}
 TOLERATIONS = [{"operator": "Exists"}]

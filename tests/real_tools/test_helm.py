@@ -9,8 +9,8 @@ import subprocess
 import pytest
 import yaml
 
-from poolsmith.operands.chart.set_flag import apply_set
-from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaults
+from poolsmith.kubernetes.helm.set_flag import apply_set
+from poolsmith.kubernetes.helm.values_merge import merge_files, merge_over_defaults
 
 DEFAULTS = {
     "driver": {

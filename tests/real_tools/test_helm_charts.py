@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
-from poolsmith.catalog.charts import read_chart
-from poolsmith.catalog.projections import read_projection
-from poolsmith.operands.chart.labels import chart_labels, common_labels
-from poolsmith.operands.chart.project import HelmRelease, project
-from poolsmith.operands.chart.values_merge import merge_files, merge_over_defaults
-from poolsmith.operands.chart.workloads.chart_objects import ReleasePlace
-from poolsmith.operands.chart.workloads.render import render
+from poolsmith.fleet.operands.chart.labels import chart_labels, common_labels
+from poolsmith.fleet.operands.chart.project import HelmRelease, project
+from poolsmith.fleet.operands.chart.workloads.chart_objects import ReleasePlace
+from poolsmith.fleet.operands.chart.workloads.render import render
+from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
+from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.kubernetes.helm.values_merge import merge_files, merge_over_defaults
 from support.chart_texts import TEXTS
 from support.circles import DEEP
 from support.helm_batch import HelmBatch

@@ -10,9 +10,9 @@ import subprocess
 
 import pytest
 
-from poolsmith.operands.chart.go_template import TemplateError
-from poolsmith.operands.chart.workloads.fill import fill
-from poolsmith.operands.chart.workloads.value_scope import NOTHING, ValueScope
+from poolsmith.fleet.operands.chart.workloads.fill import fill
+from poolsmith.fleet.operands.chart.workloads.value_scope import NOTHING, ValueScope
+from poolsmith.kubernetes.helm.go_template import TemplateError
 from support.chart_texts import TEXTS
 from support.helm_batch import answers, as_json
 

@@ -1,7 +1,7 @@
 """The chart with random valid values, and with those of the sample, by the real helm: our prediction in every field.
 
 POOLSMITH_CHARTS names a folder with the charts, `<tag>/gpu-operator`; without it, nothing is proved here but what is
-recorded (`tests/operands/test_value_sets.py`).
+recorded (`tests/fleet/operands/test_value_sets.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from control_plane.delivered import release_of
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 from support.circles import DEEP
 from support.value_sets import RELEASES, for_release, served, value_set
 from support.whole_charts import NAMESPACE, by_key, differences, predicted

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from poolsmith.app import check_paths, check_project
-from poolsmith.catalog.schema_pack import families, read_pack
-from poolsmith.schema.schemas import KindSchema, Versions, schemas_for
+from poolsmith.interface.app import check_paths, check_project
+from poolsmith.kubernetes.schema.schema_pack import families, read_pack
+from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, schemas_for
 from support.recordings import recording
 
 SCHEMAS = "{{.NormalizedKubernetesVersion}}-standalone{{.StrictSuffix}}/{{.ResourceKind}}{{.KindSuffix}}.json"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from poolsmith.operands.manifest import Manifest, ManifestTree
-from poolsmith.output.kustomization import build
+from poolsmith.fleet.operands.manifest import Manifest, ManifestTree
+from poolsmith.project.output.kustomization import build
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OUTPUTS = [REPOSITORY / "output", *sorted((REPOSITORY / "tests/golden").glob("*/expected"))]

@@ -1,7 +1,7 @@
 """The Confidential Containers operator's kustomization, as the real kustomize builds it.
 
 POOLSMITH_COCO_OPERATOR names a folder with a checkout of each version, `<tag>/config`; without it, nothing is proved
-here. `tests/operands/test_cc_runtime.py` holds a hash of the same objects.
+here. `tests/fleet/operands/test_cc_runtime.py` holds a hash of the same objects.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-from operands.test_cc_runtime import NAMESPACE, VERSIONS, brought, digest
-from poolsmith.sources.yaml_reader import read_documents
+from fleet.operands.test_cc_runtime import NAMESPACE, VERSIONS, brought, digest
+from poolsmith.core.sources.yaml_reader import read_documents
 from support.chart_objects import comparable, delta
 
 pytestmark = pytest.mark.tool("kustomize")

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from app.test_mirrored_fleet import MIRROR, copied, put_behind_mirrors
 from control_plane.delivered import release_of
-from poolsmith.app.generate import generate
-from poolsmith.sources.yaml_reader import read_documents
+from interface.app.test_mirrored_fleet import MIRROR, copied, put_behind_mirrors
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.interface.app.generate import generate
 from real_tools.test_helm_value_sets import COMMITTED, helm
 
 __all__ = ["helm"]

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 from support.recordings import DATA, ENDING, packed
 
 LONG_TEXT = 160

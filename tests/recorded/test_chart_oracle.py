@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from poolsmith.catalog import store
-from poolsmith.catalog.charts import read_chart
-from poolsmith.catalog.crd_entry import crds_entry
-from poolsmith.catalog.crds import read_crds
-from poolsmith.catalog.projections import projected_releases, read_projection
-from poolsmith.catalog.versions import version_key
-from poolsmith.importing.projection_entry import projection_entry
-from poolsmith.operands.chart.crd_prune import check_spec
-from poolsmith.operands.chart.project import HelmRelease, project
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import version_key
+from poolsmith.fleet.operands.chart.project import HelmRelease, project
+from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.crd_entry import crds_entry
+from poolsmith.gpu.catalog.crds import read_crds
+from poolsmith.gpu.catalog.projections import projected_releases, read_projection
+from poolsmith.gpu.importing.projection_entry import projection_entry
+from poolsmith.kubernetes.server.crd_prune import check_spec
 from support.recordings import recording
 
 REPOSITORY = Path(__file__).resolve().parents[2]

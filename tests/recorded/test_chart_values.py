@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from poolsmith.catalog import store
-from poolsmith.catalog.chart_import import entry_from_chart
-from poolsmith.catalog.value_paths import value_paths
-from poolsmith.diagnostics.rule_engine import Found
-from poolsmith.importing.chart_values_entry import chart_values_entry, chart_values_text
-from poolsmith.sources.chart_files import read_chart_files
-from poolsmith.values.document import ValuesDocument
-from poolsmith.values.registry import VALUE_RULES
+from poolsmith.core.diagnostics.rule_engine import Found
+from poolsmith.core.facts import store
+from poolsmith.core.sources.chart_files import read_chart_files
+from poolsmith.gpu.catalog.chart_import import entry_from_chart
+from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.importing.chart_values_entry import chart_values_entry, chart_values_text
+from poolsmith.gpu.values.document import ValuesDocument
+from poolsmith.gpu.values.registry import VALUE_RULES
 from support.recordings import recording
 
 TABLE = store.DATA / "chart_values.json"

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from poolsmith.catalog.chart_workloads import read_chart_workloads
+from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from support.recordings import recording
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -131,7 +131,7 @@ def test_all_kinds_of_custom_resources_are_among_the_trees():
 
 
 VALUES = [path for tree in TREES for path in sorted(tree.rglob("values/*.yaml")) if path.stem != "kata-deploy"]
-"""Those of kata-deploy are held against Helm itself: tests/operands/test_kata_deploy.py."""
+"""Those of kata-deploy are held against Helm itself: tests/fleet/operands/test_kata_deploy.py."""
 
 
 def leaves(node, path=()):

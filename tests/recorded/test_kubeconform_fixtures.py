@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.app import check_paths
-from poolsmith.diagnostics import NoInputError
-from poolsmith.diagnostics.outcome import Outcome, Skipped
+from poolsmith.core.diagnostics import NoInputError
+from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+from poolsmith.interface.app import check_paths
 from support.recordings import recording
 
 RECORDED = recording("kubeconform")

@@ -7,9 +7,10 @@ import json
 import pytest
 import yaml
 
-from poolsmith.app import check_paths
-from poolsmith.catalog import Catalog, store
-from poolsmith.catalog.chart_import import chart_entry
+from poolsmith.core.facts import store
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.chart_import import chart_entry
+from poolsmith.interface.app import check_paths
 from support.recordings import recording
 
 CATALOG = Catalog()
@@ -191,7 +192,7 @@ def test_toolkit_environments_are_those_of_the_distributions_pages(compat):
 
 
 def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(upstream):
-    from poolsmith.plan.sandboxes.cc_runtime import cc_runtime
+    from poolsmith.fleet.plan.sandboxes.cc_runtime import cc_runtime
 
     folder = upstream("confidential-containers/v0.7.0")
     sample = read(folder / "ccruntime-base.yaml")
@@ -210,7 +211,7 @@ def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(upstream):
 
 @pytest.mark.parametrize("release", ("v0.15.1", "v0.17.1", "v0.20.0"))
 def test_the_device_plugin_is_the_one_of_its_static_manifest(upstream, release):
-    from poolsmith.plan.hand_installed.daemon_set import plain_daemon_set
+    from poolsmith.fleet.plan.hand_installed.daemon_set import plain_daemon_set
 
     (manifest,) = [
         document

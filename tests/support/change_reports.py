@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poolsmith.changes.change_report import (
+from poolsmith.change.diff.change_report import (
     AdmittedPool,
     ChangeReport,
     ClusterDiff,
@@ -11,7 +11,6 @@ from poolsmith.changes.change_report import (
     DisruptionKind,
     DriftChange,
     Evidence,
-    FieldChange,
     ImageChange,
     ObjectChange,
     OtherKind,
@@ -24,15 +23,15 @@ from poolsmith.changes.change_report import (
     ReleaseChangeKind,
     Revision,
     SelfGrant,
-    Standing,
     Waves,
 )
-from poolsmith.changes.pool_words import on_pools
-from poolsmith.changes.privileges import change_words
-from poolsmith.diagnostics import Location, Position, Severity, Span, diagnose
-from poolsmith.diagnostics.codes import CODE_BOOK
-from poolsmith.ledger.ledger_delta import Change, ChangeKind
-from poolsmith.ledger.privilege import Privilege
+from poolsmith.change.diff.pool_words import on_pools
+from poolsmith.change.diff.privileges import change_words
+from poolsmith.core.diagnostics import Location, Position, Severity, Span, diagnose
+from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind
+from poolsmith.guard.ledger.privilege import Privilege
+from poolsmith.kubernetes.server.field_change import FieldChange, Standing
 
 BASE, HEAD = Revision(name="origin/main", commit="0123456789abcdef0123456789abcdef01234567"), Revision(name="HEAD")
 RULES = {severity: next(rule for rule in CODE_BOOK if rule.severity is severity) for severity in Severity}

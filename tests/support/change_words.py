@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from poolsmith.diagnostics.listing import plural
-from poolsmith.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.ledger.ledger_delta import Change, ChangeKind
-from poolsmith.ledger.reach import reach_of
+from poolsmith.core.diagnostics.listing import plural
+from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
+from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind
+from poolsmith.guard.ledger.reach import reach_of
 
 
 def in_words(change: Change) -> str:

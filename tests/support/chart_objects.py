@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from poolsmith.operands.chart.go_template import printed
-from poolsmith.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.kubernetes.helm.go_template import printed
 
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 _DRAWN = re.compile(r"\$2[aby]\$[^\"\s]+")

@@ -6,10 +6,10 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from poolsmith.catalog.charts import read_chart
-from poolsmith.catalog.value_paths import ValuePaths
-from poolsmith.catalog.versions import at_least
-from poolsmith.operands.chart.values_merge import merge_files
+from poolsmith.core.facts.versions import at_least
+from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.value_paths import ValuePaths
+from poolsmith.kubernetes.helm.values_merge import merge_files
 
 VALUE_PATHS = ValuePaths()
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from poolsmith.app.cluster_run import predicted_errors
-from poolsmith.catalog import Catalog
-from poolsmith.ledger.prediction import Predictions
-from poolsmith.output.prediction import PredictionTexts
-from poolsmith.output.tree import file_bytes, render_cluster
-from poolsmith.plan.pipeline import resolve_cluster
-from poolsmith.profiles.bases import load_bases
-from poolsmith.profiles.fleet import find_fleet
-from poolsmith.profiles.load_cluster import load_cluster
-from poolsmith.sources.input_tree import InputTree
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.input_tree import InputTree
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.fleet.plan.pipeline import resolve_cluster
+from poolsmith.fleet.profiles.bases import load_bases
+from poolsmith.fleet.profiles.fleet import find_fleet
+from poolsmith.fleet.profiles.load_cluster import load_cluster
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.guard.ledger.prediction import Predictions
+from poolsmith.project.output.prediction import PredictionTexts
+from poolsmith.project.output.tree import file_bytes, render_cluster
+from poolsmith.project.run.cluster_run import predicted_errors
 from support.marked import MARK, marked_key, unmarked
 
 CLUSTER = {

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from poolsmith.app.admission import admission_of
-from poolsmith.app.cluster_run import plan_cluster
-from poolsmith.app.project import open_project
-from poolsmith.drift.delivered import DeliveredObject, delivered_objects
-from poolsmith.drift.forecast import Forecast, forecast
+from poolsmith.change.drift.delivered import DeliveredObject, delivered_objects
+from poolsmith.change.drift.forecast import Forecast, forecast
+from poolsmith.project.run.admission import admission_of
+from poolsmith.project.run.cluster_run import plan_cluster
+from poolsmith.project.run.project import open_project
 
 
 def delivered(root: Path, cluster: str) -> tuple[tuple[DeliveredObject, ...], Forecast]:

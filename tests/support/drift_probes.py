@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from poolsmith.sources.pointer import join
+from poolsmith.core.sources.pointer import join
 from support.damaged_objects import complete, put, short
 from support.server_verdicts import definitions
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog import Catalog
-from poolsmith.catalog.chart_workloads import chart_releases
-from poolsmith.operands.install import stack_objects
-from poolsmith.plan.plan import values_tree
+from poolsmith.fleet.operands.install import stack_objects
+from poolsmith.fleet.plan.plan import values_tree
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.chart_workloads import chart_releases
 from support.chart_objects import comparable, tidied
 from support.clusters import resolve_in
 

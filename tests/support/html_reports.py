@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from poolsmith.app.fleet_facts import fleet_facts
-from poolsmith.diagnostics.outcome import Outcome
-from poolsmith.report.fleet_facts import ClusterFacts, FleetFacts
-from poolsmith.report.html import check_report
-from poolsmith.report.layout import ReportContext
+from poolsmith.core.diagnostics.outcome import Outcome
+from poolsmith.interface.app.fleet_facts import fleet_facts
+from poolsmith.interface.report.fleet_facts import ClusterFacts, FleetFacts
+from poolsmith.interface.report.html import check_report
+from poolsmith.interface.report.layout import ReportContext
 
 ROOT = Path(__file__).resolve().parents[2]
 

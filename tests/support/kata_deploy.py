@@ -7,7 +7,7 @@ import json
 import random
 from typing import Any
 
-from poolsmith.catalog.charts import read_chart
+from poolsmith.gpu.catalog.charts import read_chart
 
 NAMESPACE = "kata-system"
 RELEASE = "kata-deploy"

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 from support.chart_objects import comparable
 from support.kata_deploy import NAMESPACE, RELEASE
 

@@ -7,17 +7,17 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.live.source import Source, snapshot_of
-from poolsmith.app.live.verify import view_of
-from poolsmith.catalog.node_labels import KERNEL, OS_VERSION
-from poolsmith.discover.stack import EVERYWHERE
-from poolsmith.live.reading import Reading
-from poolsmith.live.resources import CONFIG_MAPS, NODES, Resource
-from poolsmith.live.snapshot import Listed, Snapshot, State
-from poolsmith.live.stored import from_text
-from poolsmith.profiles.node_pool import KATA_WORKLOADS
-from poolsmith.verify.judge import judge_live
-from poolsmith.verify.view import ALWAYS, ClusterView, LiveView
+from poolsmith.change.discover.stack import EVERYWHERE
+from poolsmith.change.verify.judge import judge_live
+from poolsmith.change.verify.view import ALWAYS, ClusterView, LiveView
+from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
+from poolsmith.gpu.catalog.node_labels import KERNEL, OS_VERSION
+from poolsmith.interface.app.live.source import Source, snapshot_of
+from poolsmith.interface.app.live.verify import view_of
+from poolsmith.kubernetes.live.reading import Reading
+from poolsmith.kubernetes.live.resources import CONFIG_MAPS, NODES, Resource
+from poolsmith.kubernetes.live.snapshot import Listed, Snapshot, State
+from poolsmith.kubernetes.live.stored import from_text
 from support.api_client import ApiClient
 from support.control_plane import Scenario
 from support.recordings import recording
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from poolsmith.plan.plan import PoolPlan
+    from poolsmith.fleet.plan.plan import PoolPlan
 
 
 _BUILDS = {"rke2": "+rke2r1", "k3s": "+k3s1", "eks": "-eks-113cf36", "gke": "-gke.1234000"}

@@ -10,9 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from poolsmith.catalog import store
-from poolsmith.catalog.pack_merge import range_text, tags_of
-from poolsmith.catalog.packs import ENTRIES
+from poolsmith.core.facts import store
+from poolsmith.core.facts.pack_merge import range_text, tags_of
+from poolsmith.core.facts.packs import ENTRIES
 
 GENERATOR = Path(__file__).parents[2] / "generator"
 _RANGED = ("read", "declared", "dead")
@@ -23,7 +23,7 @@ def package_without(tag, folder):
     shutil.copytree(
         GENERATOR / "poolsmith", folder / "poolsmith", ignore=shutil.ignore_patterns("__pycache__", "compiled")
     )
-    data = folder / "poolsmith/catalog/data"
+    data = folder / "poolsmith/data"
     for entries in ENTRIES:
         path = data / entries / f"{tag}.json"
         for other in (data / entries).glob("*.json"):

@@ -8,14 +8,14 @@ import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.app.shard_part import read_part
-from poolsmith.sources.record_json import as_json
+from poolsmith.core.sources.record_json import as_json
+from poolsmith.interface.app.shard_part import read_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from poolsmith.app.shard_part import ClusterPart, Question
+    from poolsmith.interface.app.shard_part import ClusterPart, Question
 
 _MANY = 1000
 

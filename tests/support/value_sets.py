@@ -11,10 +11,10 @@ import random
 from functools import cache
 from typing import Any
 
-from poolsmith.catalog.chart_workloads import chart_versions, read_chart_workloads
-from poolsmith.catalog.crds import read_crds
-from poolsmith.catalog.versions import at_least
-from poolsmith.operands.chart.values_merge import merge_files
+from poolsmith.core.facts.versions import at_least
+from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
+from poolsmith.gpu.catalog.crds import read_crds
+from poolsmith.kubernetes.helm.values_merge import merge_files
 from support.plausible_values import BY_KEY, BY_PATH, DISCOVERY, Made, word
 from support.recordings import recording
 from support.value_recipes import RECIPES

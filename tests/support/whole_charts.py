@@ -11,12 +11,12 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from poolsmith.catalog.charts import read_chart
-from poolsmith.catalog.projections import read_projection
-from poolsmith.operands.chart.extra_objects import CLUSTER_WIDE
-from poolsmith.operands.chart.operator_part import operator_chart_objects
-from poolsmith.operands.chart.project import HelmRelease, project
-from poolsmith.operands.chart.values_merge import merge_over_defaults
+from poolsmith.fleet.operands.chart.extra_objects import CLUSTER_WIDE
+from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
+from poolsmith.fleet.operands.chart.project import HelmRelease, project
+from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 
 NAMESPACE = "gpu-operator"
 _DIGITS = 3

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
 
 ROOT = Path(__file__).resolve().parents[2]
 _NAME = re.compile(r"\b(?:github|steps|inputs|needs|vars|secrets)(?:\.[\w-]+)+")
@@ -39,7 +39,7 @@ made = folder / "poolsmith"
 made.write_text("#!{python} -I\\nimport sys\\nsys.path.insert(0, {generator!r})\\n"
                 "with open({called!r}, 'a') as log: '--help' in sys.argv or print(*sys.argv[1:], file=log)\\n"
                 "sys.argv += ['--jobs', '1'] + (['--today', {today!r}] if sys.argv[1] in ('check', 'diff') else [])\\n"
-                "from poolsmith.cli.main import main\\nmain()\\n")
+                "from poolsmith.interface.cli.main import main\\nmain()\\n")
 made.chmod(0o755)
 with open({log!r}, "a") as log:
     log.write("from " + pathlib.Path(words[-1], "generator/who").read_text())

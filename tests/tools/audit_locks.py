@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from poolsmith.record import record
+from poolsmith.core.record import record
 from tools.locked_packages import locked_packages
 
 ROOT = Path(__file__).resolve().parents[2]

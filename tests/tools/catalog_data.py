@@ -8,10 +8,10 @@ import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.schema_pack import ENDING, SchemaPack
-from poolsmith.catalog.versions import version_key
-from poolsmith.diagnostics import Diagnostic, PoolsmithError, WriteError
-from poolsmith.sources.input_tree import InputTree, read_bytes
+from poolsmith.core.diagnostics import Diagnostic, PoolsmithError, WriteError
+from poolsmith.core.facts.versions import version_key
+from poolsmith.core.sources.input_tree import InputTree, read_bytes
+from poolsmith.kubernetes.schema.schema_pack import ENDING, SchemaPack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

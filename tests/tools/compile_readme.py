@@ -14,7 +14,7 @@ from jinja2 import Environment, meta, nodes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-OUTPUT = Path(__file__).resolve().parents[2] / "generator" / "poolsmith" / "output"
+OUTPUT = Path(__file__).resolve().parents[2] / "generator" / "poolsmith" / "project" / "output"
 TEMPLATE = OUTPUT / "templates" / "cluster-readme.md.j2"
 COMPILED = OUTPUT / "readme_text.py"
 

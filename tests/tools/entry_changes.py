@@ -10,8 +10,8 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog import store
-from poolsmith.catalog.versions import line_of
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

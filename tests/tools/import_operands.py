@@ -14,13 +14,13 @@ import sys
 import zlib
 from pathlib import Path
 
-from poolsmith.catalog import store
-from poolsmith.diagnostics import PoolsmithError, UsageError, sorted_unique
-from poolsmith.diagnostics.outcome import Outcome
-from poolsmith.diagnostics.printable import printable
-from poolsmith.importing.operator_repository import MANIFESTS, OperatorRepository
-from poolsmith.importing.release_import import ImportedRelease, ReleaseImport
-from poolsmith.report.text import format_text
+from poolsmith.core.diagnostics import PoolsmithError, UsageError, sorted_unique
+from poolsmith.core.diagnostics.outcome import Outcome
+from poolsmith.core.diagnostics.printable import printable
+from poolsmith.core.facts import store
+from poolsmith.gpu.importing.operator_repository import MANIFESTS, OperatorRepository
+from poolsmith.gpu.importing.release_import import ImportedRelease, ReleaseImport
+from poolsmith.interface.report.text import format_text
 from tools.catalog_data import CatalogData, pack_path, write_entries
 from tools.entry_changes import entry_file
 from tools.import_by_hand import by_hand
@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tools.import_operands", description="Make the operand entries of a release.")
     parser.add_argument("folder", type=Path, help="a checkout of the gpu-operator's repository")
     parser.add_argument("--release", required=True, help="the tag that the folder holds, as v26.7.0")
-    parser.add_argument("--into", type=Path, help="generator/poolsmith/catalog/data; else nothing is written")
+    parser.add_argument("--into", type=Path, help="generator/poolsmith/data; else nothing is written")
     given = parser.parse_args(arguments)
     try:
         result = import_operands(given.folder, given.release, given.into)

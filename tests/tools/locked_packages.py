@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from poolsmith.record import record
+from poolsmith.core.record import record
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,11 +15,11 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from poolsmith.app.diff import DiffOptions, diff
-from poolsmith.app.fleet_facts import fleet_facts
-from poolsmith.app.generate import generate
-from poolsmith.report.html import diff_report
-from poolsmith.report.layout import ReportContext
+from poolsmith.interface.app.diff import DiffOptions, diff
+from poolsmith.interface.app.fleet_facts import fleet_facts
+from poolsmith.interface.app.generate import generate
+from poolsmith.interface.report.html import diff_report
+from poolsmith.interface.report.layout import ReportContext
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"

@@ -22,10 +22,10 @@ from fnmatch import fnmatch
 
 from tools.near_index import GENERATOR, Index, is_test, module_of
 
-EXAMPLES = "tests/rules/examples"
-TABLE = "tests/rules/test_rules.py"
-DATA = f"{GENERATOR}/catalog/data/"
-COMPILED = "tests/catalog/test_compiled.py"
+EXAMPLES = "tests/guard/rules/examples"
+TABLE = "tests/guard/rules/test_rules.py"
+DATA = f"{GENERATOR}/data/"
+COMPILED = "tests/gpu/catalog/test_compiled.py"
 ROOT_CONFTEST = "tests/conftest.py"
 WHOLE = {
     "tests/architecture/test_structure.py": (),
@@ -34,13 +34,15 @@ WHOLE = {
 }
 """Tests of the whole program that are done in seconds, and which of their rows are."""
 GOLDEN = "tests/golden/test_golden.py"
-WRITTEN = ("profiles", "plan", "operands", "ledger", "output")
+WRITTEN = ("fleet/profiles", "fleet/plan", "fleet/operands", "guard/ledger", "project/output")
 """Packages whose work stands in golden trees, whether or not a test imports it."""
+_READERS = ("/catalog/", "/facts/", "/schema/", "/server/")
+"""Packages that read data."""
 DEEPEST = 2
 """How many modules may stand between a changed one and one that a test of its package imports."""
 FARTHEST = 9
 _RULE = re.compile(r"RuleInfo\(\s*(?:code=)?\"(?P<code>PSM\d{3})\",\s*(?:name=)?\"(?P<name>[a-z0-9-]+)\"")
-_CODES = re.compile(r"^from poolsmith\.diagnostics\.codes(?:\.(\w+))? import (\([^)]*\)|.*)", re.MULTILINE)
+_CODES = re.compile(r"^from poolsmith\.core\.diagnostics\.codes(?:\.(\w+))? import (\([^)]*\)|.*)", re.MULTILINE)
 _RECORDED = re.compile(r"tests/recorded/data/(?P<name>\w+)\.")
 
 
@@ -148,9 +150,9 @@ def _of_module(changed: str, index: Index) -> Iterator[Near]:
         *(Near(test, 2, f"runs `{shown}`") for test, shown in _running(changed, index)),
     ]
     yield from direct
-    if package.partition("/")[0] in WRITTEN:
+    if _subject(package) in WRITTEN:
         yield Near(GOLDEN, 3, "golden trees")
-    own = f"tests/{package.partition('/')[0]}/"
+    own = f"tests/{_subject(package)}/"
     reached: dict[bool, list[Near]] = {True: [], False: []}
     for far, distance in _through_modules(changed, index):
         if distance > DEEPEST and (rules or direct or any(reached.values())):
@@ -176,7 +178,7 @@ def _of_package(changed: str, package: str, index: Index) -> Iterator[Near]:
 def _running(path: str, index: Index) -> Iterator[tuple[str, str]]:
     """Test files that run the verb of a module of the command line."""
     folder, _, name = path.rpartition("/")
-    if folder != f"{GENERATOR}/cli" or name == "__init__.py":
+    if folder != f"{GENERATOR}/interface/cli" or name == "__init__.py":
         return
     stem = name.removesuffix(".py")
     verbs = re.search(rf"\"([\w-]+)\": \(\s*\"{stem}\"", index.modules.get(f"{folder}/verbs.py", ""))
@@ -202,7 +204,7 @@ def _reported(text: str, index: Index) -> list[tuple[str, str]]:
         for module in ([own] if own else re.findall(r"\b[a-z]\w+\b", names))
     ]
     for module, names in taken:
-        book = index.modules.get(f"{GENERATOR}/diagnostics/codes/{module}.py", "")
+        book = index.modules.get(f"{GENERATOR}/core/diagnostics/codes/{module}.py", "")
         for name in sorted(set(names)):
             rule = re.search(rf"^{name}\b.*?= {_RULE.pattern}", book, re.MULTILINE)
             found += [(rule["code"], rule["name"])] if rule else []
@@ -211,7 +213,7 @@ def _reported(text: str, index: Index) -> list[tuple[str, str]]:
 
 def _twins(package: str, stem: str, index: Index) -> Iterator[Near]:
     """Test files of a module's name, in the folder of its package or of one above."""
-    top = package.partition("/")[0]
+    top = _subject(package)
     names = {f"test_{stem}.py", f"test_{package.rpartition('/')[2]}.py" if stem == "__init__" else ""}
     for test in index.below(f"tests/{top}") if top else index.test_files:
         if test.rpartition("/")[2] in names:
@@ -276,7 +278,9 @@ def _of_data(changed: str, index: Index) -> Iterator[Near]:
     if not readers and "/" in name:
         folder = name.partition("/")[0]
         word = re.compile(rf"[\"'/]{re.escape(folder)}[\"'/]")
-        readers = [path for path, text in index.modules.items() if "/catalog/" in path and word.search(text)]
+        readers = [
+            path for path, text in index.modules.items() if any(part in path for part in _READERS) and word.search(text)
+        ]
     for reader in readers:
         shown = reader.rpartition("/")[2]
         functions = index.functions_that_name(reader, name)
@@ -346,3 +350,8 @@ def _itself_or_users(path: str, why: str, index: Index, distance: int = 1) -> li
 
 def _tests(paths: Iterable[str]) -> Iterator[str]:
     return (path for path in paths if is_test(path))
+
+
+def _subject(package: str) -> str:
+    """Wing and package, of a package at any depth: fleet/plan of fleet/plan/sandbox."""
+    return "/".join(package.split("/")[:2])

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poolsmith.catalog import store
-from poolsmith.catalog.schema_pack import ENDING, FOLDER, Schema
-from poolsmith.catalog.versions import version_key
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import version_key
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.kubernetes.schema.schema_pack import ENDING, FOLDER, Schema
 from tools.schema_pack_text import Entry, pack_text, write_pack
 
 _KEPT = (

@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from poolsmith.catalog.kubernetes_types import ALWAYS, DEFAULTS, NAME, UNLESS_ZERO
-from poolsmith.catalog.store import DATA
-from poolsmith.sources.pod_template import CONTAINER_FIELDS, pod_template_pointer
+from poolsmith.core.facts.store import DATA
+from poolsmith.core.sources.pod_template import CONTAINER_FIELDS, pod_template_pointer
+from poolsmith.kubernetes.server.kubernetes_types import ALWAYS, DEFAULTS, NAME, UNLESS_ZERO
 
 _MARKS = {"e": "", "": ALWAYS, "ez": UNLESS_ZERO}
 """By the options of the JSON tag: left out when empty is what most fields are."""

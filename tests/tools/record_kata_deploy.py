@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from poolsmith.catalog.chart_workloads import chart_versions
+from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from support.kata_deploy import RELEASE, digests, refused_sets, value_sets
 from support.kata_deploy_helm import chart_alone, rendered
 from support.recordings import DATA, ENDING, packed

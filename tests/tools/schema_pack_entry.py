@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.catalog.versions import version_key
+from poolsmith.core.facts.versions import version_key
 from tools.pack_crd_schemas import _entries, crd_schemas
 from tools.schema_pack_text import pack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.catalog.schema_pack import PackView, Schema, SchemaPack
+    from poolsmith.kubernetes.schema.schema_pack import PackView, Schema, SchemaPack
 
 _REFERENCE = "$ref"
 

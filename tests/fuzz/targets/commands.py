@@ -21,7 +21,7 @@ import yaml
 
 from fuzz.target import Target
 from fuzz.targets.texts import ROOT, fleet_files
-from poolsmith.cli import main as command_line
+from poolsmith.interface.cli import main as command_line
 
 TODAY = "2026-11-20"
 RELEASE = "v26.3.3"
@@ -145,7 +145,7 @@ def generated(path):
 
 def values():
     """Values by hand, those of the sample's output, and such as tests of templates found to matter."""
-    yield from below("output/clusters/*/platform/values/*.yaml", "tests/rules/examples/*/*/*values*.yaml")()
+    yield from below("output/clusters/*/platform/values/*.yaml", "tests/guard/rules/examples/*/*/*values*.yaml")()
     yield b"driver: {enabled: true, version: '580.126.20', env: [{name: A, value: b}]}\noperator: {priorityClassName: x}\n"
     yield b"node-feature-discovery: {worker: {config: {sources: {local: {hooksEnabled: true}}}, tolerations: [{operator: Exists}]}}\n"
     yield b"toolkit: {env: [{name: CONTAINERD_CONFIG, value: /a}]}\nmig: {strategy: mixed}\nextraObjects: [{kind: A}]\n"
@@ -162,7 +162,7 @@ def manifests():
     yield from below(
         "output/clusters/*/expected/*.yaml",
         "output/clusters/*/platform/*.yaml",
-        "tests/rules/examples/PSM3*/*/*.yaml",
+        "tests/guard/rules/examples/PSM3*/*/*.yaml",
         most=6_000,
     )()
     yield b"apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\nspec: {hostPID: true, containers: [{name: c, image: d, securityContext: {privileged: true}, volumeMounts: [{name: v, mountPath: /x}]}], volumes: [{name: v, hostPath: {path: /}}]}\n"

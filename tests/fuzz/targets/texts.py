@@ -8,26 +8,26 @@ import re
 from pathlib import Path
 
 from fuzz.target import Target
-from poolsmith.catalog.operator_behaviour import behaviour_at
-from poolsmith.catalog.template_references import references_in
-from poolsmith.cel import CelCompileError, CelEnvironment
-from poolsmith.cel.parser import parse
-from poolsmith.cel.unparse import unparse
-from poolsmith.drivers.image_tag import UnreadableVersionError, built_for, os_tag
-from poolsmith.drivers.version import branch_of, is_branch, is_full, is_version
-from poolsmith.ledger.grants.grant import last_day_of, parse_privileges, repository_of, written_privileges
-from poolsmith.ledger.grants.matching import glob_matches, pool_matches, workload_matches
-from poolsmith.ledger.privilege import Privilege, PrivilegeError, normal_path
-from poolsmith.operands.chart.set_flag import SetError, apply_set
-from poolsmith.operands.image_path import image_path
-from poolsmith.operands.input.os_release import parse_os_release
-from poolsmith.operands.kube import OperatorError
-from poolsmith.output.lock_file import BadLockError, read_lock
-from poolsmith.profiles.quantity import canonical_quantity, quantity_amount
-from poolsmith.sources import pointer as pointers
-from poolsmith.sources.stream_places import StreamPlaces
-from poolsmith.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.sources.yaml_writer import emit_all
+from poolsmith.core.sources import pointer as pointers
+from poolsmith.core.sources.stream_places import StreamPlaces
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_writer import emit_all
+from poolsmith.fleet.operands.image_path import image_path
+from poolsmith.fleet.operands.input.os_release import parse_os_release
+from poolsmith.fleet.operands.kube import OperatorError
+from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
+from poolsmith.gpu.catalog.template_references import references_in
+from poolsmith.gpu.drivers.image_tag import UnreadableVersionError, built_for, os_tag
+from poolsmith.gpu.drivers.version import branch_of, is_branch, is_full, is_version
+from poolsmith.guard.ledger.grants.grant import last_day_of, parse_privileges, repository_of, written_privileges
+from poolsmith.guard.ledger.grants.matching import glob_matches, pool_matches, workload_matches
+from poolsmith.guard.ledger.privilege import Privilege, PrivilegeError, normal_path
+from poolsmith.kubernetes.cel import CelCompileError, CelEnvironment
+from poolsmith.kubernetes.cel.parser import parse
+from poolsmith.kubernetes.cel.unparse import unparse
+from poolsmith.kubernetes.helm.set_flag import SetError, apply_set
+from poolsmith.kubernetes.quantity import canonical_quantity, quantity_amount
+from poolsmith.project.output.lock_file import BadLockError, read_lock
 
 ROOT = Path(__file__).resolve().parents[3]
 RELEASES = ("v24.9.2", "v25.10.1", "v26.7.0")
@@ -185,7 +185,7 @@ def fleet_files():
     """What this repository itself has committed, and the examples of rules."""
     found = [*ROOT.glob("profiles/*/*.yaml"), *ROOT.glob("policies/**/*.yaml")]
     found += (
-        sorted(ROOT.glob("tests/rules/examples/*/*/*.yaml"))[::9]
+        sorted(ROOT.glob("tests/guard/rules/examples/*/*/*.yaml"))[::9]
         + sorted(ROOT.glob("output/clusters/*/platform/*.yaml"))[:6]
     )
     return [data for path in sorted(found) if len(data := path.read_bytes()) < 12_000]
@@ -201,7 +201,7 @@ def yaml_seeds():
 
 
 def cel_seeds():
-    recorded = json.loads((ROOT / "tests/cel/recorded/expressions.json").read_text("utf-8"))
+    recorded = json.loads((ROOT / "tests/kubernetes/cel/recorded/expressions.json").read_text("utf-8"))
     seeds = [case["expression"] for case in recorded["cases"]]
     for path in sorted((ROOT / "policies/admission").glob("*.yaml")):
         seeds += re.findall(r"expression: (?:>-\n)?\s*(.+)", path.read_text("utf-8"))

@@ -8,7 +8,7 @@ from typing import Any
 from oracle.operator.binary import NAMESPACE, Log
 from oracle.operator.cluster import Cluster, is_ready
 from oracle.operator.server_defaults import bare
-from poolsmith.operands.expansion import Expansion, ResourceCondition, in_order
+from poolsmith.fleet.operands.expansion import Expansion, ResourceCondition, in_order
 
 _OWN = ("ClusterPolicy", "NVIDIADriver", "GPUCluster")
 _BY_KUBERNETES = ("Pod", "ControllerRevision", "Endpoints", "EndpointSlice", "IPAddress", "Node", *_OWN)

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from operands.oracle import recorded_form
+from fleet.operands.oracle import recorded_form
 from oracle.operator.more_scenarios import scenarios
 from oracle.operator.samples import PREFIX, sample_clusters, sample_inputs
 from oracle.operator.scenario import RefusedError, Stage

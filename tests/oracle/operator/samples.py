@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from oracle.operator.binary import NAMESPACE
-from poolsmith.app.cluster_run import plan_cluster
-from poolsmith.app.project import open_project
-from poolsmith.operands.pool_nodes import pool_nodes
-from poolsmith.sources.yaml_reader import read_documents
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.fleet.operands.pool_nodes import pool_nodes
+from poolsmith.project.run.cluster_run import plan_cluster
+from poolsmith.project.run.project import open_project
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 OUTPUT = REPOSITORY / "output/clusters"

@@ -11,12 +11,12 @@ from typing import Any
 
 import yaml
 
-from operands.oracle import NODE_ANNOTATIONS, node_labels
+from fleet.operands.oracle import NODE_ANNOTATIONS, node_labels
 from oracle.operator import binary
 from oracle.operator.binary import NAMESPACE
 from oracle.operator.cluster import Cluster, is_ready
 from oracle.operator.observed import observed
-from poolsmith.operands.expansion import Expansion
+from poolsmith.fleet.operands.expansion import Expansion
 from support.control_plane import KUBERNETES, Process, Scenario
 
 _APPLIED = (

@@ -12,9 +12,9 @@ from re import _constants as said  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, get_args, get_origin
 
-from poolsmith.shape.documents import FileSink, read_spec
-from poolsmith.shape.reader import FieldReader, fields_of
-from poolsmith.sources.source_file import SourceFile
+from poolsmith.core.shape.documents import FileSink, read_spec
+from poolsmith.core.shape.reader import FieldReader, fields_of
+from poolsmith.core.sources.source_file import SourceFile
 
 ITEM, ENTRY = "[]", "{}"
 """On the way to a field: any item of a list, any entry of a map."""

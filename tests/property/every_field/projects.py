@@ -7,15 +7,15 @@ import json
 import re
 from itertools import combinations
 
-from poolsmith.app.cluster_run import run_cluster
-from poolsmith.app.inventory import inventory
-from poolsmith.app.judge import judge
-from poolsmith.app.project import Project
-from poolsmith.app.run import Run
-from poolsmith.output.fleet import fleet_entry, render_fleet
-from poolsmith.output.lock_file import LOCK
-from poolsmith.policies.apply import JudgingOptions
-from poolsmith.sources.yaml_writer import emit
+from poolsmith.core.sources.yaml_writer import emit
+from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.interface.app.inventory import inventory
+from poolsmith.interface.app.judge import judge
+from poolsmith.interface.app.run import Run
+from poolsmith.project.output.fleet import fleet_entry, render_fleet
+from poolsmith.project.output.lock_file import LOCK
+from poolsmith.project.run.cluster_run import run_cluster
+from poolsmith.project.run.project import Project
 
 TODAY = dt.date(2026, 11, 27)
 _QUOTED = re.compile(rb"^ *#.*\n|[\w@./\\-]+\.yaml: [\w.\[\]-]+", re.MULTILINE)

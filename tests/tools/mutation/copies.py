@@ -40,7 +40,7 @@ _PATIENCE = 20
 _TWIN = """
 import sys
 from pathlib import Path
-from poolsmith.catalog import store
+from poolsmith.gpu.catalog import store
 path, name = Path(sys.argv[1]), sys.argv[2]
 clean = store.digest() if hasattr(store, "digest") else ""
 (store.DATA / name).write_text(sys.stdin.read(), "utf-8")
@@ -103,7 +103,7 @@ class Copy:
         if not place.is_data:
             self.write(place.file, text)
             return True
-        store = self.root / "generator/poolsmith/catalog/store.py"
+        store = self.root / "generator/poolsmith/core/facts/store.py"
         touched = [store, path, *(self.root / DATA / "compiled").glob("*.json")]
         for one in touched:
             self._keep(one)
@@ -237,7 +237,9 @@ def _make_environment(copy: Copy) -> None:
         if not (own / "bin" / script.name).exists() and not script.name.startswith(("python", "activate", "poolsmith")):
             (own / "bin" / script.name).symlink_to(script)
     shim = own / "bin/poolsmith"
-    shim.write_text(f"#!{copy.python}\nimport sys\nfrom poolsmith.cli.main import main\nsys.exit(main())\n", "utf-8")
+    shim.write_text(
+        f"#!{copy.python}\nimport sys\nfrom poolsmith.interface.cli.main import main\nsys.exit(main())\n", "utf-8"
+    )
     shim.chmod(0o755)
 
 

@@ -1,0 +1,1 @@
+"""What differs: a pull request, an upgrade, a live cluster."""

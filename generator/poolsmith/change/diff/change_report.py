@@ -1,0 +1,338 @@
+"""What a change does, in the order in which a reviewer reads it. Every format of `diff` is made of this.
+
+Nothing here is cut, grouped or worded for one format. Places are lines that people edit, never generated files.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import Diagnostic, Location
+    from poolsmith.guard.ledger.ledger_delta import Change
+    from poolsmith.kubernetes.server.field_change import FieldChange, Standing
+
+
+@record
+class Revision:
+    """`name` as somebody said it, or what it was found by; `commit` is empty for the work tree."""
+
+    name: str
+    commit: str = ""
+
+
+class OwnLeave(StrEnum):
+    """What a change can give leave by, all of it below `policies/` or in files that judge."""
+
+    GRANT = "grant"
+    ENFORCEMENT = "enforcement"
+    WAIVER = "waiver"
+    RULE_SETTING = "rule setting"
+    ADMISSION = "admission policy"
+    SOURCE = "source"
+    JUDGE = "judge"
+
+
+@record
+class SelfGrant:
+    """Something that the change allows itself, in one sentence. `widens`: more passes than before."""
+
+    kind: OwnLeave
+    subject: str
+    what: str
+    widens: bool
+    place: Location
+
+
+@record
+class PrivilegeChange:
+    """A privilege of one container that pools gain or lose; `words` say it in one sentence.
+
+    `granted`: whether the policies that judge have a grant for it; None where nothing was gained.
+    """
+
+    change: Change
+    words: str
+    place: Location | None = None
+    granted: bool | None = None
+
+
+class Outcome(StrEnum):
+    """What becomes of something that leaves the delivery; the worst first."""
+
+    UNINSTALLED = "uninstalled"
+    """What it installed goes."""
+    CONTESTED = "contested"
+    """Two owners hold what it installed, or nobody knows what becomes of it."""
+    DELETED = "deleted"
+    """What it applied goes."""
+    LEFT = "left"
+    """What it installed or applied stays, and nothing updates it any more."""
+
+
+class Evidence(StrEnum):
+    """How an outcome is known."""
+
+    SEEN = "seen"
+    """On the real engine."""
+    READ = "read"
+    """In the engine's source; nobody has tried it."""
+    UNKNOWN = "unknown"
+
+
+@record
+class Departure:
+    """An object that the base hands to the delivery engine and the change does not, or not in the same place.
+
+    `words` are one sentence of all of it: `headline` says what it means, `cause` why, `effect` what the engine does.
+    `drivers` are the pools whose drivers go. `fact` is what an acknowledgement of it names, where it takes one.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    outcome: Outcome
+    evidence: Evidence
+    headline: str
+    leaves: bool
+    """Whether the object itself goes; else it stays and installs elsewhere."""
+    cause: str
+    effect: str
+    words: str
+    drivers: tuple[str, ...] = ()
+    is_chart: bool = False
+    fact: str = ""
+    acknowledged_by: str = ""
+    place: Location | None = None
+    """The line of a profile that causes it, where one is known."""
+
+
+class DisruptionKind(StrEnum):
+    """What disturbs most comes first."""
+
+    UNINSTALLED = "uninstalled"
+    """Something leaves the delivery, and what it installed or applied goes with it, or may."""
+    DRIVER = "driver"
+    """Driver pods are replaced: the GPUs of the nodes are taken from their workloads."""
+    LOST = "lost"
+    """A workload asks for a resource name, RuntimeClass or MIG slice that its nodes no longer offer."""
+    RECREATED = "recreated"
+    """An object is deleted and made anew, because a field that changes is immutable."""
+    MIG = "mig"
+    """The partitions of GPUs change: their pods must go, and some GPUs need a reboot."""
+    RESTART = "restart"
+    """Pods of a DaemonSet, Deployment or StatefulSet are replaced, since their template changes."""
+    LEFT = "left"
+    """Something leaves the delivery, and what it installed or applied stays as it is."""
+    STARTED = "started"
+    STOPPED = "stopped"
+
+
+@record
+class Waves:
+    """How a rolling replacement goes over the nodes of a pool. Numbers that profiles don't tell are None.
+
+    `at_once` is text, as the upgrade policy says it: `1`, `25%`, or `all`.
+    """
+
+    nodes: int | None
+    at_once: str
+    waves: int | None
+    drains: bool
+    automatic: bool = True
+    """Whether the operator does it by itself; else the old pods stay until somebody deletes them."""
+
+
+@record
+class Disruption:
+    """What happens to `what` (`Kind/name`, a resource name, a RuntimeClass) on `pools`, in one sentence."""
+
+    kind: DisruptionKind
+    what: str
+    namespace: str = ""
+    pools: tuple[str, ...] = ()
+    words: str = ""
+    why: tuple[FieldChange, ...] = ()
+    """The fields of the pod template or object that differ."""
+    waves: Waves | None = None
+    place: Location | None = None
+    """The line of a profile that causes it, where one is known."""
+
+
+class OtherKind(StrEnum):
+    """What one pool's profile changes for another pool; what keeps pods from being scheduled comes first."""
+
+    RESOURCE = "resource"
+    """Names of resources that its nodes offer."""
+    CLASS = "class"
+    """A RuntimeClass or DeviceClass that its pods may name."""
+    LABEL = "label"
+    """Labels of its nodes."""
+    DRIVER = "driver"
+    """Driver pods on its nodes."""
+    UPGRADES = "upgrades"
+    """Whether and how its driver pods are upgraded."""
+    WORKLOAD = "workload"
+    """Other pods of the stack on its nodes."""
+
+
+@record
+class OtherPoolChange:
+    """What the change of other pools does to `pool`, in one sentence; `names` are those of what differs.
+
+    `stops`: its workloads may no longer be scheduled. That takes the acknowledgement `fact`, which names what holds
+    from then on; `acknowledged_by` is who has given it with this change.
+    """
+
+    kind: OtherKind
+    pool: str
+    names: tuple[str, ...]
+    words: str
+    stops: bool = False
+    fact: str = ""
+    acknowledged_by: str = ""
+    place: Location | None = None
+    """The line of another pool's profile that causes it, where one is known."""
+
+
+@record
+class ImageChange:
+    """An image that nodes pull from now on, or no longer."""
+
+    image: str
+    standing: Standing
+    pools: tuple[str, ...] = ()
+
+
+@record
+class ObjectChange:
+    """An object that is applied, or that the operator makes (`made`): `apiVersion`, kind, namespace and name.
+
+    `file` is the generated file that it stands in, below the cluster's folder; empty for what the operator makes.
+    """
+
+    api_version: str
+    kind: str
+    name: str
+    standing: Standing
+    namespace: str = ""
+    file: str = ""
+    made: bool = False
+    fields: tuple[FieldChange, ...] = ()
+
+
+@record
+class DriftChange:
+    """What a delivery engine would report as different for ever, new with the change or gone with it."""
+
+    standing: Standing
+    what: str
+    words: str
+    cured: bool
+    place: Location | None = None
+
+
+@record
+class PoolChange:
+    """A pool of a cluster. `fields` are those of its profile, bases merged in."""
+
+    name: str
+    standing: Standing
+    renamed_from: str = ""
+    fields: tuple[FieldChange, ...] = ()
+    place: Location | None = None
+
+
+@record
+class AdmittedPool:
+    """A new pool on whose nodes containers may be root, by grants that name it by a pattern alone."""
+
+    pool: str
+    workloads: int
+    containers: int
+    grants: tuple[str, ...]
+    """Names."""
+    place: Location | None = None
+
+
+class ReleaseChangeKind(StrEnum):
+    """What another release is told for; what asks for a decision comes first."""
+
+    PATH = "path"
+    """The vendor supports no such step, or describes none."""
+    ACCEPTED = "accepted"
+    """The admission policy accepts pods of two releases."""
+    SANDBOX = "sandbox"
+    ISSUE = "issue"
+    STAYS = "stays"
+    """What the change does not take away by itself."""
+    DEFINITIONS = "definitions"
+    DEFAULT = "default"
+
+
+@record
+class ReleaseChange:
+    """Something about another release, or about what a change leaves behind, in one sentence."""
+
+    kind: ReleaseChangeKind
+    words: str
+    pools: tuple[str, ...] = ()
+    place: Location | None = None
+
+
+@record
+class ClusterDiff:
+    """What the change does to one cluster. Releases are empty where the cluster is not, or has errors.
+
+    `unknown`: sentences on what can't be told, such as profiles with errors on one side.
+    """
+
+    name: str
+    standing: Standing
+    renamed_from: str = ""
+    old_release: str = ""
+    new_release: str = ""
+    ring: str = ""
+    """After the change; empty outside of the rings."""
+    fields: tuple[FieldChange, ...] = ()
+    """Of the cluster's own profile."""
+    pools: tuple[PoolChange, ...] = ()
+    privileges: tuple[PrivilegeChange, ...] = ()
+    admitted: tuple[AdmittedPool, ...] = ()
+    others: tuple[OtherPoolChange, ...] = ()
+    departures: tuple[Departure, ...] = ()
+    disruptions: tuple[Disruption, ...] = ()
+    """Those of `departures` too."""
+    images: tuple[ImageChange, ...] = ()
+    values: tuple[FieldChange, ...] = ()
+    """Helm values of all charts; the pointer begins with the chart's release name."""
+    objects: tuple[ObjectChange, ...] = ()
+    drift: tuple[DriftChange, ...] = ()
+    release: tuple[ReleaseChange, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@record
+class ChangeReport:
+    """A whole change. Clusters that it does not touch are counted, not listed."""
+
+    base: Revision
+    head: Revision
+    self_grants: tuple[SelfGrant, ...] = ()
+    clusters: tuple[ClusterDiff, ...] = ()
+    unchanged_clusters: int = 0
+    pools: int = 0
+    """Pools of the clusters that are touched, after the change."""
+    new_findings: tuple[Diagnostic, ...] = ()
+    fixed_findings: tuple[Diagnostic, ...] = ()
+    unknown: tuple[str, ...] = ()
+    why_all: str = ""
+    """Why every cluster was looked at; empty where only those were that have a file of their own in the change."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the change does nothing to any cluster: comments, order of keys, files of others."""
+        return not (self.self_grants or self.clusters or self.new_findings or self.fixed_findings or self.unknown)

@@ -1,0 +1,288 @@
+"""What Flux and Argo CD do with something that leaves the delivery, as far as anybody has seen or read it.
+
+Seen on Flux 2.9 and Argo CD 3.5.1: a cluster renamed, an engine changed, the stack's namespace changed. Read:
+fluxcd/kustomize-controller:internal/controller/kustomization_controller.go (what is pruned, and what is deleted with a
+Kustomization), fluxcd/helm-controller:internal/action/verify.go (what makes a release another one),
+argoproj/argo-cd:controller (finalizers). All else is said to be unknown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.change.diff.change_report import Evidence, Outcome
+from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pod_template import mapping, words
+from poolsmith.fleet.profiles.cluster import NfdProvider
+from poolsmith.project.output.pools import FOLDER as POOLS
+
+if TYPE_CHECKING:
+    from poolsmith.change.diff.delivery_objects import DeliveryObject
+    from poolsmith.change.review.change import SeenCluster
+
+_OPERATOR, _DISCOVERY = "gpu-operator", "node-feature-discovery"
+_FINALIZER = "resources-finalizer.argocd.argoproj.io"
+_PRUNE_JOB = "Node Feature Discovery's prune job, which takes the feature labels off all nodes"
+_LATER = (
+    "once whoever holds the delivery prunes it or is deleted (until then its folder is missing, and it reports that), "
+)
+_SAME_STACK = frozenset(("RENAMED", "ENGINE", "NAMESPACE"))
+"""Causes that change nothing of what is to run."""
+
+
+@record
+class Leaving:
+    """`instead` is what is to install the same from now on. `is_known`: the base holds the object, so that what it
+    says is what was applied. `cause` is the name of one."""
+
+    item: DeliveryObject
+    before: SeenCluster
+    after: SeenCluster | None
+    instead: DeliveryObject | None
+    is_known: bool
+    cause: str
+
+    @property
+    def title(self) -> str:
+        if self.item.chart == _OPERATOR:
+            return "the GPU Operator"
+        return f"`{shorten(self.item.chart or self.item.name)}`"
+
+    @property
+    def is_operator(self) -> bool:
+        return self.item.chart == _OPERATOR
+
+    @property
+    def has_prune_job(self) -> bool:
+        """Whether the chart brings Node Feature Discovery, with its post-delete hook."""
+        external = self.before.plan.cluster.spec.nfd.provider is NfdProvider.EXTERNAL
+        return self.item.chart == _DISCOVERY or (self.is_operator and not external)
+
+    @property
+    def later(self) -> str:
+        return _LATER if self.after is None else ""
+
+
+@record
+class Effect:
+    """`headline` is what it means, `words` what the engine does."""
+
+    outcome: Outcome
+    evidence: Evidence
+    headline: str
+    words: str
+    takes_drivers: bool = False
+
+
+def effect_of(leaving: Leaving) -> Effect:
+    """Of something that is not handed to the engine any more."""
+    kind = leaving.item.kind
+    if kind == HELM_RELEASE:
+        return _release(leaving)
+    if kind == KUSTOMIZATION:
+        return _kustomization(leaving)
+    if kind == APPLICATION:
+        return _application(leaving)
+    if kind == ELEMENT:
+        return _element(leaving)
+    return Effect(
+        outcome=Outcome.LEFT,
+        evidence=Evidence.READ,
+        headline="takes a source away",
+        words=f"{leaving.later}Flux deletes it, and whatever still reads it is no longer updated",
+    )
+
+
+def moved_effect(leaving: Leaving) -> Effect:
+    """Of something that stays, and installs in another place."""
+    title, old = leaving.title, _release_words(leaving.item)
+    hook = f"; the one in the new place waits for its post-delete hook: {_PRUNE_JOB}"
+    if leaving.item.kind == HELM_RELEASE:
+        return Effect(
+            outcome=Outcome.UNINSTALLED,
+            evidence=Evidence.SEEN if leaving.is_operator else Evidence.READ,
+            headline=f"uninstalls {title}",
+            words=f"helm-controller uninstalls {old} at once, with all that the chart made; `prune: disabled` does not "
+            f"keep it from that{hook if leaving.has_prune_job else ''}",
+            takes_drivers=leaving.is_operator,
+        )
+    if leaving.cause == "DESTINATION":
+        return Effect(
+            outcome=Outcome.LEFT,
+            evidence=Evidence.UNKNOWN,
+            headline=f"leaves {title} behind" if leaving.item.is_chart else "leaves behind what an Application applied",
+            words="what it applied at the old destination stays there, as it seems, and nothing updates it any more",
+        )
+    return Effect(
+        outcome=Outcome.UNINSTALLED,
+        evidence=Evidence.UNKNOWN,
+        headline=f"uninstalls {title}",
+        words=f"Argo CD installs it in the new namespace, and prunes what stands in the old one: {old}",
+        takes_drivers=leaving.is_operator,
+    )
+
+
+def _release_words(item: DeliveryObject) -> str:
+    if item.release is None:
+        return "its release"
+    _, namespace, name = item.release
+    return f"the release `{shorten(name)}` in namespace `{shorten(namespace)}`"
+
+
+def _release(leaving: Leaving) -> Effect:
+    release, instead = _release_words(leaving.item), leaving.instead
+    if leaving.item.is_guarded and leaving.is_known:
+        return _guarded_release(leaving)
+    unless = (
+        ""
+        if leaving.is_known
+        else "unless the object in the cluster has `prune: disabled`, which nothing that the base holds can tell, "
+    )
+    then, evidence = "", Evidence.SEEN
+    if instead is not None:
+        then = (
+            "; the HelmRelease that is to take its place fails (`has no deployed releases`), and nothing comes back by "
+            "itself"
+        )
+        evidence = Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.READ
+    elif leaving.after is None:
+        evidence = Evidence.READ
+    return Effect(
+        outcome=Outcome.UNINSTALLED,
+        evidence=evidence,
+        headline=f"uninstalls {leaving.title}",
+        words=f"{unless}{leaving.later}Flux prunes it, and helm-controller uninstalls {release} within seconds, with "
+        f"all that the chart made{then}",
+        takes_drivers=leaving.is_operator,
+    )
+
+
+def _guarded_release(leaving: Leaving) -> Effect:
+    release, instead = _release_words(leaving.item), leaving.instead
+    stays = f"{leaving.later}it stays in the cluster, since it has `prune: disabled`"
+    if instead is not None:
+        return Effect(
+            outcome=Outcome.CONTESTED,
+            evidence=Evidence.UNKNOWN,
+            headline=f"gives {leaving.title} two owners",
+            words=f"{stays}, and another HelmRelease takes {release} too: which of the two has the last word is not "
+            "known, until the old one is suspended and then deleted, as docs/rename.md says",
+        )
+    if leaving.cause == "KIND":
+        return Effect(
+            outcome=Outcome.CONTESTED,
+            evidence=Evidence.UNKNOWN,
+            headline=f"leaves {leaving.title} beside the new stack",
+            words=f"{stays}: {release} keeps running until it is retired, as docs/rename.md says",
+        )
+    if leaving.cause == "ENGINE":
+        return Effect(
+            outcome=Outcome.CONTESTED,
+            evidence=Evidence.UNKNOWN,
+            headline=f"gives {leaving.title} two owners",
+            words=f"{stays}, while Argo CD applies the objects of {release} too, until the old one is suspended and "
+            "then deleted, as docs/rename.md says",
+        )
+    return Effect(
+        outcome=Outcome.LEFT,
+        evidence=Evidence.READ,
+        headline=f"leaves {leaving.title} behind",
+        words=f"{stays}: {release} keeps running, nothing updates it any more, and its values may be gone. "
+        "docs/rename.md says how it is retired",
+    )
+
+
+def _kustomization(leaving: Leaving) -> Effect:
+    spec = mapping(leaving.item.body.get("spec"))
+    keeps = spec.get("deletionPolicy") == "Orphan" or spec.get("suspend") is True
+    keeps = keeps or (spec.get("prune") is not True and spec.get("deletionPolicy") in (None, "MirrorPrune"))
+    if leaving.is_known and (leaving.item.is_guarded or keeps):
+        return Effect(
+            outcome=Outcome.LEFT,
+            evidence=Evidence.READ,
+            headline="leaves behind what a Kustomization applied",
+            words=f"{leaving.later}what it applied stays as it is, and nothing updates it any more",
+        )
+    drivers = leaving.before.plan.driver_objects if leaving.item.name == f"{leaving.before.plan.name}-{POOLS}" else ()
+    is_same = leaving.cause in _SAME_STACK
+    what = "what it applied"
+    if drivers:
+        what = "the NVIDIADriver objects, and whatever else it applied"
+    anew = ", until somebody else applies that anew" if is_same else ""
+    return Effect(
+        outcome=Outcome.DELETED,
+        evidence=Evidence.READ,
+        headline="deletes what a Kustomization applied",
+        words=f"{leaving.later}Flux deletes {what}{anew}; what is guarded (namespaces) stays",
+        takes_drivers=bool(drivers) and (is_same or leaving.after is None),
+    )
+
+
+def _application(leaving: Leaving) -> Effect:
+    prunes = f"{leaving.later}the Application that holds the delivery prunes it"
+    finalizers = words(value_at(leaving.item.body, ("metadata", "finalizers")))
+    if any(item.startswith(_FINALIZER) for item in finalizers):
+        return Effect(
+            outcome=Outcome.UNINSTALLED if leaving.item.is_chart else Outcome.DELETED,
+            evidence=Evidence.READ,
+            headline=f"uninstalls {leaving.title}" if leaving.item.is_chart else "deletes what an Application applied",
+            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{_FINALIZER}`",
+            takes_drivers=leaving.is_operator,
+        )
+    if leaving.has_prune_job:
+        return _application_with_job(leaving, prunes)
+    if leaving.item.is_chart:
+        return Effect(
+            outcome=Outcome.CONTESTED,
+            evidence=Evidence.UNKNOWN,
+            headline=f"may uninstall {leaving.title}",
+            words=f"{prunes}; what the chart made stays, unless the chart has a hook for its deletion",
+        )
+    return Effect(
+        outcome=Outcome.LEFT,
+        evidence=Evidence.SEEN if leaving.after is not None else Evidence.READ,
+        headline="leaves behind what an Application applied",
+        words=f"{prunes}; what it applied stays and nothing updates it any more, and another Application is refused "
+        "for it (FailOnSharedResource) as long as it carries the old one's tracking",
+    )
+
+
+def _application_with_job(leaving: Leaving, prunes: str) -> Effect:
+    """Argo CD adds the finalizer for such hooks by itself."""
+    evidence, then = Evidence.SEEN if leaving.after is not None else Evidence.READ, ""
+    if leaving.instead is not None:
+        then = (
+            "; the new Applications are refused, since the old ones track the same namespace and objects "
+            "(FailOnSharedResource), and the one that holds the delivery waits for the deletion: neither goes on"
+        )
+        evidence = Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.UNKNOWN
+    elif leaving.cause == "ENGINE":
+        then, evidence = "; Flux installs the chart beside what is left of it", Evidence.UNKNOWN
+    return Effect(
+        outcome=Outcome.UNINSTALLED,
+        evidence=evidence,
+        headline=f"uninstalls {leaving.title}",
+        words=f"{prunes}, which starts the chart's post-delete hook: {_PRUNE_JOB}; without them the operator keeps no "
+        f"operand on a node{then}",
+        takes_drivers=leaving.is_operator,
+    )
+
+
+def _element(leaving: Leaving) -> Effect:
+    stays = "the ApplicationSet only creates and updates: the Application that it made stays"
+    then = ", and its folder is gone, of which Argo CD reports an error and should prune nothing"
+    if leaving.cause == "ENGINE":
+        then = ", and finds objects of Flux in its folder in the place of its Applications"
+    elif leaving.cause == "PROJECT":
+        then = ", and the ApplicationSet of the other project wants one of the same name"
+    elif leaving.cause == "NAMESPACE":
+        then = ", beside one of the same name in the other namespace"
+    return Effect(
+        outcome=Outcome.LEFT,
+        evidence=Evidence.UNKNOWN,
+        headline="leaves the Application of the whole cluster behind",
+        words=f"{stays}{then}",
+    )

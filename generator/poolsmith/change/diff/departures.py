@@ -1,0 +1,247 @@
+"""What leaves the delivery of a cluster: the engine then deletes, uninstalls or forgets it, whatever the profiles say.
+
+An object is one for the engine while kind, namespace and name are the same. What the base would generate counts, and
+what it holds, whoever wrote that; the object that an engine looks at is the one that was applied last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from poolsmith.change.diff.change_report import Departure, Disruption, DisruptionKind, Outcome
+from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, SOURCES
+from poolsmith.change.diff.departure_effects import Leaving, effect_of, moved_effect
+from poolsmith.change.diff.departure_words import sentence
+from poolsmith.change.diff.driver_pods import pool_drivers
+from poolsmith.change.diff.profile_changes import cluster_fields
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pod_template import mapping
+from poolsmith.fleet.profiles.acknowledged_facts import RELEASE, gone_fact
+from poolsmith.project.output.platform_unit import delivery_namespace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.change.diff.delivery_objects import DeliveryObject, Identity
+    from poolsmith.change.diff.departure_effects import Effect
+    from poolsmith.change.review.change import SeenCluster
+    from poolsmith.core.diagnostics import Location
+
+_ORDER = tuple(Outcome)
+
+
+class Cause(Enum):
+    """Why something leaves; the pointer leads to the line of the cluster's profile that says so."""
+
+    REMOVED = ""
+    RENAMED = "/metadata/name"
+    ENGINE = "/spec/delivery/engine"
+    NAMESPACE = "/spec/delivery/namespace"
+    PROJECT = "/spec/delivery/project"
+    DESTINATION = "/spec/delivery/destination"
+    KIND = "/spec/stack/kind"
+    STACK_NAMESPACE = "/spec/stack/namespace"
+    SOURCE = "/spec/delivery/sourceRef"
+    UNIT = "/spec"
+    BY_HAND = "/"
+    """The base holds it, and no profile of the base generates it."""
+    TAKEN_OUT = "//"
+    """The profiles generate it as before, and the change's output lacks it."""
+
+
+@record
+class Handed:
+    """What one side hands to the engine: as its profiles come to, and as stands in its folder (None: nothing does)."""
+
+    generated: Mapping[Identity, DeliveryObject]
+    held: Mapping[Identity, DeliveryObject] | None = None
+
+
+def departures(
+    before: SeenCluster, after: SeenCluster | None, was: Handed, now: Handed | None
+) -> tuple[Departure, ...]:
+    """The worst first. None of `after` and `now` where the cluster is gone; a renamed one is the same cluster."""
+    found = [*_leaving(before, after, was, now), *_moved(before, after, was, now)]
+    return tuple(sorted(found, key=lambda item: (_ORDER.index(item.outcome), item.kind, item.namespace, item.name)))
+
+
+def as_disruptions(found: tuple[Departure, ...]) -> Iterator[Disruption]:
+    for item in found:
+        yield Disruption(
+            kind=DisruptionKind.LEFT if item.outcome is Outcome.LEFT else DisruptionKind.UNINSTALLED,
+            what=f"{item.kind}/{item.name}",
+            namespace=item.namespace,
+            pools=item.drivers,
+            words=item.words,
+            place=item.place,
+        )
+
+
+def _leaving(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Handed | None) -> Iterator[Departure]:
+    generated, held = (now.generated, now.held or {}) if now is not None else ({}, {})
+    stood = was.held or {}
+    for identity in sorted({*was.generated, *stood}):
+        is_taken_out = bool(held) and identity in stood and identity not in held
+        if (identity in generated and not is_taken_out) or (identity not in was.generated and identity in held):
+            continue
+        item = stood.get(identity) or was.generated[identity]
+        cause = _cause(before, after, item, by_hand=identity not in was.generated)
+        cause = Cause.TAKEN_OUT if identity in generated else cause
+        leaving = Leaving(
+            item=item,
+            before=before,
+            after=after,
+            instead=_instead(item, generated),
+            is_known=identity in stood or item.kind == ELEMENT,
+            cause=cause.name,
+        )
+        yield _told(leaving, cause, effect_of(leaving))
+
+
+def _instead(item: DeliveryObject, generated: Mapping[Identity, DeliveryObject]) -> DeliveryObject | None:
+    """What is to install the same release from now on."""
+    for other in generated.values():
+        if other.kind == item.kind and other.release is not None and other.release == item.release:
+            return other
+    return None
+
+
+def _moved(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Handed | None) -> Iterator[Departure]:
+    """What stays for the engine, and would install its chart elsewhere."""
+    if after is None or now is None:
+        return
+    for identity, new in sorted(now.generated.items()):
+        old = _as_applied(identity, was, now)
+        if old is None or old.kind not in (HELM_RELEASE, APPLICATION) or not (old.is_chart or _where(old)):
+            continue
+        target, place = _target(old) != _target(new), _where(old) != _where(new)
+        if (old.is_chart and target) or place:
+            cause = Cause.DESTINATION if place else Cause.STACK_NAMESPACE
+            if cause is Cause.STACK_NAMESPACE and before.plan.namespace == after.plan.namespace:
+                cause = Cause.UNIT
+            leaving = Leaving(item=old, before=before, after=after, instead=new, is_known=True, cause=cause.name)
+            yield _told(leaving, cause, moved_effect(leaving), leaves=False)
+
+
+def _as_applied(identity: Identity, was: Handed, now: Handed) -> DeliveryObject | None:
+    """As the base holds it where the change makes another object of it; else as the base would generate it."""
+    held = (was.held or {}).get(identity)
+    if held is not None and (now.held or {}).get(identity) != held:
+        return held
+    return was.generated.get(identity)
+
+
+def _target(item: DeliveryObject) -> tuple[object, ...]:
+    """What makes a release another one to helm-controller; of an Application its namespace and release name."""
+    return item.release, item.chart
+
+
+def _where(item: DeliveryObject) -> tuple[object, ...]:
+    """The cluster that an Application is for."""
+    found = mapping(value_at(item.body, ("spec", "destination")))
+    return tuple(found[key] for key in ("name", "server") if key in found) if item.kind == APPLICATION else ()
+
+
+def _told(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True) -> Departure:
+    item, after = leaving.item, leaving.after
+    fact = ""
+    if item.is_chart and effect.outcome is not Outcome.LEFT and after is not None:
+        release = item.release
+        fact = (
+            gone_fact(item.kind, item.name) if leaves or release is None else gone_fact(RELEASE, "/".join(release[1:]))
+        )
+    drivers = tuple(sorted(_drivers(leaving))) if effect.takes_drivers else ()
+    told = Departure(
+        kind=item.kind,
+        namespace=item.namespace,
+        name=item.name,
+        outcome=effect.outcome,
+        evidence=effect.evidence,
+        headline=effect.headline,
+        leaves=leaves,
+        cause=_cause_words(leaving, cause),
+        effect=effect.words,
+        words="",
+        drivers=drivers,
+        is_chart=item.is_chart,
+        fact=fact,
+        acknowledged_by=_acknowledged_by(leaving, fact),
+        place=_place(leaving, cause),
+    )
+    return replace(told, words=sentence([told]))
+
+
+def _drivers(leaving: Leaving) -> set[str]:
+    return set(pool_drivers(leaving.before.prediction))
+
+
+def _cause(before: SeenCluster, after: SeenCluster | None, item: DeliveryObject, *, by_hand: bool) -> Cause:
+    if after is None:
+        return Cause.REMOVED
+    old, new = before.plan, after.plan
+    was, now = old.cluster.spec, new.cluster.spec
+    if old.name != new.name:
+        return Cause.RENAMED
+    if by_hand:
+        return Cause.BY_HAND
+    if was.delivery.engine is not now.delivery.engine:
+        return Cause.ENGINE
+    if delivery_namespace(old) != delivery_namespace(new):
+        return Cause.NAMESPACE
+    if item.kind == ELEMENT:
+        return Cause.PROJECT
+    if was.stack.kind is not now.stack.kind:
+        return Cause.KIND
+    return Cause.SOURCE if item.kind in SOURCES and was.delivery.source_ref != now.delivery.source_ref else Cause.UNIT
+
+
+def _cause_words(leaving: Leaving, cause: Cause) -> str:
+    before, after = leaving.before.plan, leaving.after.plan if leaving.after is not None else None
+    if after is None:
+        return f"because cluster `{before.name}` is gone"
+    was, now = before.cluster.spec, after.cluster.spec
+    match cause:
+        case Cause.RENAMED:
+            return f"because cluster `{before.name}` is called `{after.name}` from now on"
+        case Cause.ENGINE:
+            return f"because the engine is `{now.delivery.engine.value}` and no longer `{was.delivery.engine.value}`"
+        case Cause.NAMESPACE:
+            old, new = delivery_namespace(before), delivery_namespace(after)
+            return f"because the delivery objects are in namespace `{new}` and no longer in `{old}`"
+        case Cause.PROJECT:
+            return f"because the project is `{now.delivery.project}` and no longer `{was.delivery.project}`"
+        case Cause.DESTINATION:
+            return "because the destination is another one"
+        case Cause.KIND:
+            return f"because the kind of stack is `{now.stack.kind.value}` and no longer `{was.stack.kind.value}`"
+        case Cause.STACK_NAMESPACE:
+            return f"because the stack's namespace is `{after.namespace}` and no longer `{before.namespace}`"
+        case Cause.SOURCE:
+            return "because the delivery reads another source"
+        case Cause.TAKEN_OUT:
+            return "because the change takes it out of the output by hand, while the profiles ask for it as before"
+        case Cause.BY_HAND:
+            return "because the base holds it, no profile generates it, and the change takes it away"
+    return "because nothing in the profiles asks for it any more"
+
+
+def _place(leaving: Leaving, cause: Cause) -> Location | None:
+    after = leaving.after
+    if after is None or after.loaded.file is None or cause in (Cause.BY_HAND, Cause.TAKEN_OUT, Cause.REMOVED):
+        return None
+    if cause is Cause.UNIT:
+        changed = (item.place for item in cluster_fields(leaving.before.loaded, after.loaded))
+        return next((place for place in changed if place is not None), None)
+    return after.loaded.file.locate(cause.value)
+
+
+def _acknowledged_by(leaving: Leaving, fact: str) -> str:
+    """Who has acknowledged it with this change. What stood there before said nothing of it."""
+    if not fact or leaving.after is None:
+        return ""
+    before = leaving.before.plan.cluster.spec.acknowledge
+    said = (item for item in leaving.after.plan.cluster.spec.acknowledge if item not in before)
+    return next((item.by for item in said if item.fact == fact and item.by and item.date), "")

@@ -1,0 +1,159 @@
+"""Driver pods that a change replaces, and what that does to the nodes: at the upgrade policy's pace, or at once.
+
+Source: NVIDIA/gpu-operator:controllers/{object_controls,upgrade_controller}.go, internal/predicates/restart_only.go,
+NVIDIA/k8s-operator-libs:pkg/upgrade.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.change.diff.change_report import Disruption, DisruptionKind, Waves
+from poolsmith.change.diff.driver_install import installs_the_same
+from poolsmith.change.diff.driver_pods import changed_drivers, pool_drivers
+from poolsmith.change.diff.pool_words import on_pools
+from poolsmith.change.diff.template_changes import told_fields
+from poolsmith.change.diff.upgrade_pace import ALL, UpgradePace, nodes_of, upgrade_pace
+from poolsmith.core.diagnostics.listing import counted
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import pod_template_pointer
+from poolsmith.fleet.plan.driver_change import DriverChangeKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.change.diff.causes import Causes
+    from poolsmith.change.diff.restarts import Restart
+    from poolsmith.change.diff.rolled_workload import RolledWorkload
+    from poolsmith.change.review.change import SeenCluster
+    from poolsmith.fleet.plan.driver_change import DriverChange
+    from poolsmith.gpu.catalog import Catalog
+
+_ROLLED = (DriverChangeKind.UPDATED, DriverChangeKind.HANDED_OVER)
+_GONE = (DriverChangeKind.REMOVED,)
+
+
+def driver_disruptions(
+    before: SeenCluster,
+    after: SeenCluster,
+    changed: Mapping[str, Restart],
+    workloads: Mapping[str, RolledWorkload],
+    causes: Causes,
+    catalog: Catalog,
+) -> Iterator[Disruption]:
+    """Of driver pods that were there before: one for each DaemonSet and what happens to it.
+
+    `changed` are the templates that differ by key, `workloads` those of both sides.
+    """
+    release = catalog.releases.near(after.prediction.installation.release)
+    in_place = release is not None and release.restarts_in_place
+    groups: dict[tuple[DriverChangeKind, str], list[DriverChange]] = {}
+    for change in changed_drivers(before.prediction, after.prediction, catalog, causes.renamed):
+        if change.kind is DriverChangeKind.INSTALLED:
+            continue
+        driver = change.new or change.old
+        assert driver is not None, "a change has one of them"
+        if change.kind is DriverChangeKind.UPDATED and driver.key not in changed:
+            continue  # stored alike: no pod is replaced
+        groups.setdefault((change.kind, driver.key), []).append(change)
+    for (kind, key), changes in groups.items():
+        restart = changed.get(key) if kind in _ROLLED else None
+        stays = (
+            in_place
+            and kind is DriverChangeKind.UPDATED
+            and restart is not None
+            and installs_the_same(restart.old, restart.new, before, after)
+        )
+        yield _disruption(workloads[key], _Told(kind=kind, changes=changes, restart=restart, stays=stays), causes)
+
+
+@record
+class _Told:
+    """What becomes of one DaemonSet on the pools of `changes`. `stays`: pods restart, and the driver stays loaded."""
+
+    kind: DriverChangeKind
+    changes: list[DriverChange]
+    restart: Restart | None
+    stays: bool
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        return tuple(sorted(change.pool for change in self.changes))
+
+    @property
+    def old_name(self) -> str:
+        """Of the DaemonSet that had the pods."""
+        old = self.changes[0].old
+        return old.key.rpartition("/")[2] if old is not None else ""
+
+
+def _disruption(workload: RolledWorkload, told: _Told, causes: Causes) -> Disruption:
+    before, after = causes.before, causes.after
+    assert before is not None, "asked only of what both sides have"
+    assert after is not None, "asked only of what both sides have"
+    pace = _pace(after, told.changes[0]) if told.kind in _ROLLED else None
+    if told.kind in _GONE:
+        nodes = nodes_of(before, (causes.old_name(pool) for pool in told.pools))
+    else:
+        nodes = nodes_of(after, told.pools)
+    waves = _waves(after, pace, nodes)
+    return Disruption(
+        kind=DisruptionKind.DRIVER,
+        what=workload.made.workload,
+        namespace=workload.namespace,
+        pools=told.pools,
+        words=_words(workload, told, pace, waves),
+        why=told.restart.why if told.restart is not None else (),
+        waves=replace(waves, drains=waves.drains and not told.stays),
+        place=causes.of_workload(workload.made, told.pools),
+    )
+
+
+def _pace(after: SeenCluster, change: DriverChange) -> UpgradePace:
+    assert change.new is not None, "what is rolled is there afterwards"
+    drivers = sorted((pool, driver[0].owner) for pool, driver in pool_drivers(after.prediction).items())
+    return upgrade_pace(after, change.new.owner, drivers)
+
+
+def _waves(after: SeenCluster, pace: UpgradePace | None, nodes: int | None) -> Waves:
+    if pace is None:
+        return Waves(nodes=nodes, at_once="all", waves=1, drains=False)
+    return pace.waves(nodes, nodes_of(after, pace.shared_by))
+
+
+def _words(workload: RolledWorkload, told: _Told, pace: UpgradePace | None, waves: Waves) -> str:
+    where = on_pools(told.pools)
+    name, was = f"`{shorten(workload.made.name)}`", f"`{shorten(told.old_name)}`"
+    if told.kind is DriverChangeKind.REMOVED:
+        return f"the driver pods of {name} {where} are deleted, and none follow"
+    if told.kind is DriverChangeKind.DELETED:
+        instead = f" in the place of those of {was}" if was != name else ""
+        return f"the driver pods {where} are deleted at once, and those of {name} start{instead}: pods that use GPUs go"
+    assert pace is not None, "what is rolled has a pace"
+    if told.kind is DriverChangeKind.HANDED_OVER:
+        words = f"the driver pods of {was} {where} are handed over to {name}, {_paced(pace, waves, stays=False)}"
+    else:
+        does = "restart in place" if told.stays else "are replaced"
+        words = f"the driver pods of {name} {where} {does}, {_paced(pace, waves, stays=told.stays)}"
+    if told.restart is None:
+        return words
+    return f"{words}: {told_fields(told.restart.why, pod_template_pointer(workload.body) or '')}"
+
+
+def _paced(pace: UpgradePace, waves: Waves, *, stays: bool) -> str:
+    if not pace.automatic:
+        return "but only when somebody deletes them: nothing upgrades them by itself"
+    if not waves.automatic:
+        return "but never by itself: the upgrade policy lets no node be unavailable (maxUnavailable 0)"
+    nodes = f"{counted(waves.nodes, 'node')}, " if waves.nodes is not None else ""
+    at_once = "all at once" if waves.at_once == ALL else f"{waves.at_once} at a time"
+    count = f", {counted(waves.waves, 'wave')}" if waves.waves is not None else ", number of nodes unknown"
+    if stays:
+        effect = "the driver stays loaded, and pods that use GPUs stay"
+    else:
+        first = "once the jobs that it waits for have ended, " if pace.waits else ""
+        drained = "each node is drained" if waves.drains else "the nodes are not drained"
+        effect = f"{first}pods that use GPUs are deleted, {drained}"
+    return f"{nodes}{at_once}{count}; {effect}"

@@ -1,0 +1,234 @@
+"""The judge itself: files that run this check, decide it, or decide who sees and approves what, and that change."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from poolsmith.change.review.git_attributes import hiding_lines, is_less_hidden, shows_less
+from poolsmith.change.review.git_texts import GitTexts
+from poolsmith.change.review.judge_closure import Pipelines
+from poolsmith.change.review.judge_names import Part, part_of
+from poolsmith.change.review.workflows import decides, job_names
+from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_file
+from poolsmith.core.diagnostics.codes.change import JUDGE_CHANGE
+from poolsmith.core.diagnostics.listing import counted, joined
+from poolsmith.core.diagnostics.printable import cut, printable
+from poolsmith.core.facts.packs import FOLDER, LOCK_NAME, MANIFEST
+from poolsmith.fleet.profiles.fleet import TEAMS_FILE
+from poolsmith.guard.policies.base_revision import SUBMODULE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from poolsmith.change.review.head_tree import HeadTree
+    from poolsmith.guard.policies.base_revision import BaseRevision, GitFile
+
+_OWN = ("output/", "profiles/", "policies/")
+_PACKS = f"{FOLDER}/"
+_GUARDED = ("output", "profiles", "policies", ".github", ".gitlab", ".circleci", "docs")
+_WORKFLOWS = (".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/")
+_FEW = 3
+_LONGEST = 200
+_MOST_TOLD = 100
+_MOST_BYTES = 1 << 20
+_SHA1 = 40
+
+
+def judge_files(root: Path, head: HeadTree, base: BaseRevision, *, is_accepted: bool) -> Iterator[Diagnostic]:
+    """Each file with what it decides. Those that decide nothing are notes, and so are accepted ones."""
+    found = list(_Change(root, head, base).findings())
+    for path, message, is_grave in found[:_MOST_TOLD]:
+        severity = Severity.NOTE if is_accepted or not is_grave else None
+        where = printable(path.removeprefix(base.prefix))
+        yield diagnose(
+            JUDGE_CHANGE, f"`{_shown(path)}` {message}", whole_file(where), subject=printable(path), severity=severity
+        )
+    if rest := found[_MOST_TOLD:]:
+        grave = any(item[2] for item in rest) and not is_accepted
+        message = f"{counted(len(rest), 'more file')} like these are in the change"
+        yield diagnose(JUDGE_CHANGE, message, whole_file("."), severity=None if grave else Severity.NOTE)
+
+
+class _Change:
+    """What a change does to files beside the project's own."""
+
+    def __init__(self, root: Path, head: HeadTree, base: BaseRevision) -> None:
+        self._root = root
+        self._head = head
+        self._base = base
+        self._own = tuple(f"{base.prefix}{name}" for name in _OWN)
+        self._old = GitTexts(root, base.files)
+        self._new = GitTexts(root, head.files)
+
+    def findings(self) -> Iterator[tuple[str, str, bool]]:
+        """Path, message, and whether it is more than a note."""
+        for path in self._changed:
+            found = self._judged(path)
+            if found is not None:
+                yield path, f"{self._how(path)}: {found[0]}", found[1]
+
+    @cached_property
+    def _changed(self) -> list[str]:
+        """New, changed and gone: by the index, and by what is checked out of files that matter."""
+        by_index = {*self._head.added(self._base), *self._head.gone(self._base)}
+        watched = {path for path in self._head.files if part_of(path) is not None or path in self._pipelines.judging}
+        watched |= {path for path in self._head.files if self._is_of_pack(path)}
+        edited = {path for path in watched - by_index if self._is_edited(path)}
+        untracked = {path for path in self._head.untracked if part_of(path) is not None or self._is_of_pack(path)}
+        return sorted(path for path in by_index | edited | untracked if not self._is_own(path))
+
+    def _is_own(self, path: str) -> bool:
+        """Files of the project are judged elsewhere, but for those that hide profiles and policies from review."""
+        hides = part_of(path) is Part.ATTRIBUTES and not path.startswith(self._own[0])
+        return path.startswith(self._own) and not hides and not self._is_of_pack(path)
+
+    def _is_of_pack(self, path: str) -> bool:
+        """Manifests and the lock of packs of facts, whose files count by their hashes; and what teams may bring."""
+        if path == f"{self._base.prefix}{TEAMS_FILE}":
+            return True
+        below = path.removeprefix(f"{self._base.prefix}{_PACKS}")
+        return below != path and (below == LOCK_NAME or below.endswith(f"/{MANIFEST}"))
+
+    @cached_property
+    def _pipelines(self) -> Pipelines:
+        return Pipelines(self._old, self._base.prefix, self._own)
+
+    def _is_edited(self, path: str) -> bool:
+        content = self._checked_out(path)
+        blob = self._head.files[path].blob
+        return content is not None and blob not in (_blob(content, blob), _blob(content.replace(b"\r\n", b"\n"), blob))
+
+    def _checked_out(self, path: str) -> bytes | None:
+        """None of what is not there, no regular file, or too large."""
+        if not self._head.is_checked_out:
+            return None
+        depth = self._base.prefix.count("/")
+        file = self._root.resolve().joinpath(*[".."] * depth, path)
+        try:
+            if file.is_symlink() or not file.is_file() or file.stat().st_size > _MOST_BYTES:
+                return None
+            return file.read_bytes()
+        except (OSError, ValueError):
+            return None
+
+    def _new_text(self, path: str) -> str | None:
+        content = self._checked_out(path)
+        if content is not None and (path not in self._head.files or self._is_edited(path)):
+            return content.decode("utf-8", "replace")
+        return self._new.text(path)
+
+    def _how(self, path: str) -> str:
+        before, after = self._base.files.get(path), self._head.files.get(path)
+        if before is None:
+            return "is new" if after is not None else "is new, and not tracked yet"
+        if after is None:
+            return "is gone"
+        return f"has mode {after.mode}, and not {before.mode}" if before.mode != after.mode else "is changed"
+
+    def _judged(self, path: str) -> tuple[str, bool] | None:
+        part = part_of(path)
+        if SUBMODULE in (_mode(self._head.files.get(path)), _mode(self._base.files.get(path))):
+            return _SUBMODULE if path in self._head.files else _NO_SUBMODULE
+        if path.endswith(TEAMS_FILE) and self._is_of_pack(path):
+            return "it decides which team may bring which clusters", True
+        if self._is_of_pack(path):
+            return (
+                "it decides what is known of releases that are not built in: what they run, with which power",
+                True,
+            )
+        if path in self._pipelines.judging:
+            return "it runs this check, or is run or read by what does", True
+        if part is None:
+            return None
+        return {
+            Part.APPROVAL: self._approval,
+            Part.VIEW: self._view,
+            Part.ATTRIBUTES: self._attributes,
+            Part.PIPELINE: self._pipeline,
+            Part.HOOK: self._named,
+            Part.PIN: self._pin,
+            Part.BOT: self._bot,
+        }[part](path)
+
+    def _approval(self, _: str) -> tuple[str, bool]:
+        return "it decides who has to approve a change, or what merges it", True
+
+    def _view(self, path: str) -> tuple[str, bool]:
+        if path not in self._head.files and path not in self._head.untracked:
+            return "nothing of it is left", False
+        return "it decides what delivery engines and reviewers get to see of the repository", True
+
+    def _attributes(self, path: str) -> tuple[str, bool]:
+        folder = path.rpartition("/")[0]
+        guarded = {*_GUARDED, *(part.casefold() for part in self._base.prefix.split("/")[:1] if part)}
+        old_text, new_text = self._old.text(path) or "", self._new_text(path) or ""
+        old, new = hiding_lines(old_text, folder, guarded), hiding_lines(new_text, folder, guarded)
+        more = [line for line in new if line not in old] or ([] if is_less_hidden(old, new) else new)
+        more = more or shows_less(old_text, new_text)
+        if more:
+            lines = joined((f"`{_shown(line)}`" for line in more), _FEW)
+            return f"it may hide files from review or change what is checked out: {lines}", True
+        return "it hides nothing that is delivered", False
+
+    def _pipeline(self, path: str) -> tuple[str, bool]:
+        if self._names_us(path):
+            return "it names poolsmith, and may run this check, or say that it ran", True
+        old, new = self._old.text(path), self._new_text(path)
+        if new is None and path in self._head.files:
+            return "it can't be read, so that nobody can tell what it runs", True
+        if path.casefold().startswith(_WORKFLOWS):
+            reasons = list(decides(old, new, self._taken))
+            if reasons:
+                return f"it {'; it '.join(reasons)}", True
+        return _NOTHING
+
+    @cached_property
+    def _taken(self) -> frozenset[str]:
+        """Names under which the check reports."""
+        roots = (path for path in self._pipelines.judging if path.casefold().startswith(_WORKFLOWS))
+        return frozenset(name for path in roots for name in job_names(self._old.text(path)))
+
+    def _named(self, path: str) -> tuple[str, bool]:
+        if self._names_us(path):
+            return "it names poolsmith: it decides what runs before a change is seen", True
+        return _NOTHING
+
+    def _pin(self, path: str) -> tuple[str, bool] | None:
+        if self._names_us(path):
+            return "it names poolsmith: it decides which one is installed, or how it is run", True
+        return None
+
+    def _bot(self, path: str) -> tuple[str, bool]:
+        old, new = (self._old.text(path) or "").casefold(), (self._new_text(path) or "").casefold()
+        if new.count("automerge") > old.count("automerge"):
+            return "it lets changes in that nobody approves", True
+        return "it decides what a bot proposes; each proposal is a change of its own", False
+
+    def _names_us(self, path: str) -> bool:
+        return any("poolsmith" in (text or "").casefold() for text in (self._old.text(path), self._new_text(path)))
+
+
+_NOTHING = "it has nothing to do with this check", False
+_SUBMODULE = "it is a submodule: another repository decides what is checked out there", True
+_NO_SUBMODULE = "the submodule is left out", False
+
+
+def _mode(file: GitFile | None) -> str:
+    return file.mode if file is not None else ""
+
+
+def _blob(content: bytes, like: str) -> str:
+    """The id that git gives to a content, in the repository's own format."""
+    data = b"blob %d\0" % len(content) + content
+    return (
+        hashlib.sha1(data, usedforsecurity=False).hexdigest()
+        if len(like) == _SHA1
+        else hashlib.sha256(data).hexdigest()
+    )
+
+
+def _shown(text: str) -> str:
+    return cut(printable(text), _LONGEST)

@@ -1,0 +1,101 @@
+"""Profiles that are being made: their fields, where each comes from, and their text."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.change.takeover.effective import tree_of
+from poolsmith.core.record import record
+from poolsmith.core.sources.input_tree import InputTree, Listing
+from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.yaml_writer import emit
+from poolsmith.fleet.profiles.fleet import PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path as Folder
+
+    from poolsmith.change.takeover.effective import Path
+    from poolsmith.core.diagnostics import Diagnostic
+
+ASSUMED = "TODO assumed: nothing says it"
+"""Above each field of a profile that nobody has confirmed yet."""
+_CLUSTER_SCHEMA = "yaml-language-server: $schema=../_schemas/cluster.schema.json"
+_POOL_SCHEMA = "yaml-language-server: $schema=../_schemas/node-pool.schema.json"
+
+_CLUSTER_ORDER = ("kubernetes", "stack", "poolLabel", "nfd", "delivery", "registry")
+_POOL_ORDER = ("nodes", "os", "kernel", "runtime", "gpu", "driver", "toolkit")
+
+
+@record(frozen=False, kw_only=False)
+class ProfileDraft:
+    """One file. `fields` are values by their paths below `spec`; `assumed` are those that were guessed. What stands
+    below `fixed` is known, and nothing is proposed in its place."""
+
+    name: str
+    fields: dict[Path, Any] = field(default_factory=dict)
+    assumed: set[Path] = field(default_factory=set)
+    fixed: set[Path] = field(default_factory=set)
+
+    def is_fixed(self, path: Path) -> bool:
+        return any(path[: len(known)] == known for known in self.fixed)
+
+    def copied(self) -> ProfileDraft:
+        """To be tried out."""
+        return ProfileDraft(self.name, dict(self.fields), set(self.assumed), set(self.fixed))
+
+    def text(self, kind: str, schema: str, order: tuple[str, ...]) -> str:
+        spec = tree_of(self.fields)
+        known = [key for key in order if key in spec]
+        body = {
+            "apiVersion": "poolsmith/v1",
+            "kind": kind,
+            "metadata": {"name": self.name},
+            "spec": {key: spec[key] for key in (*known, *(key for key in spec if key not in known))},
+        }
+        comments = {join("", "spec", *path): (ASSUMED,) for path in sorted(self.assumed) if path in self.fields}
+        return emit(body, header=(schema,), comments=comments)
+
+
+@record(frozen=False, kw_only=False)
+class ClusterDraft:
+    """The profiles of one cluster."""
+
+    cluster: ProfileDraft
+    pools: list[ProfileDraft]
+
+    @property
+    def name(self) -> str:
+        return self.cluster.name
+
+    def copied(self) -> ClusterDraft:
+        return ClusterDraft(self.cluster.copied(), [pool.copied() for pool in self.pools])
+
+    def texts(self) -> dict[str, str]:
+        """By their paths in the project."""
+        folder = f"{PROFILES}/{self.name}"
+        texts = {f"{folder}/cluster.yaml": self.cluster.text("Cluster", _CLUSTER_SCHEMA, _CLUSTER_ORDER)}
+        for pool in self.pools:
+            texts[f"{folder}/{pool.name}.yaml"] = pool.text("NodePool", _POOL_SCHEMA, _POOL_ORDER)
+        return texts
+
+
+class DraftTree(InputTree):
+    """Files that are not on disk, as a project's input."""
+
+    def __init__(self, root: Folder, texts: dict[str, str]) -> None:
+        super().__init__(root)
+        self._texts = texts
+
+    def listing(self, folder: str) -> Listing:
+        prefix = f"{folder}/" if folder else ""
+        below = [path[len(prefix) :] for path in self._texts if path.startswith(prefix)]
+        files = sorted(name for name in below if "/" not in name)
+        folders = sorted({name.partition("/")[0] for name in below if "/" in name})
+        return Listing(files=tuple(files), folders=tuple(folders))
+
+    def read_text(self, path: str, *, limit: int = 0) -> str | Diagnostic:
+        return self._texts[path] if path in self._texts else super().read_text(path, limit=limit or 1 << 20)
+
+    def size(self, path: str) -> int:
+        return len(self._texts.get(path, "").encode())

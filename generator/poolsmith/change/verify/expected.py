@@ -1,0 +1,120 @@
+"""All that should stand on a cluster, and where it comes from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.change.drift.delivered import delivered_objects
+from poolsmith.core.record import record
+from poolsmith.fleet.operands.installation import Maker
+from poolsmith.kubernetes.live.resources import SECRETS, Resource
+from poolsmith.project.output.smoke import render_smoke_tests
+from poolsmith.project.output.toolkit_base import FOLDER as TOOLKIT_BASE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from poolsmith.fleet.operands.manifest import Manifest
+    from poolsmith.fleet.plan.plan import ClusterPlan
+    from poolsmith.guard.ledger.prediction import Prediction
+
+_WRITTEN_BY_ALL = ("ConfigMap", "nvidia-driver-startup-probe")
+_DELIVERY = "delivery"
+_PASSING = (Maker.HOOK, Maker.OPERAND)
+"""Who makes what comes and goes by itself."""
+
+
+class Bringer(StrEnum):
+    """Who brings an object."""
+
+    DELIVERY = "delivery"
+    CHART = "chart"
+    OPERATOR = "operator"
+    PERSON = "person"
+
+
+_BRINGERS = {
+    Maker.POOLSMITH: Bringer.DELIVERY,
+    Maker.CHART: Bringer.CHART,
+    Maker.HOOK: Bringer.CHART,
+    Maker.OPERATOR: Bringer.OPERATOR,
+    Maker.OPERAND: Bringer.OPERATOR,
+}
+
+
+@record(kw_only=False)
+class Expected:
+    """One object. `file` is its path below the cluster's output, empty for what nobody commits; `through` the unit,
+    chart or resource that brings it. What is `passing` may be absent: hooks, and pods that end."""
+
+    body: dict[str, Any]
+    bringer: Bringer
+    through: str
+    file: str = ""
+    passing: bool = False
+
+    @property
+    def resource(self) -> Resource:
+        return Resource(str(self.body["apiVersion"]), str(self.body["kind"]))
+
+    @property
+    def pattern(self) -> str:
+        """Its name; `*` stands for what only the server or the operator chooses."""
+        metadata = self.body["metadata"]
+        return str(metadata["name"]) if metadata.get("name") else f"{metadata.get('generateName', '')}*"
+
+    @property
+    def namespace(self) -> str:
+        return str(self.body["metadata"].get("namespace") or "")
+
+    @property
+    def shown(self) -> str:
+        return shown(self.resource.kind, self.pattern, self.namespace)
+
+    def is_called(self, name: str) -> bool:
+        return fnmatchcase(name, self.pattern) if "*" in self.pattern else name == self.pattern
+
+
+def shown(kind: str, name: str, namespace: str) -> str:
+    """An object in a message."""
+    return f"`{kind}/{name}`" + (f" in `{namespace}`" if namespace else "")
+
+
+def expected_objects(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> tuple[Expected, ...]:
+    """Each once, without Secrets; what is delivered counts before what the operator is predicted to make of it."""
+    found: dict[tuple[str, str, str, str], Expected] = {}
+    for item in _all(plan, prediction, admission):
+        if item.resource != SECRETS:
+            found.setdefault((item.resource.group, item.resource.kind, item.namespace, item.pattern), item)
+    return tuple(found.values())
+
+
+def is_delivered_from_elsewhere(plan: ClusterPlan) -> bool:
+    """Whether Argo CD runs in another cluster: its Applications stand there."""
+    return not plan.cluster.spec.delivery.argo_target.is_own_cluster
+
+
+def _lasting(body: dict[str, Any]) -> dict[str, Any]:
+    """Without the label of the one object that each NVIDIADriver writes anew, under its own name: the last one wins."""
+    metadata = body["metadata"]
+    if (body["kind"], metadata.get("name")) != _WRITTEN_BY_ALL:
+        return body
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != "app"}
+    return {**body, "metadata": {**metadata, "labels": labels}}
+
+
+def _all(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[Expected]:
+    left_out = {TOOLKIT_BASE}  # pools have their own variants of it, among what is made
+    if is_delivered_from_elsewhere(plan):
+        left_out.add(_DELIVERY)
+    for item in delivered_objects(plan, prediction, admission):
+        if item.unit not in left_out:
+            yield Expected(item.body, Bringer.DELIVERY if item.file else Bringer.CHART, item.unit, item.file)
+    for made in prediction.installation.made:
+        yield Expected(_lasting(made.body), _BRINGERS[made.maker], made.through, passing=made.maker in _PASSING)
+    for manifest in render_smoke_tests(plan, ()):
+        for body in manifest.documents:
+            if isinstance(body, dict) and "kind" in body:
+                yield Expected(body, Bringer.PERSON, "smoke", passing=True)

@@ -1,0 +1,113 @@
+"""Objects: missing on the cluster, or held otherwise."""
+
+from __future__ import annotations
+
+import json
+from posixpath import commonprefix
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.change.verify.additions import additions
+from poolsmith.change.verify.expected import Bringer, shown
+from poolsmith.change.verify.release import follows_release, other_release, runs_another
+from poolsmith.change.verify.texts import within
+from poolsmith.core.diagnostics import diagnose
+from poolsmith.core.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLUSTER, POLICY_NOT_IN_FORCE
+from poolsmith.kubernetes.live.resources import BINDINGS, POLICIES
+from poolsmith.kubernetes.server.fields import differences, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.change.verify.expected import Expected
+    from poolsmith.change.verify.view import LiveView
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.kubernetes.server.fields import Difference
+
+_ADMISSION = (POLICIES, BINDINGS)
+_FEW = 3
+_LONGEST = 60
+_BEFORE = 15
+_WHO = {
+    Bringer.DELIVERY: "which unit `{}` delivers",
+    Bringer.CHART: "which `{}` installs",
+    Bringer.OPERATOR: "which the operator makes",
+    Bringer.PERSON: "which people run",
+}
+
+
+def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
+    """Where another release of the operator runs, one finding stands for all objects that follow from it."""
+    release = other_release(view)
+    committed = view.cluster.plan.cluster.spec.stack.release
+    by_release = 0
+    for item in view.cluster.expected:
+        if item.passing:
+            continue
+        found = view.find(item)
+        is_missing = not found and view.knows(item) and not view.waits_for_nodes(item)
+        problems = [_missing(view, item)] if is_missing else []
+        differing = ((body, tuple(_all(item, body, committed))) for body in found)
+        problems += [_differs(view, item, body, told) for body, told in differing if told]
+        if problems and release and follows_release(item):
+            by_release += 1
+        else:
+            yield from problems
+    if release:
+        yield runs_another(view, release, by_release)
+
+
+def _all(item: Expected, body: dict[str, Any], release: str | None) -> Iterator[Difference]:
+    for one in (*differences(item.body, body), *additions(item, body, release)):
+        yield from within(one)
+
+
+def _missing(view: LiveView, item: Expected) -> Diagnostic:
+    who = _WHO[item.bringer].format(item.through)
+    policy = item.resource in _ADMISSION
+    message = f"{item.shown}, {who}, is not on cluster `{view.cluster.name}`"
+    rule = POLICY_NOT_IN_FORCE if policy else NOT_ON_CLUSTER
+    return diagnose(rule, message, view.cluster.place(item), subject=_subject(view, item, item.pattern))
+
+
+def _differs(view: LiveView, item: Expected, body: dict[str, Any], told: tuple[Difference, ...]) -> Diagnostic:
+    called = str(body["metadata"]["name"])
+    name = shown(item.resource.kind, called, item.namespace)
+    parts = [_difference(one, item.body) for one in told[:_FEW]]
+    more = f", and {len(told) - _FEW} fields more" if len(told) > _FEW else ""
+    rule = POLICY_NOT_IN_FORCE if item.resource in _ADMISSION else DIFFERS_ON_CLUSTER
+    message = f"{name} of cluster `{view.cluster.name}`: {'; '.join(parts)}{more}"
+    return diagnose(rule, message, view.cluster.place(item), subject=_subject(view, item, called))
+
+
+def _subject(view: LiveView, item: Expected, name: str) -> str:
+    return view.cluster.subject(item.resource.kind, name, item.namespace)
+
+
+def _difference(one: Difference, given: Any) -> str:
+    where = words(one.pointer, given)
+    if one.given is None and one.held is not None:
+        return f"`{where}` has {_value(one.held)} more"
+    if one.held is None:
+        return f"`{where}` lacks {_value(one.given)}"
+    held, given = _from_where_they_differ(one.held, one.given)
+    return f"`{where}` is {_value(held)}, not {_value(given)}"
+
+
+def _from_where_they_differ(held: Any, given: Any) -> tuple[Any, Any]:
+    """Long texts that begin alike from a little before the place where they no longer are."""
+    if not isinstance(held, str) or not isinstance(given, str) or max(len(held), len(given)) <= _LONGEST:
+        return held, given
+    alike = len(commonprefix((held, given)))
+    if alike <= _BEFORE:
+        return held, given
+    return f"…{held[alike - _BEFORE :]}", f"…{given[alike - _BEFORE :]}"
+
+
+def _value(value: Any) -> str:
+    """As JSON, cut; of a mapping its name, if it has one."""
+    if isinstance(value, dict):
+        for key in ("name", "mountPath", "key"):
+            if isinstance(value.get(key), str):
+                return f"`{value[key]}`"
+    text = json.dumps(value, ensure_ascii=False)
+    return f"`{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}`"

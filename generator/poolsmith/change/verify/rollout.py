@@ -1,0 +1,112 @@
+"""What is not ready, and why as far as its pods tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.change.verify.counts import ends, pod_counts
+from poolsmith.change.verify.expected import shown
+from poolsmith.core.diagnostics import diagnose
+from poolsmith.core.diagnostics.codes.live import NOT_READY
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.kubernetes.live.resources import PODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.change.verify.view import LiveView
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.kubernetes.live.snapshot import KubernetesObject
+
+_CAUSES = {
+    "ImagePullBackOff": "the node can't pull the image: does the registry have it, and does the pull secret fit?",
+    "ErrImagePull": "the node can't pull the image: does the registry have it, and does the pull secret fit?",
+    "InvalidImageName": "the image's name is none",
+    "CrashLoopBackOff": "it starts and ends again and again: its log says why",
+    "CreateContainerConfigError": "a ConfigMap or Secret that it names is not there",
+    "CreateContainerError": "the container runtime refuses it: is the RuntimeClass's handler on the node?",
+    "RunContainerError": "the container runtime can't start it: is the toolkit configured on the node?",
+    "FailedCreatePodSandBox": "the container runtime has no such handler: is the toolkit ready on the node?",
+    "Unschedulable": "no node takes it: labels, taints and resources of the pool decide that",
+    "Evicted": "the node was short of a resource",
+    "OOMKilled": "it needs more memory than its limit",
+}
+"""Reasons that the kubelet and the scheduler write, and what they mean here."""
+
+
+def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
+    unready = [pod for pod in view.snapshot.items(PODS) if _is_ready(pod) is not True]
+    for item in view.cluster.expected:
+        if item.resource.kind not in ("DaemonSet", "Deployment"):
+            continue
+        for body in view.find(item):
+            wanted, ready = pod_counts(body)
+            name = str(body["metadata"]["name"])
+            pods = _selected(unready, item.namespace, body)
+            if ready < wanted:
+                told = f"{ready} of {wanted} pods are ready{_why(pods)}"
+            elif not (told := _failing(pods)):
+                continue
+            message = f"{shown(item.resource.kind, name, item.namespace)} of cluster `{view.cluster.name}`: {told}"
+            subject = view.cluster.subject(item.resource.kind, name, item.namespace)
+            yield diagnose(NOT_READY, message, view.cluster.place(item), subject=subject)
+
+
+def _selected(pods: list[KubernetesObject], namespace: str, body: dict[str, Any]) -> list[KubernetesObject]:
+    """The workload's own."""
+    chosen = mapping(mapping(mapping(body.get("spec")).get("selector")).get("matchLabels"))
+    found = []
+    for pod in pods if chosen else ():
+        labels = mapping(pod["metadata"].get("labels"))
+        if pod["metadata"].get("namespace") == namespace and all(labels.get(key) == chosen[key] for key in chosen):
+            found.append(pod)
+    return found
+
+
+def _why(pods: list[KubernetesObject]) -> str:
+    """The first that says more, by what it waits for; else the first."""
+    told = next((f"; {_called(pod)}: {words}" for pod in pods if (words := _cause(pod))), "")
+    return told or (f"; {_called(pods[0])} is not" if pods else "")
+
+
+def _failing(pods: list[KubernetesObject]) -> str:
+    """The first that says so itself, whatever its controller counts; empty for none."""
+    for pod in pods:
+        words = "" if ends(pod) else _cause(pod)
+        if words or (_is_ready(pod) is False and not ends(pod)):
+            return f"{_called(pod)} is not ready" + (f": {words}" if words else "")
+    return ""
+
+
+def _called(pod: KubernetesObject) -> str:
+    node = word(mapping(pod.get("spec")).get("nodeName"))
+    return f"pod `{pod['metadata']['name']}`" + (f" on `{node}`" if node else "")
+
+
+def _is_ready(pod: dict[str, Any]) -> bool | None:
+    """None where nothing says it."""
+    told = mappings(mapping(pod.get("status")).get("conditions"))
+    return next((item.get("status") == "True" for item in told if item.get("type") == "Ready"), None)
+
+
+def _cause(pod: dict[str, Any]) -> str:
+    status = mapping(pod.get("status"))
+    beside = {
+        word(item.get("name"))
+        for item in mappings(mapping(pod.get("spec")).get("initContainers"))
+        if item.get("restartPolicy") == "Always"
+    }
+    for field in ("initContainerStatuses", "containerStatuses"):
+        for container in mappings(status.get(field)):
+            name, state = word(container.get("name")), mapping(container.get("state"))
+            reason = mapping(state.get("waiting")).get("reason") or mapping(state.get("terminated")).get("reason")
+            if isinstance(reason, str) and reason in _CAUSES:
+                return f"container `{name}` is in {reason}: {_CAUSES[reason]}"
+            if field == "initContainerStatuses" and "running" in state and name not in beside:
+                return f"init container `{name}` still waits for what starts before it"
+    for condition in mappings(status.get("conditions")):
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            reason = str(condition.get("reason") or "")
+            return f"{reason}: {_CAUSES.get(reason, 'it has no node')}"
+    reason = word(status.get("reason"))
+    return f"{reason}: {_CAUSES[reason]}" if reason in _CAUSES else ""

@@ -1,0 +1,139 @@
+"""Workloads in the namespaces of the stack: those that nobody predicted, and what known ones may do beyond it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.change.verify.expected import shown
+from poolsmith.change.verify.owners import Owners, controller_of, key_of
+from poolsmith.change.verify.pod_likeness import unlike
+from poolsmith.core.diagnostics import Severity, diagnose
+from poolsmith.core.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, UNPREDICTED_WORKLOAD
+from poolsmith.core.diagnostics.listing import counted, listed
+from poolsmith.core.sources.pod_template import pod_template_of
+from poolsmith.guard.ledger.pod_privileges import pod_privileges
+from poolsmith.kubernetes.live.resources import PODS, REPLICA_SETS, WORKLOADS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from poolsmith.change.verify.expected import Expected
+    from poolsmith.change.verify.owners import Key
+    from poolsmith.change.verify.view import LiveView
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.kubernetes.live.resources import Resource
+    from poolsmith.kubernetes.live.snapshot import KubernetesObject
+
+_FEW = 4
+_HARMLESS = frozenset(("allow-escalation",))
+"""What any pod has that does not say otherwise."""
+
+
+def judge_workloads(view: LiveView) -> Iterator[Diagnostic]:
+    yield from _unpredicted(view)
+    for item in view.cluster.expected:
+        template = pod_template_of(item.body)
+        if template is None:
+            continue
+        for body in view.find(item):
+            live = pod_template_of(body)
+            more = [] if live is None else _texts(live, set(_texts(template, set())))
+            if more:
+                called = str(body["metadata"]["name"])
+                name = shown(item.resource.kind, called, item.namespace)
+                message = f"{name} of cluster `{view.cluster.name}` holds {listed(more, _FEW)}, and nobody predicted it"
+                place = view.cluster.place(item)
+                subject = view.cluster.subject(item.resource.kind, called, item.namespace)
+                yield diagnose(UNPREDICTED_PRIVILEGE, message, place, subject=subject)
+
+
+def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
+    owners = Owners(view.snapshot)
+    bereft: dict[Key, list[str]] = {}
+    strange: dict[tuple[Key, str, tuple[str, ...]], list[KubernetesObject]] = {}
+    gone = {(item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected if not view.find(item)}
+    for resource in (*WORKLOADS, REPLICA_SETS, PODS):
+        for body in view.snapshot.items(resource):
+            namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+            if namespace not in view.cluster.stack_namespaces:
+                continue
+            known = view.known_as.get((resource, namespace, name))
+            if known is not None:
+                yield from _other_than_predicted(view, known, body)
+                continue
+            owner = owners.of(body)
+            if owner is not None:  # of other kinds: of an earlier template of their owner, maybe, and they run nothing
+                found = _other_than_its_owner(view, body, owner) if resource == PODS else None
+                if found is not None:
+                    strange.setdefault((key_of(owner), *found), []).append(body)
+            elif controller_of(body)[0] in gone:
+                bereft.setdefault(controller_of(body)[0], []).append(name)
+            else:
+                held = _texts(pod_template_of(body) or {}, set())
+                yield _finding(view, resource, body, "is not predicted", held)
+    for ((kind, _, called), why, more), bodies in strange.items():
+        who = f"is not what {kind} `{called}` says" + (f": {why}" if why else "")
+        yield _finding(view, PODS, bodies[0], who, list(more), others=bodies[1:])
+    for (kind, namespace, name), pods in bereft.items():
+        yield _left_alone(view, shown(kind, name, namespace), (kind, namespace, name), pods)
+
+
+def _other_than_predicted(view: LiveView, item: Expected, body: KubernetesObject) -> Iterator[Diagnostic]:
+    """Of what is known by its name alone: pods that operands and hooks start."""
+    template, live = pod_template_of(item.body), pod_template_of(body)
+    if not item.passing or template is None or live is None:
+        return
+    if why := unlike(template, live):
+        held = _texts(live, set())
+        yield _finding(view, item.resource, body, f"is not what {item.through} starts: {why}", held)
+
+
+def _other_than_its_owner(
+    view: LiveView, body: KubernetesObject, owner: KubernetesObject
+) -> tuple[str, tuple[str, ...]] | None:
+    """Why it is not, and what it holds more. None for a pod of its template, or of the predicted one where that is
+    another: pods stay for a while when a template changes."""
+    live, called = pod_template_of(body) or {}, str(owner["metadata"]["name"])
+    known = view.expected_as(owner)
+    templates = [pod_template_of(item) or {} for item in (owner, *([known.body] if known is not None else []))]
+    given = {text for template in templates for text in _texts(template, set())}
+    held = tuple(_texts(live, given))
+    reasons = [unlike(template, live) for template in templates]
+    why = reasons[0] if all(reasons) else ""
+    if not str(body["metadata"]["name"]).startswith(called):
+        why = why or "its name is another one than its owner gives"
+    return (why, held) if held or why else None
+
+
+def _finding(
+    view: LiveView,
+    resource: Resource,
+    body: KubernetesObject,
+    who: str,
+    held: list[str],
+    others: Sequence[KubernetesObject] = (),
+) -> Diagnostic:
+    """`others` are as it is."""
+    namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+    worse = [text for text in held if text.rpartition(": ")[2] not in _HARMLESS]
+    holds = f"it holds {listed(worse, _FEW)}" if worse else "it holds no privilege"
+    more = f"; so are {counted(len(others), 'pod')} more" if others else ""
+    message = f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` {who}: {holds}{more}"
+    severity = Severity.ERROR if worse else Severity.WARNING
+    place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(resource.kind, name, namespace)
+    return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=severity)
+
+
+def _left_alone(view: LiveView, name: str, key: Key, pods: list[str]) -> Diagnostic:
+    """Pods whose workload is missing, which is told for itself: one finding for all of them."""
+    still = f"{counted(len(pods), 'pod')} ({listed(sorted(pods), _FEW)})"
+    message = f"{still} of cluster `{view.cluster.name}` still run, and {name}, which they name as their owner, is gone"
+    kind, namespace, called = key
+    place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(kind, called, namespace)
+    return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=Severity.WARNING)
+
+
+def _texts(template: Any, but: set[str]) -> list[str]:
+    """Privileges as `container: token`; of the whole pod the token alone."""
+    found = (f"{container}: {token}" if container else str(token) for container, token in pod_privileges(template))
+    return [text for text in found if text not in but]

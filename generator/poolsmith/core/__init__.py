@@ -1,0 +1,1 @@
+"""Bytes, places, findings, and the facts that come with poolsmith."""

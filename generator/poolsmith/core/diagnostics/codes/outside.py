@@ -1,0 +1,89 @@
+"""PSM7xx: what stands outside of the supply policy, and what a change would switch off."""
+
+from poolsmith.core.diagnostics.rule_info import RuleInfo
+
+UNKNOWN_SOURCE = RuleInfo(
+    code="PSM701",
+    name="unknown-source",
+    applies_to="profile",
+    what="A chart, or manifests of a Git repository, would come from where policies/supply.yaml does not allow it: "
+    "another repository, chart, version, revision or folder.",
+    why="What is applied to the cluster is whatever stands there, and nobody who may decide that has.",
+    fix="take it from a source that policies/supply.yaml lists, or have its owners list this one",
+    bad="delivery: {engine: argocd, repoURL: https://git.example.com/fork.git}   # and supply.yaml has another host\n",
+    good="delivery: {engine: argocd, repoURL: https://git.example.com/gpu.git}\n",
+)
+UNKNOWN_IMAGE = RuleInfo(
+    code="PSM702",
+    name="unknown-image-source",
+    applies_to="profile",
+    what="An image would be pulled from outside of the registries that policies/supply.yaml lists. Hosts and parts of "
+    "paths are compared whole, and a reference that is not written plainly is outside.",
+    why="The containers of this stack are privileged: whoever may write to that registry owns the nodes.",
+    fix="take the image from a registry that policies/supply.yaml lists, or have its owners list this one",
+    bad="driver: {repository: nvcr.io.example.com/nvidia}\n",
+    good="driver: {repository: nvcr.io/nvidia}\n",
+)
+UNKNOWN_MIRROR = RuleInfo(
+    code="PSM703",
+    name="unknown-mirror",
+    applies_to="profile",
+    what="A registry is mirrored to where policies/supply.yaml does not have it mirrored.",
+    why="Every image of the registry would come from there instead.",
+    fix="use the mirror that policies/supply.yaml names, or have its owners name this one",
+    bad="registry: {mirrors: {nvcr.io: cache.example.com/nvcr}}\n",
+    good="registry: {mirrors: {nvcr.io: registry.example.com/nvcr}}\n",
+)
+UNKNOWN_DELIVERY = RuleInfo(
+    code="PSM704",
+    name="unknown-delivery",
+    applies_to="profile",
+    what="A cluster would be delivered otherwise than policies/supply.yaml allows: to another destination, by another "
+    "Argo CD, in another project or namespace of it, or from another Flux source.",
+    why="The manifests of one cluster would be applied to another, or with the rights of another project.",
+    fix="deliver it as policies/supply.yaml says, or have its owners add an entry to `deliveries`",
+    bad="delivery: {engine: argocd, destination: {name: prod-us}}   # of the cluster prod-eu\n",
+    good="delivery: {engine: argocd, destination: {name: prod-eu}}\n",
+)
+
+UNANSWERED = RuleInfo(
+    code="PSM705",
+    name="unanswered-unknown",
+    applies_to="profile",
+    what="With --policies-from: something could not be evaluated, and the base's policies/supply.yaml does not accept "
+    "that very thing.",
+    why="What nobody has looked at can hold any privilege. Somebody has to answer for it before it is merged.",
+    fix="do without it, or have the owners of policies/supply.yaml accept it in `acceptUnknown`",
+)
+NO_SUPPLY_POLICY = RuleInfo(
+    code="PSM706",
+    name="no-supply-policy",
+    applies_to="policy",
+    what="With --policies-from: the base has no policies/supply.yaml, or one that can't be read.",
+    why="Nobody has said where charts, manifests and images may come from, so they could come from anywhere.",
+    fix="run `poolsmith supply --write`, have the owners of policies/ review the file, and merge it first",
+)
+
+SWITCHED_OFF = RuleInfo(
+    code="PSM710",
+    name="switched-off",
+    applies_to="profile",
+    what="With --policies-from: a line of a profile takes away what protects the cluster in the base: a Kubernetes "
+    "version or a namespace for which policies are not shipped, a namespace or a pool label that a policy tells "
+    "objects by, pods of a release in `upgradingFrom` that the cluster does not run, signatures that `delivery.verify` "
+    "demands of the source; a cluster that leaves its ring for none or an earlier one; another order of rings.",
+    why="The policies are the same as before, and nobody sees that they no longer hold.",
+    fix="leave the line as it is in the base, or first change the policies so that they hold for the new one",
+    bad="stack: {release: v26.3.3, upgradingFrom: v24.6.1}   # and the base has release v26.3.3\n",
+    good="stack: {release: v26.7.0, upgradingFrom: v26.3.3}   # and the base has release v26.3.3\n",
+)
+
+OUTSIDE: tuple[RuleInfo, ...] = (
+    UNKNOWN_SOURCE,
+    UNKNOWN_IMAGE,
+    UNKNOWN_MIRROR,
+    UNKNOWN_DELIVERY,
+    UNANSWERED,
+    NO_SUPPLY_POLICY,
+    SWITCHED_OFF,
+)

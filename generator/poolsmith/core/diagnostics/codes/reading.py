@@ -1,0 +1,130 @@
+"""PSM0xx: reading files."""
+
+from poolsmith.core.diagnostics.rule_info import RuleInfo
+
+UNREADABLE_FILE = RuleInfo(
+    code="PSM001",
+    name="unreadable-file",
+    what="A profile or policy file can't be read: permissions, an I/O error, or not a regular file.",
+    why="A file that can't be read can't be checked. A run that skipped it would be green without having checked it.",
+    fix="make the file a regular file that the current user may read",
+)
+NOT_UTF8 = RuleInfo(
+    code="PSM002",
+    name="not-utf8",
+    what="A file is not UTF-8 text.",
+    why="Kubernetes reads only UTF-8. Bytes in another encoding become other names and values.",
+    fix="save the file as UTF-8",
+)
+YAML_SYNTAX = RuleInfo(
+    code="PSM003",
+    name="yaml-syntax",
+    what="A file is not YAML: for example a tab as indentation, an open bracket, or one colon too many.",
+    why="Nothing in the file can be read.",
+    bad="spec:\n\tgpu: {product: A40}\n",
+    good="spec:\n  gpu: {product: A40}\n",
+)
+DUPLICATE_KEY = RuleInfo(
+    code="PSM004",
+    name="duplicate-key",
+    what="A mapping has the same key twice.",
+    why="YAML readers silently keep the last value, so the first one is lost.",
+    fix="keep one of the two",
+    bad="driver:\n  source: container\n  source: precompiled\n",
+    good="driver:\n  source: precompiled\n",
+)
+MERGE_CONFLICT_MARKER = RuleInfo(
+    code="PSM005",
+    name="merge-conflict-marker",
+    what="A line is a conflict marker that git left in the file.",
+    why="Both sides of the conflict are in the file, and neither is what you want.",
+    fix="resolve the conflict and remove the marker lines",
+)
+BYTE_ORDER_MARK = RuleInfo(
+    code="PSM006",
+    name="byte-order-mark",
+    what="A file starts with a byte-order mark.",
+    why="Some YAML readers make the mark a part of the first key, so the same file has two meanings.",
+    fix="save the file as UTF-8 without a byte-order mark",
+)
+EMPTY_DOCUMENT = RuleInfo(
+    code="PSM007",
+    name="empty-document",
+    what="A profile is empty, or has only comments.",
+    why="Somebody meant to declare a cluster or pool, and it would silently not exist.",
+    fix="write the profile, or delete the file",
+)
+SEVERAL_DOCUMENTS = RuleInfo(
+    code="PSM008",
+    name="several-documents",
+    what="A profile or a Helm values file has more than one YAML document.",
+    why="With one document in each file, every pool has its own reviews, owners and conflicts. Of a values file, "
+    "Helm silently reads only the first document.",
+    fix="move each document into a file of its own",
+)
+NOT_A_MAPPING = RuleInfo(
+    code="PSM009",
+    name="not-a-mapping",
+    what="The top level of a profile or a Helm values file is a list or a scalar.",
+    why="A profile is one object with apiVersion, kind, metadata and spec. Helm values are a mapping.",
+    fix="start the file with `apiVersion: poolsmith/v1`",
+)
+INPUT_LIMIT = RuleInfo(
+    code="PSM010",
+    name="input-limit",
+    what="A file is larger or nested deeper than any profile needs, or its aliases expand to too much.",
+    why="Pull requests may come from strangers. A small file must not cost minutes or gigabytes.",
+)
+LINK_OUT_OF_TREE = RuleInfo(
+    code="PSM011",
+    name="link-out-of-tree",
+    what="A symbolic link in the input leads out of the project.",
+    why="Otherwise a pull request could read files of the machine that checks it.",
+    fix="put the file itself into the project",
+)
+UNKNOWN_KIND = RuleInfo(
+    code="PSM012",
+    name="unknown-kind",
+    what="A profile has an apiVersion or kind that is not allowed in this place.",
+    why="A misspelt kind must not make a file disappear from the output.",
+)
+NOT_JSON = RuleInfo(
+    code="PSM013",
+    name="not-json",
+    what="A key is null or a collection, or a number is infinite. YAML allows this, JSON does not.",
+    why="Kubernetes turns YAML into JSON and refuses such documents.",
+)
+MISPLACED_FILE = RuleInfo(
+    code="PSM014",
+    name="misplaced-file",
+    what="A file or folder below `profiles/` is in a place where poolsmith does not look.",
+    why="poolsmith would silently ignore it.",
+    fix="move it to profiles/<cluster>/ or profiles/_bases/; known beside them: profiles/_driver-images.yaml",
+)
+TEXT_AFTER_DOCUMENT_MARKER = RuleInfo(
+    code="PSM015",
+    name="text-after-document-marker",
+    what="Text follows `---` on the same line.",
+    why="Kubernetes' stream reader ignores the rest of that line; YAML readers keep it.",
+    fix="move the text to the next line",
+    bad="--- {kind: NodePool}\n",
+    good="---\nkind: NodePool\n",
+)
+
+READING = (
+    UNREADABLE_FILE,
+    NOT_UTF8,
+    YAML_SYNTAX,
+    DUPLICATE_KEY,
+    MERGE_CONFLICT_MARKER,
+    BYTE_ORDER_MARK,
+    EMPTY_DOCUMENT,
+    SEVERAL_DOCUMENTS,
+    NOT_A_MAPPING,
+    INPUT_LIMIT,
+    LINK_OUT_OF_TREE,
+    UNKNOWN_KIND,
+    NOT_JSON,
+    MISPLACED_FILE,
+    TEXT_AFTER_DOCUMENT_MARKER,
+)

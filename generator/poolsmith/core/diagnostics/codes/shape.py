@@ -1,0 +1,141 @@
+"""PSM1xx: the shape of profiles."""
+
+from poolsmith.core.diagnostics.rule_info import RuleInfo
+from poolsmith.core.diagnostics.severity import Severity
+
+UNKNOWN_FIELD = RuleInfo(
+    code="PSM101",
+    name="unknown-field",
+    what="A profile has a field that its kind does not know.",
+    why="A misspelt field would do nothing, and nobody would notice.",
+    bad="spec:\n  diver: {source: container}\n",
+    good="spec:\n  driver: {source: container}\n",
+)
+WRONG_TYPE = RuleInfo(
+    code="PSM102",
+    name="wrong-type",
+    what="A field has a value of the wrong type.",
+    why="If poolsmith guessed what was meant, the cluster would get a setting that nobody chose.",
+    bad="gpu: {count: eight}\n",
+    good="gpu: {count: 8}\n",
+)
+MISSING_FIELD = RuleInfo(
+    code="PSM103",
+    name="missing-field",
+    what="A required field is missing, in the profile and in all bases that it extends.",
+    why="No default would be right for every cluster.",
+)
+INVALID_VALUE = RuleInfo(
+    code="PSM104",
+    name="invalid-value",
+    what="The value of a field is not one of the allowed values.",
+    why="Otherwise it would be refused or ignored later, where it is harder to find.",
+)
+INVALID_NAME = RuleInfo(
+    code="PSM105",
+    name="invalid-name",
+    what="A name, label, path or version does not have the form that Kubernetes or a file system requires.",
+    why=(
+        "Names become folders, objects and label values. Another form could be refused, or write outside the output "
+        "folder."
+    ),
+    bad="metadata: {name: ../prod}\n",
+    good="metadata: {name: prod}\n",
+)
+OUT_OF_RANGE = RuleInfo(
+    code="PSM106",
+    name="out-of-range",
+    what="A number is smaller or larger than the field allows.",
+    why="The operand would refuse the number when it starts, on every node of the pool.",
+)
+AMBIGUOUS_SCALAR = RuleInfo(
+    code="PSM107",
+    name="ambiguous-scalar",
+    what="An unquoted value is read as a number or a boolean, but the field takes a string.",
+    why="`22.10` becomes 22.1, `1e3` becomes 1000, `on` becomes true.",
+    bad="os: {id: ubuntu, version: 22.04}\n",
+    good='os: {id: ubuntu, version: "22.04"}\n',
+)
+DUPLICATE_ITEM = RuleInfo(
+    code="PSM108",
+    name="duplicate-item",
+    what="A list names the same thing twice.",
+    why="One of the two has no effect, or they conflict.",
+)
+SECRET_IN_ADDRESS = RuleInfo(
+    code="PSM109",
+    name="secret-in-address",
+    what="An address in a profile has a password or a user name in it, or a query or a fragment, which may be a token.",
+    why="Profiles and what is generated from them are read by people, build servers and GitOps engines that must not "
+    "know it, and git never forgets it.",
+    fix="write the address alone, give the secret out anew, and keep it in a Secret",
+    bad="delivery: {engine: argocd, repoURL: ssh://git:token@git.example.com/gpu.git}\n",
+    good="delivery: {engine: argocd, repoURL: ssh://git@git.example.com/gpu.git}\n",
+)
+UNKNOWN_BASE = RuleInfo(
+    code="PSM110",
+    name="unknown-base",
+    what="`extends` names a NodePoolBase that does not exist.",
+    why="The pool lacks what the base would add.",
+)
+EXTENDS_CYCLE = RuleInfo(
+    code="PSM111",
+    name="extends-cycle",
+    what="NodePoolBases extend each other in a circle.",
+    why="There is no order in which to merge them.",
+    fix="remove one of the `extends` entries in the circle",
+)
+DUPLICATE_NAME = RuleInfo(
+    code="PSM112",
+    name="duplicate-name",
+    what="Two pools of a cluster, or two bases, have the same name.",
+    why="Their generated files and objects would overwrite each other.",
+    fix="give one of them another metadata.name",
+)
+CLUSTER_WITHOUT_POOLS = RuleInfo(
+    code="PSM113",
+    name="cluster-without-pools",
+    what="A cluster's folder has a Cluster but no NodePool.",
+    why="The output would do nothing, and a green run would hide that.",
+    fix="add a NodePool beside cluster.yaml, or delete the folder",
+)
+CLUSTER_NAME_MISMATCH = RuleInfo(
+    code="PSM114",
+    name="cluster-name-mismatch",
+    what="A cluster's metadata.name differs from the name of its folder.",
+    why="The output goes to a folder with the folder's name. Two names for one cluster would give two outputs.",
+)
+CLUSTER_FILE_MISSING = RuleInfo(
+    code="PSM115",
+    name="cluster-file-missing",
+    what="A cluster's folder has no cluster.yaml.",
+    why="Its pools belong to no cluster, so they would silently not be generated.",
+    fix="add cluster.yaml of kind Cluster",
+)
+UNUSED_BASE = RuleInfo(
+    code="PSM116",
+    name="unused-base",
+    severity=Severity.WARNING,
+    what="No pool and no other base extends a NodePoolBase.",
+    why="It has no effect. Often the name in an `extends` is out of date.",
+    fix="extend it, or delete it",
+)
+
+SHAPE = (
+    UNKNOWN_FIELD,
+    WRONG_TYPE,
+    MISSING_FIELD,
+    INVALID_VALUE,
+    INVALID_NAME,
+    OUT_OF_RANGE,
+    AMBIGUOUS_SCALAR,
+    DUPLICATE_ITEM,
+    SECRET_IN_ADDRESS,
+    UNKNOWN_BASE,
+    EXTENDS_CYCLE,
+    DUPLICATE_NAME,
+    CLUSTER_WITHOUT_POOLS,
+    CLUSTER_NAME_MISMATCH,
+    CLUSTER_FILE_MISSING,
+    UNUSED_BASE,
+)

@@ -1,0 +1,121 @@
+"""The one type in which poolsmith talks about a user's input."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.masking import NO_SECRETS, masked, masked_line
+from poolsmith.core.diagnostics.severity import Severity
+from poolsmith.core.diagnostics.span import Location, Position, Span
+from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from poolsmith.core.diagnostics.masking import KnownSecrets
+    from poolsmith.core.diagnostics.rule_info import RuleInfo
+
+
+OPEN = "open"
+WAIVED = "waived"
+"""Somebody has accepted the finding, and it fails no run."""
+_START = Position(0, 0)
+
+
+@record
+class Diagnostic:
+    """One finding about one place in a file that the user edits.
+
+    `message` names the object and the field first; `help` names the key or value to use instead. `to_do`: whether its
+    rule asks for something. `waived_because` is what somebody gave as the reason, where it is waived.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    primary: Location
+    subject: str = ""
+    related: tuple[Location, ...] = ()
+    help: str | None = None
+    status: str = OPEN
+    to_do: bool = True
+    waived_because: str = ""
+
+    @property
+    def is_waived(self) -> bool:
+        return self.status == WAIVED
+
+    @property
+    def asks_nothing(self) -> bool:
+        """A note that nobody has to act on. A setting that makes an error or a warning of it asks for something."""
+        return not self.to_do and self.severity is Severity.NOTE
+
+    @property
+    def fingerprint(self) -> str:
+        """Stable while lines move: code, file, pointer and message, but no line number."""
+        text = f"{self.code}\0{self.primary.span.path}\0{self.primary.pointer}\0{self.message}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    @property
+    def sort_key(self) -> tuple[str, Position, int, str, str]:
+        span = self.primary.span
+        return span.path, span.start or _START, self.severity.rank, self.code, self.message
+
+
+def diagnose(
+    rule: RuleInfo,
+    message: str,
+    primary: Location,
+    *,
+    help: str | None = None,
+    subject: str = "",
+    related: tuple[Location, ...] = (),
+    severity: Severity | None = None,
+) -> Diagnostic:
+    """A diagnostic of `rule`, at the rule's default severity unless told otherwise; without any secret of the files
+    that it is about."""
+    known = {id(place.secrets): place.secrets for place in (primary, *related) if place.secrets}.values()
+    return Diagnostic(
+        code=rule.code,
+        name=rule.name,
+        severity=severity or rule.severity,
+        message=_without(known, message),
+        primary=_place_without(known, primary),
+        help=_without(known, help) if help else rule.fix or None,
+        subject=subject,
+        related=tuple(_place_without(known, place) for place in related),
+        to_do=rule.to_do,
+    )
+
+
+def _without(known: Collection[KnownSecrets], text: str) -> str:
+    for secrets in known:
+        text = secrets.without(text)
+    return text if known else masked(text)
+
+
+def _place_without(known: Collection[KnownSecrets], place: Location) -> Location:
+    if place.note is None and place.source_line is None and not known:
+        return place
+    note = None if place.note is None else _without(known, place.note)
+    line = None if place.source_line is None else _without(known, place.source_line)
+    return replace(place, note=note, source_line=line, secrets=NO_SECRETS)
+
+
+def whole_file(path: str, note: str | None = None) -> Location:
+    return Location(span=Span(path=path), note=note)
+
+
+def point_in(path: str, line: int, column: int, source_line: str | None = None) -> Location:
+    """One place of a text file; line and column count from 1."""
+    position = Position(line, column)
+    shown = None if source_line is None else masked_line(source_line)
+    return Location(span=Span(path=path, start=position, end=position), source_line=shown)
+
+
+def sorted_unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """By file and place, worst first at one place; what is told twice is kept once."""
+    return tuple(dict.fromkeys(sorted(diagnostics, key=lambda item: item.sort_key)))

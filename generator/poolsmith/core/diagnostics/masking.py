@@ -1,0 +1,294 @@
+"""What a secret looks like, by its name and by its shape, and text with all secrets masked.
+
+Names of secrets, paths of files that hold them and whom a token is for are no secrets: `secretName`, `keyFile`,
+`imagePullSecrets`, `tokenAudience` stay readable.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from poolsmith.core.diagnostics.addresses import without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MASK = "***"
+_MOST_TEXT = 1 << 16
+_HELD = ("data", "stringData")
+_LONGEST_NAME = 200
+_LONGEST_LINE = 2_000
+_SHORTEST = 4
+_A_WORD = 8
+_TOLD = 16
+"""Letters by which a secret is found again in a message that shows only its beginning."""
+
+
+class Shape(NamedTuple):
+    """`hint` is what a text must hold to be worth a closer look; the group `keep` of `regex` is no secret.
+
+    `plain` is False for what is encrypted: it is masked, and no finding.
+    """
+
+    hint: str
+    regex: str
+    what: str
+    plain: bool = True
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compiled(self.regex)
+
+
+SHAPES = (
+    Shape("nvapi-", r"nvapi-[A-Za-z0-9_-]{20,}", "an NGC API key"),
+    Shape(
+        "PRIVATE KEY",
+        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?:.*?-----END (?:[A-Z0-9]+ )*PRIVATE KEY-*|.*)",
+        "a private key",
+    ),
+    Shape("AGE-SECRET", r"AGE-SECRET-KEY-1[A-Z0-9]{10,}", "a private key"),
+    Shape(
+        "eyJ",
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,})?",
+        "a signed token",
+    ),
+    Shape("gh", r"\bgh[pousr]_[A-Za-z0-9]{30,}", "a GitHub token"),
+    Shape("github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{20,}", "a GitHub token"),
+    Shape("glpat-", r"\bglpat-[A-Za-z0-9_-]{16,}", "a GitLab token"),
+    Shape("IA", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b", "an AWS access key"),
+    Shape("AIza", r"\bAIza[A-Za-z0-9_-]{30,}", "a Google API key"),
+    Shape("xox", r"\bxox[abprs]-[A-Za-z0-9-]{10,}", "a Slack token"),
+    Shape("hf_", r"\bhf_[A-Za-z0-9]{30,}", "a Hugging Face token"),
+    Shape("dckr_", r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}", "a Docker token"),
+    Shape("npm_", r"\bnpm_[A-Za-z0-9]{36,}", "an npm token"),
+    Shape("pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}", "a PyPI token"),
+    Shape("hvs.", r"\bhvs\.[A-Za-z0-9_-]{20,}", "a Vault token"),
+    Shape("eyJhdXRo", r"\beyJhdXRo[A-Za-z0-9+/=]{10,}", "registry credentials"),
+    Shape('"auth', r'(?P<keep>"auths?"\s*:\s*)(?:"[^"$<][^"]*"|\{[^$<].*)', "registry credentials"),
+    Shape(
+        "://",
+        r"(?P<keep>[A-Za-z]://)[^/\s:@$<{]{1,200}:[^/\s@$<{*]{1,200}(?=@)",
+        "a password in an address",
+    ),
+    Shape("://", r"(?P<keep>\bhttps?://)(?=[^@]*[0-9])[^/\s:@$<{*]{12,300}(?=@)", "a token in an address"),
+    Shape(
+        "=",
+        (
+            r"(?i)(?P<keep>[?&;](?:[a-z]{1,20}[_-]){0,5}(?:token|password|passwd|secret|api_?key|signature|sig|x-amz-signature)=)"
+            r"[^&\s#$<{*`'\"]{8,}"
+        ),
+        "a token in an address",
+    ),
+    Shape("earer ", r"(?P<keep>\b[Bb]earer )(?=[^\s]*[0-9])[A-Za-z0-9._~+/=-]{16,}", "an authorization header"),
+    Shape(
+        "asic ",
+        r"(?P<keep>\b[Bb]asic )(?=[^\s]*[0-9=])[A-Za-z0-9+/]{12,}={0,2}",
+        "an authorization header",
+    ),
+    Shape("ENC[", r"ENC\[[A-Za-z0-9_]+,[^\]]*\]?", "an encrypted value", plain=False),
+)
+_WORD = (
+    "password|passwd|passphrase|pwd|secret|token|api_?key|private_?key|access_?key|secret_?key|signing_?key|"
+    "encryption_?key|account_?key|credentials?|dockerconfigjson|dockercfg"
+)
+_LINE_WORD = _WORD.replace("_", "[_-]")
+_NAMES = rf"(?i)(?:^|[_.-])(?:{_LINE_WORD})$"
+_SUSPICIOUS = r"(?i)key|token|secret|pass|pwd|cred|auth|license|licence"
+_REFERENCE = (
+    r"(?i)(?:name|file|path|dir|folder|refs?|audience|issuer|expiry|seconds|type|kind|namespace|mount|url|uri|env|hash"
+    r"|digest|sum)$"
+)
+_REFERRING = ("Ref", "From")
+"""How keys end below which a secret is named, and where in it something stands."""
+_WORDS = r"(?<=[a-z0-9])(?=[A-Z])"
+_PLACEHOLDER = r"^(?:\s*|<.*>|\$\{.*\}|\$\(.*\)|\{\{.*|\*+|x{3,}|ENC\[.*|vault:.*|ref\+.*|true|false|\d{1,6})$"
+_RANDOM = r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/=_.-]{16,}\Z"
+_FLAG = rf"(?i)--?[\w-]*(?:{_LINE_WORD})\Z"
+_ASSIGNED = (
+    rf"""(?i)(?:["']?\b[\w.-]{{0,100}}(?:{_LINE_WORD})["']?\s{{0,100}}[:=]|"""
+    rf"""--?[\w-]{{0,100}}(?:{_LINE_WORD})["']?[,\s])\s{{0,100}}(?P<text>\S.*)"""
+)
+
+
+@cache
+def _compiled(regex: str) -> re.Pattern[str]:
+    """When the first text needs it: a run that has nothing to say compiles nothing."""
+    return re.compile(regex, re.DOTALL)
+
+
+def shape_of(text: str) -> str:
+    """What a text has the shape of, wherever in it; empty where it is no secret that can be told by its shape."""
+    head = text[:_MOST_TEXT]
+    return next((item.what for item in SHAPES if item.plain and item.hint in head and item.pattern.search(head)), "")
+
+
+def shaped_parts(text: str) -> tuple[str, ...]:
+    """The parts of a text that have the shape of a secret."""
+    head = text[:_MOST_TEXT]
+    found = [match for shape in SHAPES if shape.hint in head for match in shape.pattern.finditer(head)]
+    return tuple(match[0][len(match.groupdict().get("keep") or "") :] for match in found)
+
+
+def assigned_parts(text: str) -> tuple[str, ...]:
+    """What an argument, or a line of an environment, gives to a name of a secret."""
+    name, given, value = text[:_LONGEST_LINE].partition("=")
+    is_named = given and " " not in name and is_secret_name(name.lstrip("-"))
+    return (value,) if is_named and not value.startswith("/") and not is_placeholder(value) else ()
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what stands under a key, or in a variable, of that name is a secret."""
+    return len(name) < _LONGEST_NAME and _compiled(_NAMES).search(_compiled(_WORDS).sub("_", name)) is not None
+
+
+def is_flag(text: str) -> bool:
+    """Whether an argument says that the next one is a secret."""
+    return (
+        len(text) < _LONGEST_NAME
+        and text.startswith("-")
+        and _compiled(_FLAG).match(_compiled(_WORDS).sub("-", text)) is not None
+    )
+
+
+def is_placeholder(text: str) -> bool:
+    """Nothing, or what stands for something that is filled in elsewhere."""
+    return _compiled(_PLACEHOLDER).match(text[:_MOST_TEXT]) is not None
+
+
+def is_secret(name: str, text: str) -> bool:
+    """Whether a text is to be masked that stands under a key: by its name, or as it looks."""
+    if is_placeholder(text):
+        return False
+    if is_secret_name(name):
+        return not text.startswith("/")
+    return (
+        len(name) < _LONGEST_NAME
+        and _compiled(_SUSPICIOUS).search(name) is not None
+        and _compiled(_REFERENCE).search(name) is None
+        and len(text) < _MOST_TEXT
+        and _compiled(_RANDOM).match(text) is not None
+    )
+
+
+class KnownSecrets:
+    """Texts that are secrets, found again in messages that hold them, or only their beginning."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._by_start: dict[str, list[str]] = {}
+        for text in sorted(set(texts)):
+            if len(text) >= _SHORTEST:
+                self._by_start.setdefault(text[:_SHORTEST], []).append(text)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_start)
+
+    def without(self, text: str) -> str:
+        """`text` with these masked, and all that has the shape of a secret."""
+        if self._by_start:
+            text = "".join(self._parts(text))
+        return masked(text)
+
+    def _parts(self, text: str) -> Iterator[str]:
+        at = done = 0
+        while at < len(text):
+            candidates = self._by_start.get(text[at : at + _SHORTEST], ())
+            length = max((_length_at(text, at, secret) for secret in candidates), default=0)
+            if length:
+                yield text[done:at]
+                yield MASK
+                at = done = at + length
+            else:
+                at += 1
+        yield text[done:]
+
+
+NO_SECRETS = KnownSecrets()
+
+
+def _length_at(text: str, at: int, secret: str) -> int:
+    """How much of a secret stands at a place of a text: all of it, or a beginning that tells it. A short one has to
+    stand alone: it may be a word."""
+    if not text.startswith(secret[:_TOLD], at):
+        return 0
+    length = min(len(secret), _TOLD)
+    while length < len(secret) and text[at + length : at + length + 1] == secret[length]:
+        length += 1
+    if len(secret) < _A_WORD and (_is_inside(text, at) or _is_inside(text, at + length)):
+        return 0
+    return length
+
+
+def _is_inside(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+
+
+def masked(text: str) -> str:
+    """`text` without what has the shape of a secret; in addresses the columns stay as they are."""
+    text = without_secrets(text)
+    for shape in SHAPES:
+        if shape.hint in text:
+            text = shape.pattern.sub(_masked_match, text)
+    return text
+
+
+def masked_tree(value: Any, name: str = "") -> Any:
+    """A tree of mappings, lists and scalars that stands under a key, with the secrets in it masked.
+
+    What stands in a mapping or a list under the name of a secret is one, too, but for what only refers to one.
+    """
+    return _masked_below(value, name, is_secret_name(name))
+
+
+def _masked_below(value: Any, name: str, is_named: bool) -> Any:
+    """`is_named`: a key above, or the key itself, is the name of a secret."""
+    if isinstance(value, dict):
+        named = value.get("name") if "value" in value else None
+        held = _HELD if value.get("kind") == "Secret" else ()
+        return {
+            masked(key) if isinstance(key, str) else key: _all_masked(item)
+            if key in held
+            else _masked_under(item, str(named) if key == "value" and named else str(key), is_named)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        before = ["", *(item if isinstance(item, str) else "" for item in value)]
+        return [
+            _masked_below(item, "token" if is_flag(flag) else "", is_named or is_flag(flag))
+            for flag, item in zip(before, value, strict=False)
+        ]
+    if isinstance(value, str):
+        found = is_secret("token" if is_named else name, value)
+        return MASK if found else "\n".join(map(masked_line, masked(value).split("\n")))
+    if is_named and isinstance(value, int | float) and not is_placeholder(str(value).lower()):
+        return MASK
+    return value
+
+
+def _masked_under(value: Any, key: str, is_named: bool) -> Any:
+    refers = _compiled(_REFERENCE).search(key) is not None or key.endswith(_REFERRING)
+    return _masked_below(value, key, (is_named and not refers) or is_secret_name(key))
+
+
+def _all_masked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _all_masked(item) for key, item in value.items()}
+    return [_all_masked(item) for item in value] if isinstance(value, list) else MASK
+
+
+def masked_line(line: str) -> str:
+    """The beginning of a line of a file: also without what is assigned to a name of a secret, in whatever language, or
+    follows such a flag."""
+    line = masked(line[:_LONGEST_LINE])
+    at = 0
+    while (found := _compiled(_ASSIGNED).search(line, at)) is not None:
+        at = found.start("text")
+        if found["text"][0] not in "/[{|>&*#" and not is_placeholder(found["text"].strip("\"' ")):
+            return f"{line[:at]}{MASK}"
+    return line
+
+
+def _masked_match(found: re.Match[str]) -> str:
+    return f"{found.groupdict().get('keep') or ''}{MASK}"

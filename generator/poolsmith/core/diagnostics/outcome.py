@@ -1,0 +1,80 @@
+"""What a run did, in the form that every report format takes."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import Diagnostic, Location, Severity
+
+LEFT_OUT_FOR_ERRORS = "generation"
+"""What is not looked at where profiles have errors."""
+
+
+@record(kw_only=False)
+class Skipped:
+    """Something that a run did not look at, and why. `by_design`: nobody would expect it to."""
+
+    what: str
+    reason: str
+    by_design: bool = False
+
+
+@record
+class Unevaluated:
+    """Something of a cluster that a run could not evaluate, and where it comes from as far as it has a source.
+
+    `what` is one line; it stands for `count` things. `cluster` is empty for what spans clusters. One that
+    `follows_from_unknown` is evaluated as soon as nothing is unknown.
+    """
+
+    cluster: str
+    what: str
+    place: Location
+    unit: str | None = None
+    source: str | None = None
+    revision: str | None = None
+    count: int = 1
+    follows_from_unknown: bool = False
+
+
+@record
+class Outcome:
+    """Diagnostics, sorted, and counts. A green run over nothing shows as zero checked.
+
+    `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done, `details` further
+    ones for who asks for all. `shard` is what a part of a run hands on in its JSON report.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    checked: dict[str, int] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    not_evaluated: int = 0
+    accepted_unknown: int = 0
+    facts: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    shard: dict[str, Any] | None = None
+
+    @property
+    def open(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that nobody has waived."""
+        return tuple(item for item in self.diagnostics if not item.is_waived)
+
+    @property
+    def waived(self) -> int:
+        return sum(item.is_waived for item in self.diagnostics)
+
+    def count(self, severity: Severity) -> int:
+        return sum(1 for item in self.open if item.severity is severity)
+
+    def fails(self, threshold: Severity) -> bool:
+        """Whether a diagnostic is at least as bad as `threshold`, and not waived."""
+        return any(item.severity.rank <= threshold.rank for item in self.open)
+
+    @property
+    def skipped_for_errors(self) -> bool:
+        """Whether something was left out because the input has errors."""
+        return any(item.what == LEFT_OUT_FOR_ERRORS for item in self.skipped)

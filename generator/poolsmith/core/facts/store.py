@@ -1,0 +1,122 @@
+"""The catalog's data files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from poolsmith.core.facts.packs import active
+from poolsmith.core.sources.yaml_reader import read_documents
+
+DATA = Path(__file__).parents[2] / "data"
+LIKE = "like"
+"""In place of an entry: the release whose entry it is but for `changes`."""
+_GENERATION = (
+    "*.yaml",
+    "charts/*/*.json",
+    "chart_workloads/*",
+    "crds/*.json",
+    "gpu_cluster/*",
+    "nvidia_driver/*",
+    "operands/*",
+    "projection/*",
+)
+
+
+def read_yaml(name: str) -> dict[str, Any]:
+    """A data file that people keep, with what packs add to it. Its text is ours, so a mistake in it is a bug."""
+    return _with_packs(name, read_own_yaml(name))
+
+
+def _with_packs(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    if not active():
+        return data
+    from poolsmith.core.facts.pack_merge import merged  # on demand
+
+    return merged(name, data, active())
+
+
+def read_own_yaml(name: str) -> dict[str, Any]:
+    """The built-in part alone.
+
+    Its twin in JSON is read instead, many times as fast, as long as it was made of this very text.
+    """
+    content = (DATA / name).read_bytes()
+    twin = DATA / twin_of(name)
+    if twin.is_file():
+        compiled: dict[str, Any] = json.loads(twin.read_bytes())
+        if compiled["of"] == _hash(content):
+            data: dict[str, Any] = compiled["data"]
+            return data
+    return _parsed(content)
+
+
+def twin_of(name: str) -> str:
+    """The path of a YAML file's twin."""
+    return f"compiled/{name.removesuffix('.yaml').replace('/', '-')}.json"
+
+
+def compiled(name: str) -> str:
+    """The text of a YAML file's twin."""
+    content = (DATA / name).read_bytes()
+    return json.dumps({"of": _hash(content), "data": _parsed(content)}, separators=(",", ":")) + "\n"
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    document: dict[str, Any] = read_documents(content.decode())[0]
+    return document
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_json(name: str) -> dict[str, Any]:
+    """A data file that the importer makes: whole, or as what it changes of another release's beside it; or a pack's."""
+    content = active().content(name)
+    document: dict[str, Any] = json.loads((DATA / name).read_bytes() if content is None else content)
+    if content is not None:
+        return document
+    if LIKE not in document:
+        return _with_packs(name, document)
+    return changed(read_json(f"{name.rpartition('/')[0]}/{document[LIKE]}.json"), document["changes"])
+
+
+def changed(document: dict[str, Any], changes: list[list[Any]]) -> dict[str, Any]:
+    """The document, of which nothing is kept, after changes: `set` a value, `cut` one, `put` one into a list.
+
+    Each names its place by keys and positions; the tools that make them give positions from the last to the first.
+    """
+    for word, path, *value in changes:
+        node: Any = document
+        for step in path[:-1]:
+            node = node[step]
+        if word == "set":
+            node[path[-1]] = value[0]
+        elif word == "put":
+            node.insert(path[-1], value[0])
+        else:
+            del node[path[-1]]
+    return document
+
+
+def names(folder: str) -> tuple[str, ...]:
+    """Entry names in a folder of JSON files."""
+    return tuple(sorted({*built_in(folder), *active().names(folder)}))
+
+
+def built_in(folder: str) -> frozenset[str]:
+    """Those that come with poolsmith."""
+    return frozenset(path.stem for path in (DATA / folder).glob("*.json"))
+
+
+def digest() -> str:
+    """One hash over the data that generation reads, for lock files; other data only judges what was generated."""
+    total = hashlib.sha256()
+    for path in sorted(path for pattern in _GENERATION for path in DATA.glob(pattern)):
+        content = path.read_bytes()
+        total.update(f"{path.relative_to(DATA).as_posix()}\0{len(content)}\0".encode())
+        total.update(content)
+    return "sha256:" + total.hexdigest()

@@ -1,0 +1,129 @@
+"""One profile file: its envelope, and its errors at their lines."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from poolsmith.core.diagnostics import Diagnostic, RuleInfo, diagnose
+from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.diagnostics.codes import shape as codes
+from poolsmith.core.diagnostics.printable import kind_of, shorten
+from poolsmith.core.diagnostics.suggest import nearest
+from poolsmith.core.record import record
+from poolsmith.core.shape.field import Shape
+from poolsmith.core.shape.metadata import API_VERSION, BaseMetadata, Metadata
+from poolsmith.core.shape.reader import INVALID, field_places, reader_for
+from poolsmith.core.sources.pointer import join
+
+if TYPE_CHECKING:
+    from poolsmith.core.shape.layers import Layers
+    from poolsmith.core.shape.reader import Reader
+    from poolsmith.core.sources.source_file import SourceFile
+
+ENVELOPE = ("apiVersion", "kind", "metadata", "spec")
+
+MAX_FINDINGS = 200
+
+Spec = TypeVar("Spec")
+
+
+@record(frozen=False, kw_only=False)
+class FileSink:
+    """Collects what readers report about one file, or about the layers of one pool.
+
+    With `only_missing`, everything else has been reported before, file by file. `specs` are searched for fields that
+    stand in the wrong place.
+    """
+
+    place: SourceFile | Layers
+    subject: str = ""
+    partial: bool = False
+    only_missing: bool = False
+    specs: tuple[type, ...] = ()
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None:
+        if self.only_missing and rule is not codes.MISSING_FIELD:
+            return
+        if len(self.found) > MAX_FINDINGS:
+            return
+        if len(self.found) == MAX_FINDINGS:
+            rule, pointer, help = reading.INPUT_LIMIT, "", "correct these first"
+            message = f"the file has more than {MAX_FINDINGS} mistakes; the rest is not reported"
+        location = self.place.locate(pointer)
+        self.found.append(diagnose(rule, message, location, help=help, subject=self.subject))
+
+    def written(self, pointer: str) -> str | None:
+        return self.place.written(pointer)
+
+    def places_of(self, key: str) -> tuple[str, ...]:
+        return field_places(self.specs).get(key, ())
+
+
+def kind_in(file: SourceFile) -> str:
+    kind = file.data.get("kind")
+    return kind if isinstance(kind, str) else ""
+
+
+def read_envelope(
+    file: SourceFile, expected: str, sink: FileSink, of: type[Metadata | BaseMetadata] = Metadata
+) -> Metadata | None:
+    """Check apiVersion, kind, metadata and unknown top-level keys; the metadata when it is sound."""
+    data = file.data
+    for key in data:
+        if key not in ENVELOPE:
+            known = nearest(key, ENVELOPE)
+            advice = f"did you mean `{known}`?" if known else "it may belong under `spec`"
+            message = f"the document has no field `{shorten(key)}`"
+            sink.report(codes.UNKNOWN_FIELD, join("", key), message, advice)
+    _read_constant(data, "apiVersion", API_VERSION, sink)
+    _read_constant(data, "kind", expected, sink)
+    metadata = _required(data, "metadata", sink)
+    if metadata is None:
+        return None
+    result: Metadata | None = _read(of, metadata, "/metadata", replace(sink, partial=False))
+    return result
+
+
+def read_spec(cls: type[Spec], spec: Any, sink: FileSink) -> Spec | None:
+    """The spec as this type, or None after its mistakes were reported."""
+    result: Spec | None = _read(cls, spec, "/spec", sink)
+    return result
+
+
+def _read(cls: Any, value: Any, pointer: str, sink: FileSink) -> Any:
+    result = _reader(cls)(value, pointer, sink)
+    return None if result is INVALID else result
+
+
+@cache
+def _reader(cls: Any) -> Reader:
+    """Made when the first document of its kind is read."""
+    return reader_for(cls, Shape(doc=""))
+
+
+def required_spec(file: SourceFile, sink: FileSink) -> Any:
+    return _required(file.data, "spec", sink)
+
+
+def _required(data: dict[str, Any], key: str, sink: FileSink) -> Any:
+    value = data.get(key)
+    if value is None:
+        sink.report(codes.MISSING_FIELD, f"/{key}", f"the document lacks `{key}`", f"add `{key}`")
+    return value
+
+
+def _read_constant(data: dict[str, Any], key: str, expected: str, sink: FileSink) -> None:
+    if key not in data or data[key] is None:
+        sink.report(codes.MISSING_FIELD, f"/{key}", f"the document lacks `{key}`", f"add `{key}: {expected}`")
+    elif data[key] != expected:
+        value = data[key]
+        shown = f"`{shorten(value)}`" if isinstance(value, str) else kind_of(value)
+        sink.report(
+            reading.UNKNOWN_KIND,
+            f"/{key}",
+            f"`{key}` is {shown}, not `{expected}`",
+            f"write `{key}: {expected}`",
+        )

@@ -1,0 +1,86 @@
+"""How a field of a profile is declared: once, for loading, for JSON Schema and for people."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import MISSING, field
+from typing import Any
+
+from poolsmith.core.record import record
+
+DNS_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+OBJECT_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
+FULL_LABEL_VALUE = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+LABEL_VALUE = rf"({FULL_LABEL_VALUE})?"
+QUALIFIED_NAME = r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+PREFIXED_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+ABSOLUTE_PATH = r"(/[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*|/\.[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)+"
+RELATIVE_PATH = r"([A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)(/[A-Za-z0-9_@+=-][A-Za-z0-9_.@+=-]*)*"
+TOKEN = r"[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}"  # noqa: S105 - a version, kernel or product, no secret
+IMAGE = r"[a-z0-9][A-Za-z0-9.:_/@-]{0,254}"
+REGISTRY = r"[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._/-]*)?"
+TEXT = r"[^\x00-\x1f\x7f]{1,200}"
+
+
+@record
+class Shape:
+    """What one field takes, beyond its Python type.
+
+    `pattern` must match the whole string. `minimum` and `maximum` bound numbers; `keys` is the pattern of a
+    map's keys. `name` is the spelling in YAML where camelCase of the attribute is not it. `several_of` is the field
+    that a list stands in the place of: one of the two is given, and that field then is the first of the list.
+    """
+
+    doc: str
+    name: str | None = None
+    pattern: str | None = None
+    form: str | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+    keys: str | None = None
+    examples: tuple[Any, ...] = ()
+    unique: bool = False
+    several_of: str | None = None
+
+
+def spec(
+    doc: str,
+    *,
+    default: Any = MISSING,
+    name: str | None = None,
+    pattern: str | None = None,
+    form: str | None = None,
+    minimum: int | None = None,
+    maximum: int | None = None,
+    keys: str | None = None,
+    examples: tuple[Any, ...] = (),
+    unique: bool = False,
+    several_of: str | None = None,
+) -> Any:
+    """A dataclass field with its Shape. Without `default` it is required."""
+    shape = Shape(
+        doc=doc,
+        name=name,
+        pattern=pattern,
+        form=form,
+        minimum=minimum,
+        maximum=maximum,
+        keys=keys,
+        examples=examples,
+        unique=unique,
+        several_of=several_of,
+    )
+    if default is MISSING:
+        return field(metadata={"shape": shape})
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata={"shape": shape})
+    return field(default=default, metadata={"shape": shape})
+
+
+def camel_case(attribute: str) -> str:
+    head, *rest = attribute.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def matches(pattern: str, text: str) -> bool:
+    return re.fullmatch(pattern, text) is not None

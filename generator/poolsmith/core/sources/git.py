@@ -1,0 +1,104 @@
+"""git, asked about the repository of a folder: objects and lists only; no hook or filter of the repository runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, NoReturn
+
+from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics.printable import printable, shorten
+from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_SECONDS = 60
+_LONGEST = 300
+_SETTINGS = ("core.fsmonitor=false", "core.warnAmbiguousRefs=true", "safe.bareRepository=explicit")
+"""The last: files of a pull request that look like a repository are none."""
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "LC_ALL": "C",
+}
+"""Objects that are not there are not fetched: that would run what the repository's settings name."""
+_NO_REVISION = b"Needed a single revision"
+_AMBIGUOUS = b"is ambiguous"
+
+
+@record(kw_only=False)
+class Git:
+    """The repository of a folder, asked for a flag."""
+
+    root: Path
+    flag: str
+
+    def commit(self, revision: str) -> str:
+        """The id of the commit. A name that a tag and a branch have is none: whoever may push tags would choose."""
+        found = self.run("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", may_fail=True)
+        shown = printable(shorten(revision))
+        if found.returncode != 0:
+            if _NO_REVISION in found.stderr:
+                raise UsageError(f"{self.flag}: the repository has no revision `{shown}`")
+            self._refuse(found)
+        if _AMBIGUOUS in found.stderr:
+            raise UsageError(
+                f"{self.flag}: `{shown}` names several revisions; write refs/remotes/... or the commit's id"
+            )
+        return found.stdout.decode().strip()
+
+    def sizes(self, blobs: list[str]) -> list[int | None]:
+        """Bytes of each blob; None of what the repository lacks."""
+        if not blobs:
+            return []
+        asked = "".join(f"{blob}\n" for blob in blobs).encode()
+        answers = self.run("cat-file", "--batch-check", given=asked).stdout.decode("ascii", "replace").splitlines()
+        sizes = (answer.rpartition(" ")[2] for answer in answers)
+        return [int(size) if size.isdecimal() else None for size in sizes]
+
+    def contents(self, blobs: list[str]) -> Iterator[bytes]:
+        """Of each blob, all from one process."""
+        if not blobs:
+            return
+        stream = self.run("cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode()).stdout
+        at = 0
+        for blob in blobs:
+            end = stream.find(b"\n", at)
+            header = stream[at:end].decode("ascii", "replace").split()
+            if end < 0 or header[:2] != [blob, "blob"]:
+                raise UsageError(f"{self.flag}: the repository lacks an object of that revision")
+            size = int(header[2])
+            yield stream[end + 1 : end + 1 + size]
+            at = end + size + 2
+
+    def run(self, *arguments: str, may_fail: bool = False, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        settings = (part for setting in _SETTINGS for part in ("-c", setting))
+        command = ("git", "-C", str(self.root), *settings, *arguments)
+        environment = {**os.environ, **_ENVIRONMENT}
+        try:
+            run = subprocess.run(
+                command, input=given, env=environment, capture_output=True, timeout=_SECONDS, check=False
+            )
+        except FileNotFoundError:
+            raise UsageError(f"{self.flag} needs git, and there is none on PATH") from None
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"{self.flag}: git does not answer") from None
+        if run.returncode != 0 and not may_fail:
+            self._refuse(run)
+        return run
+
+    def _refuse(self, run: subprocess.CompletedProcess[bytes]) -> NoReturn:
+        said = run.stderr.decode("utf-8", "replace").strip()
+        if said:
+            raise UsageError(f"{self.flag}: git says: {printable(_problem(said))[:_LONGEST]}")
+        raise UsageError(f"{self.flag}: git ended with {run.returncode}")
+
+
+def _problem(said: str) -> str:
+    """The line that says what is wrong; advice stands before or after it."""
+    lines = said.splitlines()
+    return next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])

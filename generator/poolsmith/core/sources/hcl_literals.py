@@ -1,0 +1,382 @@
+"""What HCL (Terraform) says as literals: blocks, texts, numbers, maps and lists, with their places.
+
+Nothing is computed: a reference, a call, an operator or an interpolation is COMPUTED, and so is a key of that kind.
+Source: hashicorp/hcl, hclsyntax/spec.md.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.span import Position
+from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclFile, HclProblemError, HclSource
+from poolsmith.core.sources.pointer import join
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+_MOST_DEPTH = 60
+_WORD = re.compile(r"[A-Za-z_][\w-]*")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_SPACE = re.compile(r"(?:[ \t\r]+|#[^\n]*|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_SPACE_AND_LINES = re.compile(r"(?:[ \t\r\n]+|#[^\n]*|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_HEREDOC = re.compile(r"<<(?P<flush>-?)(?P<end>[A-Za-z_][\w-]*)[ \t]*\r?\n")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")
+_HERE = ("${path.module}/", "${path.root}/", "./")
+_CONSTANTS = {"true": True, "false": False, "null": None}
+
+
+def read_hcl(path: str, text: str) -> tuple[HclBlock, ...]:
+    """The blocks of a file. Raises HclProblemError for a text that is no HCL."""
+    reader = _Reader(path, text)
+    return reader.file()
+
+
+class _Reader:
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.at = 0
+        self.depth = 0
+        self.starts: dict[str, tuple[Position, Position]] = {}
+        self.texts: dict[str, tuple[int, int]] = {}
+        self.line_starts = [0, *(found.end() for found in re.finditer(r"\n", text))]
+
+    def file(self) -> tuple[HclBlock, ...]:
+        found: list[HclBlock] = []
+        while self._skip(_SPACE_AND_LINES) and self.at < len(self.text):
+            self.starts, self.texts = {}, {}
+            start = self.at
+            kind = self._word()
+            self._note("", start)
+            labels = self._labels()
+            if self._take("="):  # a file of variables
+                self._value("", self._ends_line)
+                continue
+            self._expect("{")
+            data = self._body("")
+            source = HclSource(self.path, self.text, data, self.starts, self.texts)
+            found.append(HclBlock(kind=kind, labels=labels, data=data, source=source))
+        return tuple(found)
+
+    def _body(self, pointer: str) -> dict[str, Any]:
+        """Up to the brace that closes it."""
+        self._deeper()
+        found: dict[str, Any] = {}
+        while self._skip(_SPACE_AND_LINES) and not self._take("}"):
+            start = self.at
+            key = self._word()
+            end = self.at
+            labels = self._labels()
+            if not labels and self._take("="):
+                place = join(pointer, key)
+                self._note(place, start, end)
+                found[key] = self._value(place, self._ends_line)
+                continue
+            self._expect("{")
+            kind = labels[0] if key == "dynamic" and labels else key
+            known = found.setdefault(kind, [])
+            blocks = known if isinstance(known, list) else []
+            place = join(pointer, kind, len(blocks))
+            self._note(place, start, end)
+            self.starts.setdefault(join(pointer, kind), self.starts[place])
+            inner = self._body(place)
+            blocks.append(inner if key != "dynamic" else COMPUTED)
+        self.depth -= 1
+        return found
+
+    def _labels(self) -> tuple[str, ...]:
+        found: list[str] = []
+        while self._skip(_SPACE) and self.at < len(self.text):
+            if self.text[self.at] == '"':
+                found.append(str(self._quoted()[0]))
+            elif (match := _WORD.match(self.text, self.at)) is not None:
+                self.at = match.end()
+                found.append(match[0])
+            else:
+                break
+        return tuple(found)
+
+    def _value(self, pointer: str, ends: Callable[[], bool]) -> Any:
+        """The value at `pointer`; COMPUTED if anything stands between it and where it has to end."""
+        self._skip(_SPACE)
+        value = self._literal(pointer)
+        if value is not COMPUTED:
+            is_heredoc = self.at > 0 and self.text[self.at - 1] == "\n"
+            if is_heredoc:
+                return value
+            self._skip(_SPACE)
+            if ends():
+                return value
+        self._skip_expression(ends)
+        return COMPUTED
+
+    def _literal(self, pointer: str) -> Any:
+        text, at = self.text, self.at
+        first = text[at : at + 1]
+        if first == '"':
+            return self._quoted()[0]
+        if first == "<" and (match := _HEREDOC.match(text, at)) is not None:
+            return self._heredoc(match, pointer)
+        if first == "[":
+            return self._list(pointer)
+        if first == "{":
+            return self._map(pointer)
+        if (match := _NUMBER.match(text, at)) is not None:
+            self.at = match.end()
+            return _number(match[0])
+        if (match := _WORD.match(text, at)) is not None:
+            self.at = match.end()
+            if match[0] in _CONSTANTS:
+                return _CONSTANTS[match[0]]
+            if text[self.at : self.at + 1] == "(":
+                return self._call(match[0], pointer)
+        return COMPUTED
+
+    def _call(self, name: str, pointer: str) -> Any:
+        self.at += 1
+        self._skip(_SPACE_AND_LINES)
+        if name == "file" and self.text[self.at : self.at + 1] == '"':
+            raw = self._quoted()[1]
+            self._skip(_SPACE_AND_LINES)
+            if self._take(")"):
+                prefix = next((word for word in _HERE if raw.startswith(word)), "")
+                path = raw.removeprefix(prefix)
+                return COMPUTED if "${" in path else HclFile(path)
+        elif name in _ENCODERS:
+            value = self._value(pointer, lambda: self._ends_item(")"))
+            self._skip(_SPACE_AND_LINES)
+            if self._take(")"):
+                return value
+        self._skip_closing(")")
+        return COMPUTED
+
+    def _list(self, pointer: str) -> Any:
+        self.at += 1
+        self._deeper()
+        found: list[Any] = []
+        self._skip(_SPACE_AND_LINES)
+        if self._is_for():
+            self._skip_closing("]")
+            self.depth -= 1
+            return COMPUTED
+        while self._skip(_SPACE_AND_LINES) and not self._take("]"):
+            place = join(pointer, len(found))
+            self._note(place, self.at)
+            found.append(self._value(place, lambda: self._ends_item("]")))
+            self._skip(_SPACE_AND_LINES)
+            if not self._take(","):
+                self._skip(_SPACE_AND_LINES)
+                self._expect("]")
+                break
+        self.depth -= 1
+        return found
+
+    def _map(self, pointer: str) -> Any:
+        self.at += 1
+        self._deeper()
+        found: dict[Any, Any] = {}
+        self._skip(_SPACE_AND_LINES)
+        if self._is_for():
+            self._skip_closing("}")
+            self.depth -= 1
+            return COMPUTED
+        while self._skip(_SPACE_AND_LINES) and not self._take("}"):
+            start = self.at
+            key = self._key()
+            self._skip(_SPACE)
+            place = join(pointer, key) if isinstance(key, str) else pointer
+            if isinstance(key, str):
+                self._note(place, start, self.at)
+            if not self._take("=") and not self._take(":"):
+                raise HclProblemError("a key of a map without a value")
+            found[key] = self._value(place, lambda: self._ends_line() or self._ends_item("}"))
+            self._skip(_SPACE_AND_LINES)
+            self._take(",")
+        self.depth -= 1
+        return found
+
+    def _key(self) -> Any:
+        first = self.text[self.at : self.at + 1]
+        if first == '"':
+            return self._quoted()[0]
+        if first == "(":
+            self.at += 1
+            self._skip_closing(")")
+            return COMPUTED
+        if (match := _WORD.match(self.text, self.at) or _NUMBER.match(self.text, self.at)) is None:
+            raise HclProblemError("no key of a map")
+        self.at = match.end()
+        if self.text[self.at : self.at + 1] == ".":  # a reference
+            while self.at < len(self.text) and self.text[self.at] not in "=:\n":
+                self.at += 1
+            return COMPUTED
+        return match[0]
+
+    def _quoted(self) -> tuple[Any, str]:
+        """The text, COMPUTED with an interpolation; and what stands between the quotes."""
+        text, start = self.text, self.at + 1
+        self.at = start
+        parts: list[str] = []
+        is_computed = False
+        while True:
+            sign = text[self.at : self.at + 1]
+            if sign in ("", "\n"):
+                raise HclProblemError("a text without an end")
+            if sign == '"':
+                break
+            if text.startswith(("$${", "%%{"), self.at):
+                parts.append(text[self.at + 1 : self.at + 3])
+                self.at += 3
+            elif text.startswith(("${", "%{"), self.at):
+                is_computed = True
+                self.at += 2
+                self._deeper()
+                self._skip_closing("}")
+                self.depth -= 1
+            elif sign == "\\":
+                parts.append(self._escape())
+            else:
+                parts.append(sign)
+                self.at += 1
+        raw = text[start : self.at]
+        self.at += 1
+        return (COMPUTED if is_computed else "".join(parts)), raw
+
+    def _escape(self) -> str:
+        sign = self.text[self.at + 1 : self.at + 2]
+        digits = {"u": 4, "U": 8}.get(sign, 0)
+        code = self.text[self.at + 2 : self.at + 2 + digits]
+        self.at += 2 + digits
+        if not digits:
+            return _ESCAPES.get(sign, sign)
+        try:
+            return chr(int(code, 16))
+        except (ValueError, OverflowError):
+            raise HclProblemError("no code point") from None
+
+    def _heredoc(self, match: re.Match[str], pointer: str) -> Any:
+        """Its text; the place of a text without interpolation is told line by line."""
+        end = re.compile(rf"^[ \t]*{re.escape(match['end'])}[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+        closing = end.search(self.text, match.end())
+        if closing is None:
+            raise HclProblemError("a heredoc without an end")
+        body = self.text[match.end() : closing.start()]
+        self.at = closing.end()
+        indent = 0
+        if match["flush"]:
+            lines = [line for line in body.splitlines() if line.strip()]
+            indent = min((len(line) - len(line.lstrip(" ")) for line in lines), default=0)
+            body = "".join(line[indent:] if line.strip() else "\n" for line in body.splitlines(keepends=True))
+        plain = body.replace("$${", "").replace("%%{", "")
+        if "${" in plain or "%{" in plain:
+            return COMPUTED
+        self.texts[pointer] = (self._position(match.end()).line, indent)
+        return body.replace("$${", "${").replace("%%{", "%{")
+
+    def _skip_expression(self, ends: Callable[[], bool]) -> None:
+        while self.at < len(self.text) and not ends():
+            sign = self.text[self.at]
+            if sign == '"':
+                self._quoted()
+            elif sign in _CLOSING:
+                self.at += 1
+                self._skip_closing(_CLOSING[sign])
+            elif sign == "<" and (match := _HEREDOC.match(self.text, self.at)) is not None:
+                self._heredoc(match, "")
+                return
+            elif sign in ")]}":
+                return
+            elif sign.isspace():
+                self._skip(_SPACE_AND_LINES if sign == "\n" else _SPACE)
+                self.at += self.text[self.at : self.at + 1] == sign  # a space that HCL does not know
+            elif not self._comment():
+                self.at += 1
+
+    def _skip_closing(self, closing: str) -> None:
+        """Past the bracket that closes what was opened before."""
+        expected = [closing]
+        while self.at < len(self.text):
+            sign = self.text[self.at]
+            if sign == '"':
+                self._quoted()
+            elif sign in _CLOSING:
+                expected.append(_CLOSING[sign])
+                self.at += 1
+            elif sign in ")]}":
+                self.at += 1
+                if sign != expected.pop():
+                    raise HclProblemError("brackets that don't match")
+                if not expected:
+                    return
+            elif sign == "<" and (match := _HEREDOC.match(self.text, self.at)) is not None:
+                self._heredoc(match, "")
+            elif not self._comment():
+                self.at += 1
+        raise HclProblemError("a bracket without its end")
+
+    def _comment(self) -> bool:
+        match = _SPACE.match(self.text, self.at) if self.text[self.at] in "#/" else None
+        if match is not None:
+            self.at = match.end()
+        elif self.text.startswith("/*", self.at):
+            raise HclProblemError("a comment without an end")
+        return match is not None
+
+    def _ends_line(self) -> bool:
+        return self.at >= len(self.text) or self.text[self.at] in "\n}"
+
+    def _ends_item(self, closing: str) -> bool:
+        match = _SPACE_AND_LINES.match(self.text, self.at)
+        at = self.at if match is None else match.end()
+        return self.text[at : at + 1] in (",", closing)
+
+    def _is_for(self) -> bool:
+        match = _WORD.match(self.text, self.at)
+        return match is not None and match[0] == "for" and self.text[match.end() : match.end() + 1] in " \t"
+
+    def _skip(self, pattern: re.Pattern[str]) -> bool:
+        match = pattern.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
+        return True
+
+    def _take(self, sign: str) -> bool:
+        self._skip(_SPACE)
+        is_there = self.text.startswith(sign, self.at) and not self.text.startswith("==", self.at)
+        self.at += len(sign) if is_there else 0
+        return is_there
+
+    def _expect(self, sign: str) -> None:
+        if not self._take(sign):
+            raise HclProblemError(f"`{sign}` is missing")
+
+    def _word(self) -> str:
+        match = _WORD.match(self.text, self.at)
+        if match is None:
+            raise HclProblemError("no name of a block or an attribute")
+        self.at = match.end()
+        return match[0]
+
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > _MOST_DEPTH:
+            raise HclProblemError("too deep")
+
+    def _note(self, pointer: str, start: int, end: int | None = None) -> None:
+        first = self._position(start)
+        last = self._position(end) if end is not None else Position(first.line, first.column + 1)
+        self.starts[pointer] = (first, last)
+
+    def _position(self, at: int) -> Position:
+        line = bisect_right(self.line_starts, at)
+        return Position(line, at - self.line_starts[line - 1] + 1)
+
+
+def _number(text: str) -> int | float:
+    return float(text) if any(sign in text for sign in ".eE") else int(text)

@@ -1,0 +1,267 @@
+"""Generated folders: what stands there, and replacing one as a whole.
+
+A folder is replaced by staging its successor beside it and swapping the two. Whoever looks sees the old
+folder or the new one. Files that are not ours move along untouched (as hard links, so they keep their
+identity). A run that was killed leaves a `.poolsmith-*` folder behind; `recover` cleans it up.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.errors import WriteError
+from poolsmith.core.diagnostics.printable import printable
+from poolsmith.core.record import record
+from poolsmith.core.sources.exchange import exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+MAX_GENERATED_BYTES = 32 << 20
+MAX_OTHER_BYTES = 1 << 20
+MAX_FILES = 20_000
+MAX_FOLDERS = 32
+_SHOWN = 60
+_OF_ATTEMPT = "~"
+"""Ends the name of a folder in the name of its successor; what follows is chosen anew for each attempt."""
+STAGE, OLD, JOURNAL = ".poolsmith-stage-", ".poolsmith-old-", ".poolsmith-swap-"
+
+
+@record(kw_only=False)
+class Staged:
+    """The successor of `target`, complete and not yet in place. `path` is None for a removal."""
+
+    target: Path
+    path: Path | None
+
+    def commit(self) -> None:
+        """Put the successor in place. Raises WriteError; the old folder then still stands."""
+        try:
+            _swap(self.target, self.path)
+        except OSError as error:
+            self.discard()
+            raise WriteError(_sentence("write", self.target, error)) from error
+
+    def discard(self) -> None:
+        if self.path is not None:
+            _remove(self.path)
+
+
+def read_files(folder: Path, known: Collection[str] = ()) -> dict[str, bytes | None]:
+    """Every file below `folder` by its relative path; None for what is not a regular file.
+
+    Files that are not `known` to be generated are read under the limit of profiles. Raises OSError, also for what
+    exceeds a limit.
+    """
+    found: dict[str, bytes | None] = {}
+    for path, mode in _walk(folder):
+        if stat.S_ISREG(mode):
+            limit = MAX_GENERATED_BYTES if path in known else MAX_OTHER_BYTES
+            with open(os.path.join(folder, path), "rb") as stream:
+                content = stream.read(limit + 1)
+            if len(content) > limit:
+                raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", path)
+            if len(found) >= MAX_FILES:
+                raise OSError(errno.EFBIG, f"more than {MAX_FILES:,} files in one folder of the output", path)
+            found[path] = content
+        else:
+            found[path] = None
+    return found
+
+
+def files_below(folder: Path) -> list[str]:
+    """Their relative paths, links among them. Raises OSError."""
+    return [path for path, _ in _walk(folder)]
+
+
+def stage(target: Path, files: Mapping[str, bytes], owned: Collection[str]) -> Staged:
+    """Write the successor of `target` beside it: `files`, plus what stands there and is not `owned`.
+
+    Two attempts at the same folder never meet: one may have been given up for lost, and still write. Raises WriteError,
+    and leaves nothing behind.
+    """
+    staging = target.parent / f"{STAGE}{target.name}{_OF_ATTEMPT}{os.urandom(6).hex()}"
+    if outside := next((path for path in files if not _is_below(path)), None):
+        raise WriteError(f"nothing was written: `{printable(outside)[:_SHOWN]}` is no path of a file in a folder")
+    try:
+        keep = _foreign(target, {*files, *owned})
+        if not files and not keep:
+            return Staged(target, None)
+        staging.mkdir(parents=True)
+        _fill(staging, target, files, keep)
+    except OSError as error:
+        _remove(staging)
+        raise WriteError(_sentence("write", target, error)) from error
+    except BaseException:  # Ctrl-C: leave nothing behind
+        _remove(staging)
+        raise
+    return Staged(target, staging)
+
+
+def _is_below(path: str) -> bool:
+    """Whether it leads to a place below the folder that it is joined to, whatever that folder is."""
+    return "\0" not in path and all(part not in ("", ".", "..") for part in path.split("/"))
+
+
+def recover(parent: Path) -> tuple[str, ...]:
+    """Finish or roll back what a killed run left in `parent`; the names of the folders concerned."""
+    try:
+        names = sorted(entry.name for entry in parent.iterdir())
+    except FileNotFoundError:
+        return ()
+    touched: list[str] = []
+    try:
+        for name in names:
+            if name.startswith(JOURNAL):
+                touched.append(name.removeprefix(JOURNAL))
+                _finish_swap(parent, touched[-1])
+        for name in names:
+            for prefix in (STAGE, OLD):
+                if name.startswith(prefix):
+                    touched.append(name.removeprefix(prefix).partition(_OF_ATTEMPT)[0])
+                    _remove(parent / name)
+    except OSError as error:
+        raise WriteError(_sentence("recover", parent, error)) from error
+    return tuple(dict.fromkeys(touched))
+
+
+def is_interrupted(parent: Path) -> bool:
+    """Whether a killed run left something in `parent` that only writing can clean up."""
+    try:
+        return any(entry.name.startswith((STAGE, OLD, JOURNAL)) for entry in parent.iterdir())
+    except OSError:
+        return False
+
+
+def _walk(folder: Path) -> list[tuple[str, int]]:
+    """Relative paths and modes of everything below `folder` that is not a folder; links not followed."""
+    found: list[tuple[str, int]] = []
+    pending = [""]
+    while pending:
+        below = pending.pop()
+        with os.scandir(os.path.join(folder, below) if below else folder) as entries:
+            for entry in entries:
+                path = f"{below}/{entry.name}" if below else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if path.count("/") >= MAX_FOLDERS:
+                        raise OSError(errno.ENAMETOOLONG, f"nested deeper than {MAX_FOLDERS} folders", path[:_SHOWN])
+                    pending.append(path)
+                else:
+                    mode = stat.S_IFREG if entry.is_file(follow_symlinks=False) else stat.S_IFLNK
+                    found.append((path, mode))
+    return found
+
+
+def _foreign(target: Path, ours: set[str]) -> list[str]:
+    if not os.path.lexists(target):
+        return []
+    return [path for path, _ in _walk(target) if path not in ours]
+
+
+def _fill(staging: Path, target: Path, files: Mapping[str, bytes], keep: list[str]) -> None:
+    made: set[str] = {""}
+
+    def make_parent(path: str) -> None:
+        folder = path.rpartition("/")[0]
+        if folder not in made:
+            os.makedirs(staging / folder, exist_ok=True)
+            made.add(folder)
+
+    for path, content in files.items():
+        make_parent(path)
+        _write(staging / path, content)
+    for path in keep:
+        if path in files:
+            continue
+        make_parent(path)
+        _carry(target / path, staging / path)
+
+
+def _write(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)
+
+
+def _carry(source: Path, destination: Path) -> None:
+    """The very same file under its new parent; where the file system has no links, a copy."""
+    try:
+        os.link(source, destination, follow_symlinks=False)
+    except FileExistsError:  # a generated file or folder is in the way
+        raise
+    except OSError:
+        import shutil  # it loads four compression libraries
+
+        shutil.copy2(source, destination, follow_symlinks=False)
+
+
+def _swap(target: Path, staging: Path | None) -> None:
+    parent, name = target.parent, target.name
+    old = parent / f"{OLD}{name}"
+    if staging is None:
+        _remove(old)
+        if os.path.lexists(target):
+            target.rename(old)
+            _remove(old)
+        return
+    if not os.path.lexists(target):
+        staging.rename(target)
+        return
+    if exchange(target, staging):
+        _remove(staging)
+        return
+    _swap_in_two_steps(target, staging, old)
+
+
+def _swap_in_two_steps(target: Path, staging: Path, old: Path) -> None:
+    """Without an atomic exchange: a journal tells the next run which way to go."""
+    journal = target.parent / f"{JOURNAL}{target.name}"
+    _remove(old)
+    journal.write_bytes(b"")
+    try:
+        staging = staging.rename(target.parent / f"{STAGE}{target.name}")  # by which the journal finds it
+        target.rename(old)
+        staging.rename(target)
+    except OSError:
+        if not os.path.lexists(target):
+            old.rename(target)
+        _remove(staging)
+        raise
+    finally:
+        _finish_swap(target.parent, target.name)
+
+
+def _finish_swap(parent: Path, name: str) -> None:
+    """Whatever point a two-step swap was stopped at: the target is the new folder, else the old one."""
+    target = parent / name
+    staging, old, journal = parent / f"{STAGE}{name}", parent / f"{OLD}{name}", parent / f"{JOURNAL}{name}"
+    if not os.path.lexists(target):
+        if os.path.lexists(staging):
+            staging.rename(target)
+        elif os.path.lexists(old):
+            old.rename(target)
+    _remove(old)
+    _remove(journal)
+
+
+def _remove(path: Path) -> None:
+    """As far as it goes: what stays behind is hidden, and the next run tries again."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+    else:
+        import shutil  # as above
+
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _sentence(verb: str, path: Path, error: OSError) -> str:
+    where = error.filename2 or error.filename or path
+    return f"can't {verb} {path}: {error.strerror or error} ({os.fsdecode(where)}); nothing there was changed"

@@ -1,0 +1,59 @@
+"""Paths into documents: JSON pointers (RFC 6901), and the dotted spelling of messages."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.printable import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+
+
+def join(pointer: str, *steps: str | int) -> str:
+    """`pointer` extended by raw keys or indices."""
+    return pointer + "".join("/" + escape(str(step)) for step in steps)
+
+
+def escape(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+@lru_cache(maxsize=4096)
+def split(pointer: str) -> tuple[str, ...]:
+    """The unescaped steps of a pointer; the whole document has none."""
+    if not pointer:
+        return ()
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
+
+
+def parent(pointer: str) -> str:
+    return pointer.rpartition("/")[0]
+
+
+def reach(data: Any, pointer: str) -> tuple[Any, bool]:
+    """The deepest node on the way to `pointer`, and whether it is the end of the way."""
+    node = data
+    for step in split(pointer):
+        if isinstance(node, dict) and step in node:
+            node = node[step]
+        elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+            node = node[int(step)]
+        else:
+            return node, False
+    return node, True
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """A path as people write it: `spec.containers[0].name`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{shorten(step)}" for step in path)
+    return text.removeprefix(".")
+
+
+def dotted_pointer(pointer: str) -> str:
+    """The same of a pointer; a step that could be an index is taken for one."""
+    return dotted(int(step) if _INDEX.fullmatch(step) else step for step in split(pointer))

@@ -1,0 +1,149 @@
+"""One value of a YAML text changed, and every other byte kept: comments, quotes, order, line ends.
+
+What was edited is read again: where anything but that one value would differ, such as behind an anchor, the edit is
+refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from yaml.nodes import MappingNode, ScalarNode
+
+from poolsmith.core.sources.pointer import parent, reach, split
+from poolsmith.core.sources.yaml_reader import YamlProblem, compose, mapping_key, read_documents
+
+if TYPE_CHECKING:
+    from yaml import Mark
+    from yaml.nodes import Node
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._-]*|\d+\.\d+\.\d[A-Za-z0-9._-]*")
+"""Values that YAML takes for text without quotes."""
+
+
+class EditError(Exception):
+    """Why a text can't be edited, in a sentence without its subject."""
+
+
+def with_value(text: str, pointer: str, value: str) -> str:
+    """The text with another scalar at `pointer`, in the quotes that are there. Raises EditError."""
+    node = _node(text, pointer)
+    if not isinstance(node, ScalarNode):
+        raise EditError("has no plain value there")
+    start, end = _offset(text, node.start_mark), _offset(text, node.end_mark)
+    written = text[start:end].rstrip()
+    if "\n" in written or written[:1] in ("|", ">", "&", "*", "!"):
+        raise EditError("has no value on one line there")
+    quote = written[:1] if written[:1] in ("'", '"') else ""
+    new = f"{quote}{value}{quote}" if quote else _as_text(value)
+    return _checked(text, text[:start] + new + text[start + len(written) :], pointer, value)
+
+
+def with_key_after(text: str, pointer: str, key: str, value: str) -> str:
+    """The text with one more `key: value` behind the scalar at `pointer`, in the same mapping. Raises EditError."""
+    above, node = _node(text, parent(pointer)), _node(text, pointer)
+    if not isinstance(above, MappingNode) or not isinstance(node, ScalarNode):
+        raise EditError("has no plain value there")
+    end = _offset(text, node.end_mark)
+    entry = f"{key}: {_as_text(value)}"
+    if above.flow_style:
+        new = f"{text[:end].rstrip()}, {entry}{text[end:]}"
+    else:
+        line_end = text.find("\n", end)
+        line_end = len(text) if line_end < 0 else line_end
+        ending = "\r\n" if text[:line_end].endswith("\r") or (line_end == len(text) and "\r\n" in text) else "\n"
+        indent = " " * _entry(above, split(pointer)[-1])[0].start_mark.column
+        head = text[:line_end].removesuffix("\r")
+        new = f"{head}{ending}{indent}{entry}{text[len(head) :]}"
+    return _checked(text, new, f"{parent(pointer)}/{key}", value)
+
+
+def without_key(text: str, pointer: str) -> str:
+    """The text without the entry at `pointer`, its line or its part of a line. Raises EditError."""
+    above = _node(text, parent(pointer))
+    if not isinstance(above, MappingNode):
+        raise EditError("has no mapping there")
+    key, node = _entry(above, split(pointer)[-1])
+    start, end = _offset(text, key.start_mark), _offset(text, node.end_mark)
+    if not above.flow_style:
+        line_end = text.find("\n", end)
+        new = text[: text.rfind("\n", 0, start) + 1] + ("" if line_end < 0 else text[line_end + 1 :])
+    elif behind := re.match(r"\s*,\s*", text[end:]):
+        new = text[:start] + text[end + behind.end() :]
+    else:
+        new = re.sub(r"\s*,\s*\Z", "", text[:start]) + text[end:]
+    return _checked(text, new, pointer, None)
+
+
+def _as_text(value: str) -> str:
+    return value if _PLAIN.fullmatch(value) else f'"{value}"'
+
+
+def _node(text: str, pointer: str) -> Node:
+    """Raises EditError."""
+    try:
+        documents = list(compose(text))
+    except YamlProblem:
+        raise EditError("can't be read") from None
+    if len(documents) != 1:
+        raise EditError("is not one document")
+    node = documents[0]
+    for step in split(pointer):
+        if not isinstance(node, MappingNode):
+            raise EditError("has no mapping there")
+        node = _entry(node, step)[1]
+    return node
+
+
+def _entry(mapping: MappingNode, step: str) -> tuple[Node, Node]:
+    """The key and the value that stand in the mapping itself. Raises EditError."""
+    for key, value in mapping.value:
+        if isinstance(key, ScalarNode) and mapping_key(key) == step:
+            return key, value
+    raise EditError(f"has no `{step}` of its own there")
+
+
+def _offset(text: str, mark: Mark) -> int:
+    """By line and column: lines of YAML end at more characters than `\\n`."""
+    start = 0
+    for _ in range(mark.line):
+        found = _LINE_END.search(text, start)
+        assert found is not None, "a mark lies in its text"
+        start = found.end()
+    return start + int(mark.column)
+
+
+_LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+
+
+def _checked(old: str, new: str, pointer: str, value: str | None) -> str:
+    """The new text, if it says the same but for that one value; None: that it is gone. Raises EditError."""
+    try:
+        (before,), (after,) = read_documents(old), read_documents(new)
+    except (YamlProblem, ValueError):
+        raise EditError("would no longer be YAML") from None
+    mapping, found = reach(before, parent(pointer))
+    key = split(pointer)[-1]
+    if not found or not isinstance(mapping, dict):
+        raise EditError("has no mapping there")
+    _put(mapping, key, value)
+    if before != after or _types(before) != _types(after):
+        raise EditError("says that value in a way that more depends on, such as an anchor")
+    return new
+
+
+def _put(mapping: dict[str, Any], key: str, value: str | None) -> None:
+    if value is None:
+        mapping.pop(key, None)
+    else:
+        mapping[key] = value
+
+
+def _types(node: Any) -> Any:
+    """What `==` does not tell apart: 1 and true."""
+    if isinstance(node, dict):
+        return {key: _types(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_types(value) for value in node]
+    return type(node)

@@ -1,0 +1,246 @@
+"""The secrets of one file: their texts, and its lines as they may be shown.
+
+Where the file is YAML, its nodes tell; a text that is none, or that stands inside of a value, is looked at line by
+line.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from poolsmith.core.diagnostics.masking import (
+    MASK,
+    NO_SECRETS,
+    KnownSecrets,
+    assigned_parts,
+    is_flag,
+    is_placeholder,
+    is_secret,
+    is_secret_name,
+    masked_line,
+    shape_of,
+    shaped_parts,
+)
+from poolsmith.core.diagnostics.printable import printable
+from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+_WORTH_A_LOOK = re.compile(
+    r"passw|passphrase|pwd|secret|token|key|cred|docker|auth|licen[cs]e|nvapi-|gh[pousr]_|github_|glpat|IA[A-Z0-9]{16}"
+    r"|eyJ|@|xox|hf_|dckr_|npm_|pypi-|hvs\.|bearer|basic|ENC\[|[?&;][\w-]+=",
+    re.IGNORECASE,
+)
+_SHORTEST = 6
+_SHORTEST_ALONE = 4
+_HELD = ("data", "stringData")
+_BLOCK = re.compile(r"(?P<indent>\s*)(?:- )*[\"']?(?P<key>[\w./-]+)[\"']?:(?:\s+(?P<text>\S.*))?$")
+_NAMED = re.compile(r"\s*(?:- )?[\"']?name[\"']?:\s*[\"']?(?P<name>[\w.-]+)")
+_SECRET_KIND = re.compile(r"^\s*(?:- )?[\"']?kind[\"']?:\s*[\"']?Secret[\"']?\s*,?\s*$", re.MULTILINE)
+_ON_A_LINE = re.compile(
+    r"[\"']?name[\"']?:\s{0,20}[\"']?(?P<name>[\w.-]{1,200})[\"']?\s{0,20},.{0,200}?[\"']?value[\"']?:\s{0,20}(?=\S)"
+)
+_QUOTED = re.compile(r'[:\[,]\s{0,9}"([^"]{1,4000})"(?!\s*:)')
+_WORD = re.compile(r"[^\s{}\[\],:\"']{4,}")
+_KEY_ENDS = "-----END"
+_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
+
+
+@record(kw_only=False)
+class Secrets:
+    """`texts` are those that no message may hold. `lines` are the lines, numbered from 1, that can't be shown as they
+    are, with what is shown in their place."""
+
+    texts: frozenset[str] = frozenset()
+    lines: Mapping[int, str] | None = None
+    known: KnownSecrets = NO_SECRETS
+
+    def shown(self, number: int, line: str) -> str:
+        """A line of the file without its secrets."""
+        found = self.lines.get(number) if self.lines is not None else None
+        return self.known.without(masked_line(line if found is None else found))
+
+
+NONE = Secrets()
+
+
+def secrets_of(text: str, documents: Iterable[Node | None], lines: Sequence[str]) -> Secrets:
+    """Of a text that could be composed; `lines` are those of the text."""
+    if _WORTH_A_LOOK.search(text) is None:
+        return NONE
+    scalars = [node for document in documents if document is not None for node in _secret_scalars(document)]
+    if not scalars:
+        return NONE
+    texts: set[str] = set()
+    hidden: dict[int, str] = {}
+    for node, inner in sorted(scalars, key=_place, reverse=True):
+        if inner is None:
+            texts.update(_pieces(node.value))
+        else:
+            texts.update(inner.texts)
+        _hide(node, inner, lines, hidden)
+    return Secrets(frozenset(texts), hidden, KnownSecrets(texts))
+
+
+def secrets_of_text(text: str) -> Secrets:
+    """Of a text that is no YAML, or not known to be: what its lines look like."""
+    if _WORTH_A_LOOK.search(text) is None:
+        return NONE
+    scan = _LineScan(_SECRET_KIND.search(text) is not None)
+    for number, line in enumerate(text.split("\n"), 1):
+        scan.take(number, line)
+    return Secrets(frozenset(scan.texts), scan.hidden, KnownSecrets(scan.texts))
+
+
+class _LineScan:
+    """Looks at one line after the other. What is deeper than the key of a secret belongs to it."""
+
+    def __init__(self, has_secret: bool) -> None:
+        self.texts: set[str] = set()
+        self.hidden: dict[int, str] = {}
+        self._has_secret = has_secret
+        self._within = -1
+        self._in_key = False
+        self._by_name = False
+
+    def take(self, number: int, line: str) -> None:
+        indent = len(line) - len(line.lstrip(" "))
+        if line.strip() and indent <= self._within:
+            self._within = -1
+        if self._in_key or self._within >= 0:
+            self._in_key = self._in_key and _KEY_ENDS not in line
+            self._keep(line)
+            self.hidden[number] = f"{line[:indent]}{MASK}"
+            return
+        self._in_key = _KEY_BEGINS.search(line) is not None and _KEY_ENDS not in line
+        shown = self._shown(line, indent)
+        if shown != line:
+            self.hidden[number] = shown
+
+    def _shown(self, line: str, indent: int) -> str:
+        key, name = _BLOCK.match(line), _NAMED.match(line)
+        by_name = self._by_name
+        self._by_name = is_secret_name(name["name"]) if name is not None else by_name and key is not None
+        pair = _ON_A_LINE.search(line)
+        if pair is not None and is_secret_name(pair["name"]):
+            self._keep(line[pair.end() :].rstrip("}, "))
+            return f"{line[: pair.end()]}{MASK}"
+        if key is None:
+            self.texts.update(_parts(shaped_parts(line)))
+            return masked_line(line)
+        value = (key["text"] or "").strip()
+        bare = value.strip("\"'")
+        is_block = value[:1] in ("|", ">")
+        is_named = is_secret_name(key["key"]) or (by_name and key["key"] == "value")
+        if self._has_secret and key["key"] in _HELD:
+            self._within = indent
+            self.texts.update(_WORD.findall(value))
+            return f"{line[: key.start('text')]}{MASK}" if value else line
+        if is_named and is_block:
+            self._within = indent
+        elif value[:1] not in ("[", "{", "&", "*", "#", "") and (
+            is_secret(key["key"], bare) or (is_named and bare[:1] != "/" and not is_placeholder(bare))
+        ):
+            self._within = indent
+            self._keep(value)
+            return f"{line[: key.start('text')]}{MASK}"
+        self.texts.update(_parts(shaped_parts(line)))
+        return masked_line(line)
+
+    def _keep(self, text: str) -> None:
+        self.texts.update(_pieces(text.strip().strip("\"'")))
+
+
+def _place(found: tuple[ScalarNode, Secrets | None]) -> tuple[int, int]:
+    mark = found[0].start_mark
+    return mark.line, mark.column
+
+
+def _secret_scalars(root: Node) -> Iterator[tuple[ScalarNode, Secrets | None]]:
+    """Scalars that are secrets, and texts of several lines with the secrets in them."""
+    pending: list[tuple[Node, str, bool]] = [(root, "", False)]
+    seen: set[int] = set()
+    while pending:
+        node, name, held = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, ScalarNode):
+            yield from _scalar(node, name, held=held)
+        elif isinstance(node, MappingNode):
+            words = {key.value: value.value for key, value in node.value if _is_word(key) and _is_word(value)}
+            named = words.get("name", "") if "value" in words else ""
+            is_secret_object = words.get("kind") == "Secret"
+            for key, value in node.value:
+                word = key.value if _is_word(key) else ""
+                below = held or (is_secret_object and word in _HELD)
+                pending.append((value, named if word == "value" and named else word, below))
+        elif isinstance(node, SequenceNode):
+            before = ""
+            for item in node.value:
+                pending.append((item, "token" if is_flag(before) else "", held))
+                before = item.value if _is_word(item) else ""
+
+
+def _is_word(node: Node) -> bool:
+    return isinstance(node, ScalarNode)
+
+
+def _scalar(node: ScalarNode, name: str, *, held: bool) -> Iterator[tuple[ScalarNode, Secrets | None]]:
+    text: str = node.value
+    if (held and not is_placeholder(text)) or is_secret(name, text):
+        yield node, None
+    elif "\n" in text:
+        inner = secrets_of_text(text)
+        if inner.texts or inner.lines:
+            yield node, inner
+        elif shape_of(text):
+            yield node, None
+    elif parts := (*shaped_parts(text), *assigned_parts(text)):
+        yield node, Secrets(frozenset(_parts(parts)))
+
+
+def _parts(found: Iterable[str]) -> Iterator[str]:
+    """What has the shape of a secret, and the password behind a name of a user."""
+    for part in found:
+        yield from _pieces(part)
+        if part.find(":") > 0 and not part.startswith(("{", '"')):
+            yield from _pieces(part.partition(":")[2])
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A secret, its lines, and how messages would write it."""
+    if len(text) >= _SHORTEST_ALONE:
+        yield text
+        yield printable(text)
+        yield " ".join(text.split())
+    if '"' in text:
+        yield from (word for word in _QUOTED.findall(text) if len(word) >= _SHORTEST)
+    if "\n" in text:
+        yield from (line.strip() for line in text.split("\n") if len(line.strip()) >= _SHORTEST)
+
+
+def _hide(node: ScalarNode, inner: Secrets | None, lines: Sequence[str], hidden: dict[int, str]) -> None:
+    start, end = node.start_mark, node.end_mark
+    if start.line >= len(lines):
+        return
+    if inner is not None and not inner.lines:  # a shape inside of a line, which is masked by itself
+        return
+    first, is_block = start.line, node.style in ("|", ">")
+    if inner is not None and is_block:
+        for number, shown in (inner.lines or {}).items():
+            if (at := first + number) < len(lines):
+                line = lines[at]
+                hidden[at + 1] = f"{line[: len(line) - len(line.lstrip(' '))]}{shown.lstrip(' ')}"
+        return
+    line = hidden.get(first + 1, lines[first])
+    hidden[first + 1] = line[: start.column] + MASK + (line[end.column :] if end.line == first else "")
+    for at in range(first + 1, min(end.line + 1, len(lines))):
+        line = lines[at]
+        indent = len(line) - len(line.lstrip(" "))
+        if at < end.line or end.column > indent:
+            hidden[at + 1] = f"{line[:indent]}{MASK}{line[end.column :] if at == end.line else ''}"

@@ -1,0 +1,100 @@
+"""One file that a user wrote, and the way from its data back to its lines."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.span import Location, Span
+from poolsmith.core.sources.digest import digest
+from poolsmith.core.sources.pointer import reach
+from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
+from poolsmith.core.sources.yaml_marks import Marks
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.core.sources.stream_places import StreamPlaces
+    from poolsmith.core.sources.yaml_reader import YamlValue
+
+
+class SourceFile:
+    """A file's path (relative to the root, forward slashes), its text and the data of one document.
+
+    `problems` are those that did not keep the file from being read. `stream` has the places of all documents of a file
+    that has many: each is then composed once, and not for every document anew.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        data: YamlValue,
+        *,
+        document: int = 0,
+        problems: tuple[Diagnostic, ...] = (),
+        stream: StreamPlaces | None = None,
+    ) -> None:
+        self.path = path
+        self.text = text
+        self.data = data
+        self.problems = problems
+        self._document = document
+        self._stream = stream
+        self._places: dict[str, Location] = {}
+
+    @cached_property
+    def digest(self) -> str:
+        return digest(self.text.encode())
+
+    @cached_property
+    def _marks(self) -> Marks:
+        return Marks(self.text, self._document) if self._stream is None else self._stream.marks(self._document)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.splitlines() if self._stream is None else self._stream.lines
+
+    @cached_property
+    def _secrets(self) -> Secrets:
+        if self._stream is not None:
+            return self._stream.secrets
+        return secrets_of(self.text, (self._marks.root,), self._lines)
+
+    def locate(self, pointer: str, note: str | None = None) -> Location:
+        """Where `pointer` stands: its key, or the nearest ancestor that the file has."""
+        if note is None:
+            known = self._places.get(pointer)
+            if known is None:
+                known = self._places[pointer] = self._located(pointer, None)
+            return known
+        return self._located(pointer, note)
+
+    def _located(self, pointer: str, note: str | None) -> Location:
+        extent = self._marks.key(pointer)
+        if extent is None:
+            return Location(span=Span(path=self.path), pointer=pointer, note=note, secrets=self._secrets.known)
+        start, end = extent
+        return Location(
+            span=Span(path=self.path, start=start, end=end),
+            pointer=pointer,
+            note=note,
+            source_line=self.line(start.line),
+            secrets=self._secrets.known,
+        )
+
+    def line(self, number: int) -> str | None:
+        """A line of the file without its secrets."""
+        return self._secrets.shown(number, self._lines[number - 1]) if 0 < number <= len(self._lines) else None
+
+    def has(self, pointer: str) -> bool:
+        """Whether the file itself says something at `pointer`; null counts as saying something."""
+        return reach(self.data, pointer)[1]
+
+    def block_of(self, pointer: str) -> tuple[int, int] | None:
+        """First line and indentation of the literal block (`|`) at `pointer`; None of any other text."""
+        return self._marks.block(pointer, self._lines)
+
+    def written(self, pointer: str) -> str | None:
+        """The text of the scalar at `pointer` as the user wrote it, without quotes."""
+        node = self._marks.scalar(pointer)
+        return None if node is None else str(node.value)

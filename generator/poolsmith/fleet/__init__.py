@@ -1,0 +1,1 @@
+"""From profiles to what will run."""

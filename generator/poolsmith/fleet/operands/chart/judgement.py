@@ -1,0 +1,73 @@
+"""Whether the chart of the operator renders values, and what it means by them: one answer for whoever asks.
+
+`template`, `expand`, `generate` and `check` report what this says, with the same words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.sources.nested import MISSING, value_at
+from poolsmith.fleet.operands.chart.operator_part import CHART, operator_chart_objects
+from poolsmith.fleet.operands.chart.project import HelmRelease, project
+from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
+
+if TYPE_CHECKING:
+    from poolsmith.fleet.operands.chart.workloads.chart_objects import ChartError
+    from poolsmith.gpu.catalog.charts import Chart
+    from poolsmith.gpu.catalog.projections import Projection
+
+_MOST = 12
+_NAMESPACE = "gpu-operator"
+
+
+def chart_errors(release: str, values: dict[str, Any], helm: HelmRelease | None = None) -> tuple[ChartError, ...]:
+    """Why the chart renders nothing for `values` over its own, or something else than its templates mean.
+
+    A template stops at the first value: those of `values` that are to blame are taken away one by one. Empty for a
+    release that the catalog does not know.
+    """
+    projection, chart = read_projection(release), read_chart(CHART, release)
+    if projection is None or chart is None:
+        return ()
+    found: dict[ChartError, None] = {}
+    left = values
+    while len(found) < _MOST:
+        errors = _errors(projection, chart, left, helm or HelmRelease())
+        fresh = [error for error in errors if error not in found]
+        found |= dict.fromkeys(fresh)
+        cut = left
+        for error in fresh:
+            cut = _without(cut, error.path.split("."))
+        if cut is left:
+            break
+        left = cut
+    return tuple(found)
+
+
+def _errors(projection: Projection, chart: Chart, values: dict[str, Any], helm: HelmRelease) -> tuple[ChartError, ...]:
+    projected = project(projection, chart.defaults, values, helm)
+    if projected.errors:
+        return projected.errors
+    merged = merge_over_defaults(chart.defaults, values)
+    return operator_chart_objects(projection.release, merged, _NAMESPACE, helm.name).errors
+
+
+def _without(values: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    """The values without one of them, a list as a whole; the same where they do not have it."""
+    for length in range(1, len(path) + 1):
+        found = value_at(values, tuple(path[:length]), MISSING)
+        if found is MISSING:
+            return values
+        if not isinstance(found, dict) or length == len(path):
+            return _cut(values, path[:length])
+    return values
+
+
+def _cut(values: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    first, *rest = path
+    if not rest:
+        return {key: value for key, value in values.items() if key != first}
+    return {**values, first: _cut(values[first], rest)}

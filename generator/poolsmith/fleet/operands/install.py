@@ -1,0 +1,285 @@
+"""From a cluster's plan to all that will stand in the cluster.
+
+Committed by poolsmith, rendered by charts, created by the operator, started by operands: each with who makes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import value_at
+from poolsmith.fleet.operands.chart.operator_part import ChartParts, stored
+from poolsmith.fleet.operands.chart.workloads.chart_objects import ChartWorkloads, ReleasePlace
+from poolsmith.fleet.operands.chart.workloads.render import over_defaults, render
+from poolsmith.fleet.operands.child_pods import children, unknown_children
+from poolsmith.fleet.operands.daemon_sets.host_system import UNKNOWN_OPERATOR_HOST
+from poolsmith.fleet.operands.expand import expand
+from poolsmith.fleet.operands.expansion import ClusterState
+from poolsmith.fleet.operands.installation import Installation, Made, Maker, in_made_order
+from poolsmith.fleet.operands.toolkit_overlay import overlay_objects
+from poolsmith.fleet.plan.origin import Derived
+from poolsmith.fleet.plan.plan import values_tree
+from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
+from poolsmith.gpu.catalog.node_labels import OS_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.fleet.operands.expansion import Expansion, KubernetesObject, Node
+    from poolsmith.fleet.plan.plan import ClusterPlan, GitSource, UnitPlan
+    from poolsmith.fleet.plan.toolkit_overlay import ToolkitOverlay
+    from poolsmith.gpu.catalog.charts import Chart
+
+_NOWHERE = Derived("installation", "the same, wherever it was written")
+
+
+@record
+class InstallationInput:
+    """All that an installation follows from; two clusters with the same input have the same one.
+
+    `values` are what differs from the defaults of `chart`, the operator's; without it there is no operator.
+    """
+
+    release: str
+    namespace: str
+    nodes: tuple[Node, ...]
+    values: dict[str, Any] = field(default_factory=dict)
+    resources: tuple[KubernetesObject, ...] = ()
+    units: tuple[UnitPlan, ...] = ()
+    chart: Chart | None = None
+    committed: tuple[KubernetesObject, ...] = ()
+    overlays: tuple[ToolkitOverlay, ...] = ()
+    api_versions: frozenset[str] = frozenset()
+    """APIs that the cluster serves, of those that the chart or the operator asks for."""
+
+    @property
+    def key(self) -> str:
+        """The same for two inputs that are equal, wherever their values were written."""
+        parts = (
+            self.release,
+            self.namespace,
+            self.nodes,
+            self.values,
+            self.resources,
+            self.chart and (self.chart.name, self.chart.release),
+            self.committed,
+            [_unit_key(unit) for unit in self.units],
+            [replace(overlay, origin=_NOWHERE) for overlay in self.overlays],
+            sorted(self.api_versions),
+        )
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart | None) -> InstallationInput:
+    """`chart` is the catalog's entry of the chart that the plan installs."""
+    values = values_tree(plan.values)
+    return InstallationInput(
+        release=plan.cluster.spec.stack.release,
+        namespace=plan.namespace,
+        nodes=nodes,
+        values=values,
+        resources=tuple(item.body for item in plan.driver_objects),
+        units=plan.units,
+        chart=chart,
+        committed=(*(item.body for item in plan.config_maps), *plan.brought),
+        overlays=plan.toolkit_overlays,
+        api_versions=_api_versions(plan, values),
+    )
+
+
+def _api_versions(plan: ClusterPlan, values: dict[str, Any]) -> frozenset[str]:
+    """As Flux and Argo CD tell Helm: what the cluster's Kubernetes serves; asked for only for a GPUCluster."""
+    if not value_at(values, ("gpuCluster", "deployCR")):
+        return frozenset()
+    from poolsmith.gpu.catalog.gpu_clusters import served_by  # on demand
+
+    return served_by(plan.cluster.spec.stack.release, plan.cluster.spec.kubernetes.version)
+
+
+def install(given: InstallationInput, charts: ChartParts | None = None) -> Installation:
+    """The steady state. Raises nothing: what can't be evaluated is in `unknown`. `charts` remembers between calls."""
+    building = _Building(given)
+    if given.chart is not None:
+        building.add_operator(given.chart, charts or ChartParts())
+    for unit in given.units:
+        building.add_unit(unit)
+    building.add_children()
+    return building.installation()
+
+
+class _Building:
+    """Collects what the steps bring."""
+
+    def __init__(self, given: InstallationInput) -> None:
+        self.given = given
+        self.made: list[Made] = []
+        self.errors: list[str] = []
+        self.unknown: list[str] = []
+        self.notes: list[str] = []
+        self.node_labels: dict[str, Any] = {node.name: node.labels for node in given.nodes}
+        self.overlays: dict[str, tuple[KubernetesObject, ...]] = {}
+        self.resources: tuple[KubernetesObject, ...] = ()
+
+    def add_operator(self, chart: Chart, charts: ChartParts) -> None:
+        given = self.given
+        part = charts.of(chart, given.values, given.namespace, given.api_versions)
+        self.made.extend(part.made)
+        self.errors.extend(part.errors)
+        self.unknown.extend(part.unknown)
+        if part.resources:
+            drivers, refused = stored(given.release, given.resources)
+            self.errors.extend(refused)
+            self.resources = (*part.resources, *drivers)
+            self._add_expansion((*part.existing, *given.committed), self.resources)
+            for overlay in given.overlays:
+                self._add_overlay(overlay, part.resources)
+
+    def _add_overlay(self, overlay: ToolkitOverlay, resources: tuple[KubernetesObject, ...]) -> None:
+        given = self.given
+        found = overlay_objects(given.release, resources, given.nodes, overlay, given.namespace)
+        self.overlays[overlay.pool] = found.objects
+        through = f"container toolkit for {overlay.runtime}"
+        self.made.extend(Made(item, Maker.POOLSMITH, through) for item in found.objects)
+        self.errors.extend([found.error] if found.error is not None else [])
+        self.unknown.extend([found.unknown] if found.unknown is not None else [])
+
+    def _add_expansion(self, existing: tuple[KubernetesObject, ...], resources: tuple[KubernetesObject, ...]) -> None:
+        given = self.given
+        state = ClusterState(
+            nodes=given.nodes,
+            resources=resources,
+            objects=existing,
+            namespace=given.namespace,
+            service_monitors=True,
+            api_versions=given.api_versions,
+        )
+        expansion = expand_on_pools(given.release, state)
+        self.made.extend(Made(item, Maker.OPERATOR, _owner(item)) for item in expansion.objects)
+        self.errors.extend((*expansion.errors, *_failures(expansion)))
+        self.unknown.extend(expansion.unknown)
+        self.notes.extend(expansion.notes)
+        self.node_labels |= {name: labels for name, labels in expansion.node_labels.items() if name in self.node_labels}
+
+    def add_unit(self, unit: UnitPlan) -> None:
+        self.made.extend(Made(item.body, Maker.POOLSMITH, unit.title) for item in unit.objects)
+        if unit.source is not None:
+            self._add_source(unit, unit.source)
+        if unit.chart is not None:
+            through = f"{unit.chart.name} {unit.chart.version}"
+            found = stack_objects(unit.chart.name, unit.chart.version, values_tree(unit.values), unit.namespace)
+            self.made.extend(Made(item, Maker.CHART, through) for item in found.objects)
+            self.made.extend(Made(item, Maker.HOOK, through) for item in found.hooks)
+            self.unknown.extend(found.unknown)
+            self.errors.extend(error.message for error in found.errors)
+
+    def _add_source(self, unit: UnitPlan, source: GitSource) -> None:
+        """What somebody else's kustomization brings, and what its operator makes of the unit's own objects."""
+        from poolsmith.fleet.operands.cc_runtime import KIND, brought_objects, made_of  # on demand
+
+        brought = brought_objects(source, unit.namespace)
+        if brought is None or brought.errors:
+            self.unknown.append(brought_by(unit))
+            return
+        self.made.extend(Made(item, Maker.CHART, unit.title) for item in brought.objects)
+        for runtime in (item.body for item in unit.objects if item.body["kind"] == KIND):
+            made = made_of(runtime, unit.namespace)
+            through = f"{KIND}/{runtime['metadata']['name']}"
+            self.made.extend(Made(item, Maker.OPERATOR, through) for item in made.lasting)
+            self.made.extend(Made(item, Maker.HOOK, unit.title) for item in made.on_deletion)
+
+    def add_children(self) -> None:
+        """Pods that an operand starts itself, through the API server."""
+        objects = [item.body for item in self.made]
+        keys = {item.workload: item.key for item in self.made}
+        for child in children(self.given.release, objects):
+            self.made.append(Made(child.pod, Maker.OPERAND, keys[child.parent]))
+        self.unknown.extend(unknown_children(self.given.release, objects))
+
+    def _twice(self) -> Iterator[str]:
+        """Objects that two would write over and over, so that nobody knows which one stands in the cluster."""
+        first: dict[str, Made] = {}
+        for item in self.made:
+            other = first.setdefault(item.key, item)
+            if other is not item:
+                makers = f"the {other.maker} ({other.through}) and the {item.maker} ({item.through})"
+                yield f"{item.workload} is made twice: by {makers}"
+
+    def installation(self) -> Installation:
+        given = self.given
+        self.errors.extend(self._twice())
+        nodes = tuple(replace(node, labels=self.node_labels[node.name]) for node in given.nodes)
+        return Installation(
+            release=given.release,
+            nodes=nodes,
+            made=in_made_order(self.made),
+            errors=tuple(dict.fromkeys(self.errors)),
+            unknown=tuple(dict.fromkeys(self.unknown)),
+            notes=tuple(dict.fromkeys(self.notes)),
+            toolkit_overlays=tuple(sorted(self.overlays.items())),
+            resources=self.resources,
+        )
+
+
+def brought_by(unit: UnitPlan) -> str:
+    """What is not known of a unit that is somebody else's; empty of any other."""
+    source = unit.source
+    return f"what {source.repository} at {source.revision} brings, for {unit.title}" if source is not None else ""
+
+
+def _unit_key(unit: UnitPlan) -> tuple[Any, ...]:
+    values = [(setting.path, setting.value) for setting in unit.values]
+    return unit.name, unit.namespace, unit.title, [item.body for item in unit.objects], values, unit.chart, unit.source
+
+
+def _failures(expansion: Expansion) -> Iterator[str]:
+    """What stands in conditions only; of a resource that the errors name, the condition says the same again."""
+    for condition in expansion.conditions:
+        name = f"{condition.kind}/{condition.name}: "
+        message = next((item["message"] for item in condition.conditions if item["message"]), "")
+        if condition.state != "ready" and message and not any(error.startswith(name) for error in expansion.errors):
+            yield name + message
+
+
+def _owner(item: KubernetesObject) -> str:
+    """The custom resource for which the operator makes an object."""
+    for owner in item["metadata"].get("ownerReferences", ()):
+        return f"{owner['kind']}/{owner['name']}"
+    return "operator"
+
+
+def stack_objects(
+    chart: str, version: str, values: Mapping[str, Any], namespace: str, release_name: str = ""
+) -> ChartWorkloads:
+    """What `chart` installs for values of one's own; its release is called like the chart unless said otherwise.
+
+    Raises nothing, whatever the values say. A chart or version that is not known is in `unknown`.
+    """
+    if not chart_versions(chart):
+        return ChartWorkloads(unknown=(f"workloads of {chart} are not known",))
+    entry = read_chart_workloads(chart, version)
+    if entry is None or entry.defaults is None:
+        return ChartWorkloads(unknown=(f"workloads of {chart} {version} are not known",))
+    place = ReleasePlace(helm_release=release_name or chart, namespace=namespace, name=chart)
+    return render(entry, over_defaults(entry, values), place)
+
+
+def expand_on_pools(release: str, state: ClusterState) -> Expansion:
+    """Expansion where only the pools are known, and not the node that runs the operator.
+
+    Up to v25.10 that node's /etc/os-release decides which package subscriptions of the host a driver mounts. Where all
+    nodes run one system, it is taken for that one, and `unknown` says so.
+    """
+    expansion = expand(release, state)
+    systems = {node.labels.get(OS_ID, "") for node in state.nodes}
+    if len(systems) != 1 or not any(UNKNOWN_OPERATOR_HOST in text for text in expansion.unknown):
+        return expansion
+    system = min(systems)
+    told = tuple(
+        f"{text}: taken for {system}, like all pools" if UNKNOWN_OPERATOR_HOST in text else text
+        for text in expansion.unknown
+    )
+    assumed = expand(release, replace(state, os_release={"ID": system}))
+    return replace(assumed, unknown=tuple(dict.fromkeys((*told, *assumed.unknown))))

@@ -1,0 +1,150 @@
+"""From a ClusterPolicy to what the operator creates for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.fleet.operands.conditions import not_ready, ready
+from poolsmith.fleet.operands.container_runtime import is_ambiguous
+from poolsmith.fleet.operands.daemon_sets.driver import kernels
+from poolsmith.fleet.operands.expansion import Expansion, ResourceCondition, in_order
+from poolsmith.fleet.operands.kube import OperatorError, owner_reference
+from poolsmith.fleet.operands.node_system import cluster_os_tag
+from poolsmith.fleet.operands.states import Created, create_all
+from poolsmith.gpu.catalog.node_labels import OS_ID, OS_TREE, OS_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.fleet.operands.cluster_policy import ClusterPolicySpec
+    from poolsmith.fleet.operands.context import Context
+    from poolsmith.fleet.operands.expansion import KubernetesObject
+
+_POD_SECURITY = tuple(f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "audit", "warn"))
+_NFD = "feature.node.kubernetes.io/"
+_READY = "ClusterPolicy is ready as all resources have been successfully reconciled"
+_OPENSHIFT = "OpenShift: its driver toolkit, proxy and monitoring"
+_NO_GPU = "No GPU node found, watching for new nodes to join the cluster."
+
+
+def refusal(policy: ClusterPolicySpec, behaviour: Mapping[str, Any]) -> str | None:
+    """What the operator refuses before it looks at any node."""
+    if behaviour["nri"] == "none" or not policy.nri:
+        return None
+    for component, title, checked in (
+        ("cdi", "CDI", True),
+        ("toolkit", "the Container Toolkit", behaviour["nriNeedsToolkit"]),
+    ):
+        if checked and not policy.enabled(component):
+            return f"error validating clusterpolicy: the NRI Plugin cannot be enabled when {title} is disabled"
+    return None
+
+
+def early_failure(context: Context) -> str | None:
+    """What stops the operator before it looks for the nodes' container runtime."""
+    return refusal(context.spec, context.behaviour) or system_failure(context)
+
+
+def expand_policy(policy: ClusterPolicySpec, context: Context) -> Expansion:
+    """Nodes are labelled already."""
+    release = context.entry.release
+    refused = refusal(policy, context.behaviour)
+    if refused is not None:
+        return Expansion(release=release, **_failed(context, refused))
+    settled = Expansion(
+        release=release,
+        namespace_labels=dict.fromkeys(_POD_SECURITY, "privileged") if policy.enabled("psa") else {},
+        notes=_unpredictable(context),
+        unknown=(_OPENSHIFT,) if _is_openshift(context) else (),
+    )
+    try:
+        _look_around(context)
+    except OperatorError as error:
+        return replace(settled, **_failed(context, str(error)))
+    created = create_all(context)
+    return replace(
+        settled,
+        objects=in_order(_owned(item, policy) for item in created.objects),
+        conditions=(_condition(created, context),),
+        errors=(f"ClusterPolicy/{policy.name}: {created.error}",) if created.failed else (),
+        unknown=(*settled.unknown, *created.unknown),
+    )
+
+
+def _is_openshift(context: Context) -> bool:
+    if "OPENSHIFT_VERSION" in (context.os_release or {}):
+        return True
+    return any(node.labels.get(OS_ID) == "rhcos" or OS_TREE in node.labels for node in context.nodes)
+
+
+def _look_around(context: Context) -> None:
+    """What the operator has to know of the nodes before its first step."""
+    if not context.gpu_nodes:
+        return
+    unnamed = system_failure(context)
+    if unnamed is not None:
+        raise OperatorError(unnamed)
+    if context.spec.enabled("driver") and context.spec.precompiled:
+        kernels(context)
+
+
+def system_failure(context: Context) -> str | None:
+    """Why the operator cannot name the nodes' operating system, before it looks for their container runtime."""
+    if context.behaviour["osTag"] == "of-first-node-or-error" and context.gpu_nodes:
+        try:
+            cluster_os_tag(context)
+        except OperatorError as error:
+            return f"{context.behaviour['osError']}{error}"
+    return None
+
+
+def _unpredictable(context: Context) -> tuple[str, ...]:
+    """What depends on the order in which a live operator happens to list nodes."""
+    found = []
+    if is_ambiguous(context.gpu_nodes):
+        found.append("the container runtime: cri-o beside docker without containerd; the node listed last decides")
+    policy = context.spec
+    systems = {(node.labels.get(OS_ID), node.labels.get(OS_VERSION)) for node in context.gpu_nodes}
+    if len(systems) > 1 and policy.enabled("driver") and not policy.delegates_drivers:
+        found.append(
+            "the driver image: nodes of several operating systems under one ClusterPolicy; any of them decides"
+        )
+    return tuple(found)
+
+
+def _condition(created: Created, context: Context) -> ResourceCondition:
+    policy = context.spec
+    if created.panicked:
+        return ResourceCondition(kind="ClusterPolicy", name=policy.name, state="")
+    if created.failed:
+        message = f"Failed to reconcile {created.failed}: {created.error}"
+        return not_ready("ClusterPolicy", policy.name, "ReconcileFailed", message)
+    if created.unready:
+        message = f"ClusterPolicy is not ready, states not ready: [{' '.join(created.unready)}]"
+        return not_ready("ClusterPolicy", policy.name, "OperandNotReady", message)
+    if not any(key.startswith(_NFD) for node in context.nodes for key in node.labels):
+        return ready("ClusterPolicy", policy.name, "NFDLabelsMissing", "No NFD labels found")
+    if not context.gpu_nodes:
+        return ready("ClusterPolicy", policy.name, "NoGPUNodes", _NO_GPU)
+    return ready("ClusterPolicy", policy.name, "Reconciled", _READY)
+
+
+def _failed(context: Context, message: str) -> dict[str, Any]:
+    """Of an expansion: condition and error of what fails before the first step.
+
+    A release that leaves the state unset leaves the conditions out too: without a state the API server refuses them.
+    """
+    name, state = context.spec.name, context.behaviour["startErrorState"]
+    message = f"{context.behaviour['startError']}{message}"
+    told = not_ready("ClusterPolicy", name, "ReconcileFailed", message, state=state)
+    return {
+        "conditions": (told if state else ResourceCondition(kind="ClusterPolicy", name=name, state=""),),
+        "errors": (f"ClusterPolicy/{name}: {message}",),
+    }
+
+
+def _owned(item: KubernetesObject, policy: ClusterPolicySpec) -> KubernetesObject:
+    """The object with its owner, by which Kubernetes removes it together with the ClusterPolicy."""
+    item["metadata"]["ownerReferences"] = [owner_reference(policy.resource)]
+    return item

@@ -1,0 +1,98 @@
+"""A pool's nodes as the operator will see them: one stands for all that run the same system.
+
+The first has the name of the pool. While nodes are rolled to another kernel or version there is one more for each.
+"""
+
+from __future__ import annotations
+
+from string import ascii_letters, digits
+from typing import TYPE_CHECKING
+
+from poolsmith.fleet.operands.expansion import Node
+from poolsmith.fleet.profiles.cluster import StackKind
+from poolsmith.fleet.profiles.node_pool import Nic, Workload
+from poolsmith.gpu.catalog.node_labels import (
+    ARCHITECTURE,
+    KERNEL,
+    MPS_CAPABLE,
+    OS_ID,
+    OS_MAJOR,
+    OS_MINOR,
+    OS_VERSION,
+    PCI_MELLANOX,
+    PCI_NVIDIA,
+)
+
+if TYPE_CHECKING:
+    from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.fleet.profiles.node_pool import NodeSystem
+    from poolsmith.gpu.catalog.gpus import GpuEntry, Gpus
+
+UNKNOWN_KERNEL = "not-declared"
+"""In the place of a kernel release that the profile does not declare: nodes carry the label, whatever its value."""
+UNKNOWN_VERSION = "not-declared"
+"""In the place of the version of the hypervisor's driver, which only guests see."""
+_LABEL_LETTERS = frozenset(f"{ascii_letters}{digits}-_. ")
+_VGPU_HOST_DRIVER = "nvidia.com/vgpu.host-driver-version"
+
+
+def pool_nodes(plan: ClusterPlan, gpus: Gpus) -> tuple[Node, ...]:
+    """In the order of the pools, and for each pool in that of its systems."""
+    stack = plan.cluster.spec.stack
+    discovered = stack.kind is not StackKind.DEVICE_PLUGIN or stack.gpu_feature_discovery
+    return tuple(
+        _node(pool, gpus.find(pool.profile.spec.gpu.product), system, number, discovered=discovered)
+        for pool in plan.pools
+        for number, system in enumerate(pool.profile.spec.systems)
+    )
+
+
+def _node(pool: PoolPlan, gpu: GpuEntry | None, system: NodeSystem, number: int, *, discovered: bool) -> Node:
+    spec = pool.profile.spec
+    name = f"{pool.name}.{number + 1}" if number else pool.name
+    labels = {
+        ARCHITECTURE: spec.arch.value,
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        PCI_NVIDIA: "true",
+        KERNEL: system.kernel or UNKNOWN_KERNEL,
+        OS_ID: spec.os.id,
+        OS_VERSION: system.version,
+    }
+    major, dot, rest = system.version.partition(".")
+    labels[OS_MAJOR] = major
+    if dot:
+        labels[OS_MINOR] = rest.partition(".")[0]
+    if spec.nic is Nic.MELLANOX:
+        labels[PCI_MELLANOX] = "true"
+    if spec.workload is Workload.CONTAINER and discovered:
+        labels |= _discovered(pool, gpu)
+    labels |= {label.key: label.value for label in pool.labels}
+    return Node(
+        name=name,
+        pool=pool.name,
+        labels=dict(sorted(labels.items())),
+        runtime=f"{spec.runtime.name}://{spec.runtime.version or ''}",
+        taints=tuple(taint.body for taint in pool.taints),
+    )
+
+
+def product_label(product: str) -> str:
+    """A product as GPU feature discovery writes it into a label: what no label may hold is left out.
+
+    Source: NVIDIA/k8s-device-plugin:internal/lm/resource.go, `sanitise`.
+    """
+    return "-".join("".join(letter for letter in product if letter in _LABEL_LETTERS).split())
+
+
+def _discovered(pool: PoolPlan, gpu: GpuEntry | None) -> dict[str, str]:
+    """What GPU feature discovery finds, as far as something is scheduled by it."""
+    product = gpu.product if gpu is not None else pool.profile.spec.gpu.product
+    labels = {"nvidia.com/gpu.product": product_label(product)}
+    if gpu is not None and isinstance(gpu.mig, bool):
+        labels["nvidia.com/mig.capable"] = str(gpu.mig).lower()
+    if pool.profile.spec.sharing.mps is not None:
+        labels[MPS_CAPABLE] = "true"
+    if pool.driver is not None and pool.driver.vgpu is not None:
+        labels[_VGPU_HOST_DRIVER] = UNKNOWN_VERSION
+    return labels

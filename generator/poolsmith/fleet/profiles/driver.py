@@ -1,0 +1,188 @@
+"""Where a pool's NVIDIA driver comes from, and how it is replaced."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from poolsmith.core.record import record
+from poolsmith.core.shape.field import ABSOLUTE_PATH, OBJECT_NAME, spec
+
+_REPOSITORY = r"[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*){0,8}"
+
+
+class DriverSource(StrEnum):
+    CONTAINER = "container"
+    PRECOMPILED = "precompiled"
+    PREINSTALLED = "preinstalled"
+
+
+class KernelModuleType(StrEnum):
+    AUTO = "auto"
+    OPEN = "open"
+    PROPRIETARY = "proprietary"
+
+
+@record
+class Drain:
+    """Draining a node before its driver is replaced."""
+
+    enable: bool = spec("Drain the node.", default=False)
+    force: bool = spec("Evict pods that no controller owns.", default=False)
+    delete_empty_dir: bool = spec("Evict pods with emptyDir volumes.", default=False)
+    timeout_seconds: int = spec("How long to wait, in seconds.", default=300, minimum=0, maximum=86_400)
+    pod_selector: str = spec(
+        "Label selector of the pods to evict.", default="", pattern=r"[ -~]{0,200}", form="a label selector"
+    )
+
+
+@record
+class PodDeletion:
+    """Deleting the pods that use GPUs before the driver is replaced."""
+
+    force: bool = spec("Delete pods that no controller owns.", default=False)
+    delete_empty_dir: bool = spec("Delete pods with emptyDir volumes.", default=False)
+    timeout_seconds: int = spec("How long to wait, in seconds.", default=300, minimum=0, maximum=86_400)
+
+
+@record
+class WaitForCompletion:
+    """Waiting for workloads before anything else is done to their node."""
+
+    pod_selector: str = spec(
+        "Label selector of the pods to wait for.", pattern=r"[ -~]{1,200}", form="a label selector"
+    )
+    timeout_seconds: int = spec(
+        "How long to wait, in seconds; 0 is without limit.", default=0, minimum=0, maximum=2_592_000
+    )
+
+
+@record
+class UpgradePolicy:
+    """How driver pods are replaced."""
+
+    auto_upgrade: bool = spec("Let the operator replace driver pods, node by node.", default=True)
+    max_parallel_upgrades: int = spec(
+        "How many nodes at a time; 0 is without limit.", default=1, minimum=0, maximum=10_000
+    )
+    max_unavailable: str = spec(
+        "How many nodes may be unavailable.",
+        default="25%",
+        pattern=r"\d{1,4}|\d{1,3}%",
+        form='a number or percentage, quoted, like "25%"',
+    )
+    wait_for_completion: WaitForCompletion | None = spec("Wait for workloads first.", default=None)
+    pod_deletion: PodDeletion = spec("Deleting pods that use GPUs.", default=PodDeletion())
+    drain: Drain = spec("Draining of the node.", default=Drain())
+
+
+@record
+class VgpuGuest:
+    """The licence of a vGPU guest driver: `gridd.conf` and `client_configuration_token.tok` in one object."""
+
+    licensing_secret: str | None = spec(
+        "Secret with the licence's files, in the operator's namespace; from v25.10 on.",
+        default=None,
+        pattern=OBJECT_NAME,
+        form="the name of a Secret",
+        examples=("licensing-config",),
+    )
+    licensing_config_map: str | None = spec(
+        "ConfigMap with the licence's files, in the operator's namespace; the only way before v25.10.",
+        default=None,
+        pattern=OBJECT_NAME,
+        form="the name of a ConfigMap",
+        examples=("licensing-config",),
+    )
+
+
+@record
+class VgpuManager:
+    """The driver of vGPU hosts: an image of one's own, for its licence forbids others to publish one."""
+
+    repository: str = spec(
+        "Repository that holds the image.",
+        pattern=_REPOSITORY,
+        form="a registry host with a path, without the image",
+        examples=("registry.example.com/vgpu",),
+    )
+    version: str = spec(
+        "Version of the host driver; the operator adds the system to it.",
+        pattern=r"\d{1,4}(\.\d{1,6}){1,3}(-[A-Za-z0-9][A-Za-z0-9._-]{0,40})?|sha256:[0-9a-f]{64}",
+        form='a version like "580.82.07", or a digest',
+        examples=("580.82.07",),
+    )
+    image: str = spec(
+        "Name of the image.", default="vgpu-manager", pattern=r"[a-z0-9]+([._-]+[a-z0-9]+)*", form="a name of an image"
+    )
+
+
+@record
+class DriverFiles:
+    """Files in a ConfigMap that the driver container gets; each is mounted by itself."""
+
+    name: str = spec(
+        "ConfigMap in the operator's namespace; somebody else delivers it.",
+        pattern=OBJECT_NAME,
+        form="the name of a ConfigMap",
+        examples=("repo-config",),
+    )
+    files: tuple[str, ...] = spec(
+        "Names of all its files: the operator mounts each of them.",
+        pattern=r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,252}",
+        form="the name of a file",
+        examples=(("custom-repo.list",),),
+    )
+
+
+@record
+class Driver:
+    """The pool's one source of the NVIDIA driver."""
+
+    source: DriverSource | None = spec(
+        "`container`: compiled in the driver container. `precompiled`: an image for each kernel. "
+        "`preinstalled`: the operating system image contains it.",
+        default=None,
+    )
+    version: str | None = spec(
+        "Full version for a container, branch for a precompiled image, any tag for the image of a vGPU guest. Default: "
+        "the release's.",
+        default=None,
+        pattern=r"\d{1,4}(\.\d{1,6}){0,3}(-[A-Za-z0-9][A-Za-z0-9._-]{0,40})?",
+        form='a version like "550.90.07", or a branch like "535"',
+        examples=("550.90.07", "535"),
+    )
+    repository: str | None = spec(
+        "Repository of the driver image, without the image's name. Default: the chart's.",
+        default=None,
+        pattern=_REPOSITORY,
+        form="a repository like registry.example.com/gpu",
+        examples=("registry.example.com/gpu",),
+    )
+    kernel_module_type: KernelModuleType | None = spec(
+        "Open or proprietary kernel modules. Default: the release's.", default=None
+    )
+    rdma: bool = spec("Load nvidia-peermem for GPUDirect RDMA.", default=False)
+    use_host_mofed: bool = spec("The host itself has the Mellanox drivers.", default=False)
+    gds: bool = spec("GPUDirect Storage.", default=False)
+    gdrcopy: bool = spec("GDRCopy.", default=False)
+    install_dir: str | None = spec(
+        "Folder of a pre-installed driver on the host, if it is not in the root file system.",
+        default=None,
+        pattern=ABSOLUTE_PATH,
+        form="an absolute path without `..`",
+    )
+    upgrade_policy: UpgradePolicy | None = spec("How driver pods are replaced.", default=None)
+    repo_config: DriverFiles | None = spec(
+        "Package repositories that a driver is compiled from, where the system's are out of reach.", default=None
+    )
+    cert_config: DriverFiles | None = spec("Certificates of those repositories.", default=None)
+    kernel_module_config: DriverFiles | None = spec(
+        "Options of the kernel modules, a file for each, like nvidia.conf.", default=None
+    )
+    vgpu: VgpuGuest | None = spec(
+        "The nodes are virtual machines with a vGPU: their driver is in a private repository, and needs a licence.",
+        default=None,
+    )
+    vgpu_manager: VgpuManager | None = spec(
+        "The nodes are vGPU hosts (`workload: vm-vgpu`): the driver that divides their GPUs.", default=None
+    )

@@ -1,0 +1,1 @@
+"""What is true of GPUs, drivers, charts and releases."""

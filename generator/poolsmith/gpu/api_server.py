@@ -1,0 +1,77 @@
+"""Whether the API server would take an object, and which fields of it would get lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.codes import object_schema as codes
+from poolsmith.core.record import record
+from poolsmith.gpu.catalog.crds import read_crds
+from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.kubernetes.schema.violation import Violation, What
+from poolsmith.kubernetes.server.admission import admit
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import RuleInfo
+
+OPERATOR_GROUP = "nvidia.com"
+MOST = 50
+_TAKEN = frozenset((What.UNKNOWN_FIELD, What.NULL, What.NOT_EVALUATED))
+_RULE_OF = {What.DUPLICATE: codes.DUPLICATE_ENTRY}
+
+
+@record
+class Said:
+    """One thing about an object: which rule, where in it, and what."""
+
+    rule: RuleInfo
+    pointer: str
+    text: str
+    help: str | None = None
+
+
+@record
+class ApiServerAnswer:
+    """`stored` is the object as the API server keeps it; with `violations` it does not take it at all.
+
+    `dropped` are fields that it takes and does not keep.
+    """
+
+    stored: dict[str, Any]
+    violations: tuple[Said, ...] = ()
+    dropped: tuple[Said, ...] = ()
+
+
+def is_of_operator(api_version: str) -> bool:
+    """Whether the operator's own definitions decide."""
+    return api_version.rpartition("/")[0] == OPERATOR_GROUP
+
+
+def judge(body: dict[str, Any], release: str) -> ApiServerAnswer:
+    """By the definitions of the operator's release, and the newest Kubernetes for everything else.
+
+    What no schema is known of is taken, but not where the operator's release should have one.
+    """
+    schemas = schemas_for(Versions(kubernetes=newest_kubernetes(), operator=release))
+    schema = schemas.find(body["apiVersion"], body["kind"])
+    is_of_the_operator = is_of_operator(body["apiVersion"])
+    if isinstance(schema, NoSchema):
+        if not is_of_the_operator:
+            return ApiServerAnswer(stored=body)
+        said = Said(rule=codes.KIND_NOT_SERVED, pointer="/kind", text=schema.reason, help=schema.help)
+        return ApiServerAnswer(stored=body, violations=(said,))
+    definition = read_crds(release).get(body["kind"]) if is_of_the_operator else None
+    stored = body if definition is None else admit(body, definition).resource
+    refused = [item for item in schema.violations(stored) if item.grave and item.what not in _TAKEN]
+    dropped = [item for item in schema.violations(body) if item.what is What.UNKNOWN_FIELD]
+    return ApiServerAnswer(
+        stored=stored,
+        violations=tuple(map(_said, refused[:MOST])),
+        dropped=tuple(map(_said, dropped[:MOST])),
+    )
+
+
+def _said(violation: Violation) -> Said:
+    text = f"`{violation.dotted}` {violation.message}" if violation.dotted else violation.message
+    rule = _RULE_OF.get(violation.what, codes.SCHEMA_VIOLATION)
+    return Said(rule=rule, pointer=violation.pointer, text=text, help=violation.help)

@@ -1,0 +1,149 @@
+"""GPU products: architecture, PCI ids, passthrough resources, MIG."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from poolsmith.core.diagnostics.suggest import nearest
+from poolsmith.core.record import record
+
+_BRACKETS = re.compile(r"\[(?P<name>[^\]]+)\]")
+_MODEL = re.compile(r"[a-z]{1,2}\d{1,4}[a-z]?")
+"""As L4, A10G, H200 and GH200 are written; what forms and memories are called (SXM5, HBM3e) is longer."""
+_SEPARATORS = re.compile(r"[\s_()/-]+")
+_VERSION = re.compile(r"\d{3}(\.\d+){1,2}")
+_PREFIXES = ("nvidia", "tesla", "quadro")
+
+
+@record(kw_only=False)
+class Architecture:
+    """open and proprietary: required, supported, allowed or unsupported."""
+
+    name: str
+    open: str
+    proprietary: str
+    last_branch: int | None
+
+
+@record(kw_only=False)
+class GpuDevice:
+    """One PCI device id of a product. `resource` is what the passthrough plugins advertise it as."""
+
+    id: str
+    name: str | None
+    resource: str | None
+
+
+@record(kw_only=False)
+class GpuEntry:
+    """A GPU product. `mig` is True, False or `unknown`; drivers are None where no source names one.
+
+    `processor` is the kind of the host's processor where the GPU is built together with it.
+    """
+
+    product: str
+    architecture: str
+    devices: tuple[GpuDevice, ...]
+    mig: bool | str
+    mig_profiles: tuple[str, ...]
+    first_driver: str | None = None
+    first_mig_driver: str | None = None
+    mig_doubt: tuple[str, str] | None = None
+    """The last driver on which sources disagree whether it has MIG on this GPU, and what they say."""
+    processor: str | None = None
+
+
+@record(kw_only=False)
+class Gpus:
+    entries: tuple[GpuEntry, ...]
+    architectures: dict[str, Architecture]
+    by_name: dict[str, GpuEntry]
+    by_resource: dict[str, str]
+    """Products by the extended resources that the passthrough plugins advertise them as."""
+    source: str
+
+    def find(self, product: str) -> GpuEntry | None:
+        """By the catalog's name, the PCI database's name, or the label nvidia.com/gpu.product."""
+        return self.by_name.get(_normal(product))
+
+    def similar(self, product: str) -> tuple[str, ...]:
+        """Products that an unknown name may mean: those of its model, else those whose names hold it, else the closest.
+
+        A model is what stands first: an H200 is no GH200, however much of the rest is alike.
+        """
+        words = _words(product)
+        if model := next((word for word in words if _MODEL.fullmatch(word)), None):
+            shared = {
+                entry.product: len(words.keys() & _words(entry.product).keys())
+                for entry in self.entries
+                if model in _words(entry.product)
+            }
+            if shared:
+                return tuple(name for name, count in shared.items() if count == max(shared.values()))
+        wanted = _normal(product)
+        holding = dict.fromkeys(entry.product for name, entry in self.by_name.items() if wanted in name)
+        if holding:
+            return tuple(holding)
+        match = nearest(wanted, self.by_name)
+        return (self.by_name[match].product,) if match is not None else ()
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(entry.product for entry in self.entries)
+
+
+def gpus_from(data: dict[str, Any]) -> Gpus:
+    architectures = {
+        name: Architecture(
+            name,
+            facts["open"],
+            facts["proprietary"],
+            None if facts["lastBranch"] is None else int(facts["lastBranch"]),
+        )
+        for name, facts in data["architectures"].items()
+    }
+    entries = tuple(_entry(entry) for entry in data["gpus"])
+    by_name: dict[str, GpuEntry] = {}
+    for entry in entries:
+        for device in entry.devices:
+            if device.name and (match := _BRACKETS.search(device.name)):
+                by_name.setdefault(_normal(match["name"]), entry)
+    for entry in entries:
+        by_name[_normal(entry.product)] = entry
+    for label, product in data.get("productLabels", {}).items():
+        by_name[_normal(label)] = by_name[_normal(product)]
+    by_resource = {device.resource: entry.product for entry in entries for device in entry.devices if device.resource}
+    return Gpus(entries, architectures, by_name, by_resource, data["gpuSource"])
+
+
+def _entry(entry: dict[str, Any]) -> GpuEntry:
+    return GpuEntry(
+        product=entry["product"],
+        architecture=entry["architecture"],
+        devices=tuple(
+            GpuDevice(device["id"], device.get("name"), device.get("resource")) for device in entry["devices"]
+        ),
+        mig=entry["mig"],
+        mig_profiles=tuple(entry.get("migProfiles", ())),
+        first_driver=entry.get("minDriver"),
+        first_mig_driver=_version(entry.get("migMinDriver")),
+        mig_doubt=(entry["migDoubt"]["through"], entry["migDoubt"]["because"]) if "migDoubt" in entry else None,
+        processor=entry.get("processor"),
+    )
+
+
+def _version(text: str | None) -> str | None:
+    """A driver's version; anything else that is noted in its place names none."""
+    return text if text and _VERSION.fullmatch(text) else None
+
+
+def _normal(name: str) -> str:
+    words = _SEPARATORS.split(name.lower())
+    while len(words) > 1 and words[0] in _PREFIXES:
+        words = words[1:]
+    return "".join(words)
+
+
+def _words(name: str) -> dict[str, None]:
+    """In order, each once."""
+    return dict.fromkeys(_SEPARATORS.split(name.lower()))

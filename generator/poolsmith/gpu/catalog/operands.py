@@ -1,0 +1,193 @@
+"""What a release's operator creates before it looks at the custom resources.
+
+Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
+time: whoever asks may change what it gets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.facts.packs import remembered
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import copied
+from poolsmith.gpu.catalog.scripts import with_scripts
+
+_API = {
+    "ServiceAccount": "v1",
+    "ConfigMap": "v1",
+    "Service": "v1",
+    "Role": "rbac.authorization.k8s.io/v1",
+    "ClusterRole": "rbac.authorization.k8s.io/v1",
+    "RoleBinding": "rbac.authorization.k8s.io/v1",
+    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1",
+    "RuntimeClass": "node.k8s.io/v1",
+    "ServiceMonitor": "monitoring.coreos.com/v1",
+    "DaemonSet": "apps/v1",
+    "Deployment": "apps/v1",
+}
+_CLUSTER_WIDE = ("RuntimeClass", "ClusterRole", "ClusterRoleBinding")
+
+
+@record
+class OperandState:
+    """One step of the operator: what it creates, and the rule that switches it (see `operands.states`)."""
+
+    name: str
+    enabled: tuple[str, ...]
+    objects: tuple[dict[str, Any], ...]
+
+
+@record
+class OperandEntry:
+    """One release. `behaviour` names the ways in which releases differ that no manifest shows."""
+
+    release: str
+    source: str
+    behaviour: dict[str, Any]
+    states: tuple[OperandState, ...]
+
+
+def operand_releases() -> tuple[str, ...]:
+    """The releases whose operands are known, by name."""
+    return store.names("operands")
+
+
+@remembered
+def read_operands(release: str) -> OperandEntry | None:
+    """The entry of a release, or None when the catalog has none."""
+    if release not in operand_releases():
+        return None
+    entry = store.read_json(f"operands/{release}.json")
+    return OperandEntry(
+        release=release,
+        source=entry["source"],
+        behaviour=entry["behaviour"],
+        states=tuple(
+            OperandState(name=state["name"], enabled=tuple(state["enabled"]), objects=tuple(state["objects"]))
+            for state in with_scripts(entry["states"])
+        ),
+    )
+
+
+def whole(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The Kubernetes object of a compact form, in `namespace` where its kind lives in one."""
+    kind = compact["kind"]
+    metadata: dict[str, Any] = {"name": compact["name"]}
+    if kind not in _CLUSTER_WIDE:
+        metadata["namespace"] = namespace
+    metadata |= {key: dict(compact[key]) for key in ("labels", "annotations") if key in compact}
+    body = _BODIES.get(kind, _plain)(compact, namespace)
+    return {"apiVersion": _API[kind], "kind": kind, "metadata": metadata, **body}
+
+
+def _plain(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    del namespace
+    return {
+        key: copied(value) for key, value in compact.items() if key not in ("kind", "name", "labels", "annotations")
+    }
+
+
+def _role(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    del namespace
+    return {"rules": [_rule(words) for words in compact["rules"]]}
+
+
+def _rule(words: list[str]) -> dict[str, Any]:
+    groups, resources, verbs, *names = (word.split(",") for word in words)
+    rule = {"apiGroups": groups, "resources": resources, "verbs": verbs}
+    return rule | ({"resourceNames": names[0]} if names else {})
+
+
+def _binding(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    kind, _, name = compact["role"].partition("/")
+    return {
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+        "subjects": [
+            copied(subject) if isinstance(subject, dict) else _account(subject, namespace)
+            for subject in compact["subjects"]
+        ],
+    }
+
+
+def _account(subject: str, namespace: str) -> dict[str, Any]:
+    above, _, name = subject.rpartition("/")
+    return {"kind": "ServiceAccount", "name": name, "namespace": above or namespace}
+
+
+def _config_map(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    del namespace
+    return {"data": {key: f"<{size} chars>" for key, size in compact["keys"].items()}}
+
+
+def _daemon_set(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
+    del namespace
+    metadata = {
+        key: dict(compact[word])
+        for word, key in (("podLabels", "labels"), ("podAnnotations", "annotations"))
+        if word in compact
+    }
+    pod = copied(compact["pod"])
+    if compact["init"]:
+        pod["initContainers"] = [_container(item) for item in compact["init"]]
+    pod["containers"] = [_container(item) for item in compact["containers"]]
+    pod["volumes"] = [{"name": name, **_volume(source)} for name, source in compact["volumes"].items()]
+    spec = {
+        "selector": {"matchLabels": dict(compact["selector"])},
+        "template": {"metadata": metadata, "spec": pod},
+    }
+    if "updateStrategy" in compact:
+        spec["updateStrategy"] = copied(compact["updateStrategy"])
+    return {"spec": spec}
+
+
+def _volume(source: str | dict[str, Any]) -> dict[str, Any]:
+    if isinstance(source, dict):
+        return dict(copied(source))
+    if source == "emptyDir":
+        return {"emptyDir": {}}
+    place, _, kind = source.partition(" ")
+    if place.startswith("configMap:"):
+        mode = {"defaultMode": int(kind, 8)} if kind else {}
+        return {"configMap": {"name": place.removeprefix("configMap:"), **mode}}
+    return {"hostPath": {"path": place, **({"type": kind} if kind else {})}}
+
+
+def _container(compact: dict[str, Any]) -> dict[str, Any]:
+    container = {key: copied(value) for key, value in compact.items() if key not in ("env", "mounts")}
+    if "env" in compact:
+        container["env"] = [words if isinstance(words, dict) else _variable(words) for words in compact["env"]]
+    if "mounts" in compact:
+        container["volumeMounts"] = [item if isinstance(item, dict) else _mount(item) for item in compact["mounts"]]
+    return container
+
+
+def _variable(words: list[Any]) -> dict[str, Any]:
+    name, *rest = words
+    match rest:
+        case [str(text)] if text.startswith("@"):
+            return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": text[1:]}}}
+        case [str(text)]:
+            return {"name": name, "value": text}
+        case [dict(source)]:
+            return {"name": name, "valueFrom": copied(source)}
+    return {"name": name, "value": ""}
+
+
+def _mount(text: str) -> dict[str, Any]:
+    volume, path, access, *rest = text.split(":")
+    item: dict[str, Any] = {"name": volume, "mountPath": path}
+    if access == "ro":
+        item["readOnly"] = True
+    return item | {key: word for key, word in zip(("mountPropagation", "subPath"), rest, strict=False) if word}
+
+
+_BODIES = {
+    "Role": _role,
+    "ClusterRole": _role,
+    "RoleBinding": _binding,
+    "ClusterRoleBinding": _binding,
+    "ConfigMap": _config_map,
+    "DaemonSet": _daemon_set,
+}

@@ -1,0 +1,239 @@
+"""Operating systems, Kubernetes distributions, container runtimes, and the support matrices."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.facts.versions import at_least, minor_between, version_key
+from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@record
+class OperatingSystemEntry:
+    """An operating system by its ID of /etc/os-release.
+
+    `driver` is container, unknown, variant or os; `toolkit` and `device_plugin` are operator or os,
+    `toolkit` also variant: of images that have a driver. `driver_folder` is
+    a path, `declared` or `unknown`, None for the root file system; `repository` holds drivers that others publish.
+    `unsupported` says by version what the operator's documentation excludes; `cdi`: containers get their GPUs there by
+    the Container Device Interface only. `operator` is the first release of the operator that the system's guide
+    installs, `none` where it installs none, None where nobody says. All of it is that of the oldest versions; `later`
+    are the same entries from a version on, newest first.
+    """
+
+    id: str
+    versions: tuple[str, ...]
+    majors: tuple[int, ...]
+    prefix: str
+    any_version: bool
+    driver: str
+    toolkit: str
+    device_plugin: str = "operator"
+    driver_folder: str | None = None
+    toolkit_folder: str | None = None
+    repository: str | None = None
+    unsupported: dict[str, str] = field(default_factory=dict)
+    cdi: bool = False
+    operator: str | None = None
+    later: tuple[tuple[str, OperatingSystemEntry], ...] = ()
+
+    def at(self, version: str) -> OperatingSystemEntry:
+        """What is true of one version."""
+        return next((entry for first, entry in self.later if at_least(version, first)), self)
+
+    def knows(self, version: str) -> bool:
+        if self.any_version or version in self.versions:
+            return True
+        major = version.removeprefix(self.prefix).split(".")[0]
+        return major.isdecimal() and version_key(major)[0] in self.majors
+
+    def known_versions(self) -> tuple[str, ...]:
+        return self.versions or tuple(f"{self.prefix}{major}.x" for major in self.majors)
+
+
+@record
+class RuntimePaths:
+    """Where one distribution configures one runtime, in some release lines. `unknown`: no source says.
+
+    `runtime_class` is what pods with GPUs have to ask for.
+    """
+
+    unknown: bool
+    config: str | None
+    socket: str | None
+    drop_in: str | None
+    minimum: str | None
+    env: tuple[dict[str, str], ...]
+    device_plugin_env: tuple[dict[str, str], ...]
+    runtime_class: str | None = None
+
+    @property
+    def by_field(self) -> dict[str, str | None]:
+        """The paths by the fields of a profile: config, socket, drop_in."""
+        return {"config": self.config, "socket": self.socket, "drop_in": self.drop_in}
+
+    @property
+    def pairs(self) -> bool:
+        """Whether configuration and drop-in file belong together here, and the toolkit is told both."""
+        told = "".join(entry["value"] for entry in self.env)
+        return "{config}" in told and "{dropIn}" in told
+
+
+def fill_paths(template: str, by_field: Mapping[str, str | None]) -> str:
+    """A variable's value as a distribution's entry writes it, with paths in place of their names."""
+    for placeholder, name in (("{config}", "config"), ("{socket}", "socket"), ("{dropIn}", "drop_in")):
+        template = template.replace(placeholder, by_field[name] or "")
+    return template
+
+
+@record
+class Distribution:
+    """A Kubernetes distribution. `node_labels` (key, value, reason) keep its own parts off GPU nodes.
+
+    `host_folders` are where the platform's own installer puts a driver (`driver`) and lets a toolkit be (`toolkit`).
+    `kubelet_root` is None for /var/lib/kubelet. `mig_reboot` is always or maybe where virtual machines can't reset
+    their GPUs. `accelerators` are the names by which nodes with a GPU are asked for.
+    `driver_brings_toolkit`: its images with a driver have a toolkit too; `toolkit_runtime_class` is the one of that.
+    `runtime_class` is what pods ask for where a toolkit on the hosts makes no runtime the default;
+    `makes_runtime_class`: its object comes with it.
+    """
+
+    name: str
+    refused: str | None
+    column: str
+    provisioners: tuple[str, ...]
+    rules: dict[str, tuple[tuple[tuple[str, ...], RuntimePaths], ...]]
+    source: str
+    node_labels: tuple[tuple[str, str, str], ...] = ()
+    restart: str | None = None
+    host_folders: dict[str, str] = field(default_factory=dict)
+    kubelet_root: str | None = None
+    mig_reboot: str | None = None
+    accelerators: dict[str, str] = field(default_factory=dict)
+    driver_brings_toolkit: bool = False
+    toolkit_runtime_class: str | None = None
+    runtime_class: str | None = None
+    makes_runtime_class: bool = False
+
+    def paths(self, runtime: str, line: str) -> RuntimePaths | None:
+        """Paths of a runtime in a release line; None when the distribution does not have the runtime."""
+        for lines, paths in self.rules.get(runtime, ()):
+            if line in lines:
+                return paths
+        return None
+
+
+@record(kw_only=False)
+class SupportRow:
+    os: str
+    versions: tuple[str, ...]
+    columns: dict[str, tuple[str, str]]
+
+
+@record(kw_only=False)
+class SupportMatrix:
+    """The documentation's table for one release line."""
+
+    line: str
+    source: str
+    rows: tuple[SupportRow, ...]
+
+    def covers(self, *, os_id: str, os_version: str, column: str, kubernetes: str) -> bool:
+        return any(
+            row.os == os_id
+            and any(known == os_version or known.split(" ")[0] == os_version for known in row.versions)
+            and column in row.columns
+            and minor_between(kubernetes, *row.columns[column])
+            for row in self.rows
+        )
+
+
+def operating_systems_from(data: dict[str, Any]) -> dict[str, OperatingSystemEntry]:
+    return {entry["id"]: _operating_system(entry) for entry in data["operating_systems"]}
+
+
+def _operating_system(entry: dict[str, Any]) -> OperatingSystemEntry:
+    later: list[tuple[str, OperatingSystemEntry]] = []
+    known = {key: value for key, value in entry.items() if key != "later"}
+    for change in entry.get("later", ()):
+        known |= {key: value for key, value in change.items() if key != "from"}
+        later.insert(0, (change["from"], _operating_system(known)))
+    oldest = OperatingSystemEntry(
+        id=entry["id"],
+        versions=tuple(entry.get("versions", ())),
+        majors=tuple(entry.get("majors", ())),
+        prefix=entry.get("prefix", ""),
+        any_version=entry.get("anyVersion", False),
+        driver=entry["driver"],
+        toolkit=entry["toolkit"],
+        device_plugin=entry.get("devicePlugin", "operator"),
+        driver_folder=entry.get("driverFolder"),
+        toolkit_folder=entry.get("toolkitFolder"),
+        repository=entry.get("repository"),
+        unsupported=dict(entry.get("unsupported", {})),
+        cdi=entry.get("cdi", False),
+        operator=entry.get("operator"),
+    )
+    return replace(oldest, later=tuple(later))
+
+
+def distributions_from(data: dict[str, Any]) -> dict[str, Distribution]:
+    return {
+        entry["name"]: Distribution(
+            name=entry["name"],
+            refused=entry.get("refused"),
+            column=entry.get("kubernetes", ""),
+            provisioners=tuple(entry["provisioners"]),
+            rules={
+                runtime: tuple((tuple(rule["lines"]), _runtime_paths(rule)) for rule in rules)
+                for runtime, rules in entry["runtimes"].items()
+            },
+            source=entry["source"],
+            restart=entry.get("restart"),
+            host_folders=dict(entry.get("hostFolders", {})),
+            kubelet_root=entry.get("kubeletRoot"),
+            mig_reboot=entry.get("migReboot"),
+            accelerators=dict(entry.get("accelerators", {})),
+            driver_brings_toolkit=entry.get("withDriver", {}).get("toolkit") == "os",
+            toolkit_runtime_class=entry.get("withDriver", {}).get("runtimeClass"),
+            runtime_class=entry.get("hostRuntimeClass", {}).get("name"),
+            makes_runtime_class=entry.get("hostRuntimeClass", {}).get("made", False),
+            node_labels=tuple((item["key"], item["value"], item["because"]) for item in entry.get("nodeLabels", ())),
+        )
+        for entry in data["distributions"]
+    }
+
+
+def _runtime_paths(rule: dict[str, Any]) -> RuntimePaths:
+    return RuntimePaths(
+        unknown=rule.get("unknown", False),
+        config=rule.get("config"),
+        socket=rule.get("socket"),
+        drop_in=rule.get("dropIn"),
+        minimum=rule.get("minimum"),
+        env=tuple(rule.get("env", ())),
+        device_plugin_env=tuple(rule.get("devicePluginEnv", ())),
+        runtime_class=rule.get("runtimeClass"),
+    )
+
+
+def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
+    return {
+        line: SupportMatrix(
+            line,
+            entry["source"],
+            tuple(
+                SupportRow(
+                    row["os"],
+                    tuple(row["versions"]),
+                    {name: (bounds[0], bounds[1]) for name, bounds in row.items() if name not in ("os", "versions")},
+                )
+                for row in entry["rows"]
+            ),
+        )
+        for line, entry in data["lines"].items()
+    }

@@ -1,0 +1,115 @@
+"""What is known of the container toolkit beside the chart's keys: variables, old images, vulnerabilities."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import at_least, covers, version_key
+from poolsmith.core.record import record
+
+
+@record
+class Unfit:
+    """Why a toolkit image does not fit a release; `instead` is the oldest one that does."""
+
+    why: str
+    instead: str
+    severity: str
+
+
+@record
+class ToolkitVariable:
+    """`since` is the first operator that hands it on, where not each one does.
+
+    `overwritten` is set where the operator sets it whatever the values say: what to write instead, or nothing.
+    """
+
+    since: str | None = None
+    overwritten: str | None = None
+
+
+@record
+class Vulnerability:
+    """`toolkit` and `operator` are the first versions that have the fix."""
+
+    ids: tuple[str, ...]
+    toolkit: str
+    operator: str
+
+
+@cache
+def _facts() -> dict[str, Any]:
+    return store.read_yaml("values/toolkit.yaml")
+
+
+@cache
+def known_variables() -> dict[str, ToolkitVariable]:
+    """What is read of toolkit.env, by name."""
+    return {
+        name: ToolkitVariable(since=entry.get("since"), overwritten=entry.get("overwritten"))
+        for name, entry in _facts()["variables"].items()
+    }
+
+
+def is_meant_for_toolkit(name: str) -> bool:
+    return name.startswith(tuple(_facts()["prefixes"]))
+
+
+def breaks_without_source(distribution: str) -> str | None:
+    """Why a distribution needs its configuration to be read from a file; None where nobody says that it must be."""
+    reason: str | None = _facts()["breaksWithoutSource"].get(distribution)
+    return reason
+
+
+def unfit_toolkit(version: str, release: str, *, nri: bool) -> Unfit | None:
+    """The worst that is known of a toolkit image in a release; None for one that fits, or is no number."""
+    number = numbers(version)
+    if number is None:
+        return None
+    found = [
+        Unfit(why=entry["why"], instead=f"v{entry['below']}", severity=entry["severity"])
+        for entry in _facts()["tooOld"]
+        if number < version_key(entry["below"]) and covers(entry, release) and (nri or not entry.get("nri"))
+    ]
+    broken = broken_toolkit(version)
+    if broken is not None:
+        found.append(broken)
+    if not found:
+        return None
+    worst = min(found, key=lambda item: item.severity != "error")
+    newest = max((item.instead for item in found), key=version_key)
+    return Unfit(why=worst.why, instead=newest, severity=worst.severity)
+
+
+def broken_toolkit(version: str) -> Unfit | None:
+    """What is known of a toolkit image by itself, whatever the release."""
+    number = numbers(version)
+    found = (
+        Unfit(why=entry["why"], instead=entry["instead"], severity=entry["severity"])
+        for entry in _facts()["broken"]
+        if number == version_key(entry["version"])
+    )
+    return next(found, None)
+
+
+def vulnerabilities(version: str) -> tuple[Vulnerability, ...]:
+    """What a toolkit image is open to, oldest first; nothing for one that is no number."""
+    number = numbers(version)
+    if number is None:
+        return ()
+    return tuple(
+        Vulnerability(ids=tuple(entry["ids"]), toolkit=f"v{entry['toolkit']}", operator=entry["operator"])
+        for entry in _facts()["vulnerabilities"]
+        if not at_least(".".join(map(str, number)), entry["toolkit"])
+    )
+
+
+def numbers(version: str) -> tuple[int, ...] | None:
+    """The three numbers of a tag such as `v1.17.8-ubuntu20.04`; None for a digest or another name."""
+    head = version.removeprefix("v").split("-")[0].split("+")[0]
+    parts = head.split(".")
+    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):  # noqa: PLR2004
+        return None
+    return tuple(map(int, parts))

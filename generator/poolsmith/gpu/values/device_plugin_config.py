@@ -1,0 +1,262 @@
+"""A configuration of the device plugin: whether the plugin would start with it, as its own code decides.
+
+Fields of structures are found whatever their case, those of sharing are not; unknown ones are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.printable import kind_of, shorten
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import is_older
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SHARING = ("timeSlicing", "mps")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_DURATION = re.compile(r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+_UUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_DEVICE = re.compile(rf"\d+|\d+:\d+|GPU-{_UUID}|MIG-{_UUID}|MIG-GPU-{_UUID}/\d+/\d+", re.ASCII)
+_PLUGIN = re.compile(r"v\d+\.\d+\.\d+", re.ASCII)
+_LARGEST_INT = 1 << 63
+
+
+@record(kw_only=False)
+class ConfigMistake:
+    """At `path`, dotted, of the configuration's text."""
+
+    path: str
+    message: str
+    help: str
+
+
+def config_mistakes(config: Any, plugin: str | None) -> tuple[ConfigMistake, ...]:
+    """What makes the plugin stop when it reads `config`, the first document of a text.
+
+    `plugin` is its version, such as v0.17.4; where it is not known, only what every version refuses is told.
+    """
+    found = _PLUGIN.match(plugin or "")
+    return tuple(_Reading(found.group() if found else None).mistakes(config))
+
+
+def shares_by_mps(config: Any) -> bool:
+    """Whether MPS is what shares the GPUs; it has precedence."""
+    mps = _field(_field(config, "sharing"), "mps")
+    resources = mps.get("resources") if isinstance(mps, dict) else None
+    return isinstance(resources, list) and bool(resources)
+
+
+def resource_of(name: Any) -> str:
+    """A resource with its prefix, as the plugin completes it."""
+    prefix = f"{configuration_facts()['resourcePrefix']}/"
+    return str(name) if str(name).startswith(prefix) else prefix + str(name)
+
+
+@cache
+def configuration_facts() -> dict[str, Any]:
+    facts: dict[str, Any] = store.read_yaml("device_plugin.yaml")["configuration"]
+    return facts
+
+
+def _field(mapping: Any, name: str) -> Any:
+    """As encoding/json finds the field of a structure: its own name first, then any case of it."""
+    if not isinstance(mapping, dict):
+        return None
+    if name in mapping:
+        return mapping[name]
+    return next((value for key, value in mapping.items() if str(key).lower() == name.lower()), None)
+
+
+def _whole(value: Any) -> int | None:
+    """A number as sigs.k8s.io/yaml hands it to an int; None where it does not fit."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, float) and not (value.is_integer() and abs(value) < _LARGEST_INT):
+        return None
+    return int(value) if -_LARGEST_INT <= value < _LARGEST_INT else None
+
+
+@record(kw_only=False)
+class _Reading:
+    """One configuration, for one version of the plugin."""
+
+    plugin: str | None
+
+    def mistakes(self, config: Any) -> Iterator[ConfigMistake]:
+        if config is None:
+            return
+        if not isinstance(config, dict):
+            yield ConfigMistake("", f"it is {kind_of(config)}, not a mapping", "write `version: v1`, and what it sets")
+            return
+        version, right = _field(config, "version"), configuration_facts()["version"]
+        if version not in (None, "", right):
+            yield ConfigMistake("version", f"the plugin does not know version `{shorten(str(version))}`", "write `v1`")
+        sharing = _field(config, "sharing")
+        yield from self._structure("sharing", sharing)
+        for name in SHARING:
+            yield from self._replicated(f"sharing.{name}", sharing, name)
+        yield from self._resources(_field(config, "resources"))
+        yield from self._fields(config)
+
+    def _structure(self, path: str, value: Any) -> Iterator[ConfigMistake]:
+        if value is not None and not isinstance(value, dict):
+            yield ConfigMistake(path, f"it is {kind_of(value)}, not a mapping", "write a mapping, or remove it")
+
+    def _fields(self, config: dict[str, Any]) -> Iterator[ConfigMistake]:
+        """Flags and IMEX channels, with the structures around them."""
+        wrong: set[str] = set()
+        for dotted, fact in configuration_facts()["fields"].items():
+            if self._is_older(fact.get("since")):
+                continue
+            *above, last = dotted.split(".")
+            node: Any = config
+            for depth, step in enumerate(above):
+                node, path = _field(node, step), ".".join(above[: depth + 1])
+                if node is not None and not isinstance(node, dict):
+                    if path not in wrong:
+                        wrong.add(path)
+                        yield from self._structure(path, node)
+                    node = None
+            value = _field(node, last)
+            if value is not None and not _TYPES[fact["type"]](value):
+                yield ConfigMistake(dotted, f"it is {kind_of(value)}", f"write {_WORDS[fact['type']]}")
+            elif value == "infinite" and fact["type"] == "duration" and self.plugin and self._is_older(self._infinite):
+                yield ConfigMistake(dotted, f"the plugin knows `infinite` from {self._infinite} on", "write 60s")
+
+    @property
+    def _infinite(self) -> str:
+        since: str = configuration_facts()["infiniteSince"]
+        return since
+
+    def _is_older(self, since: str | None) -> bool:
+        """Whether the plugin is older; one that nobody knows may be."""
+        return since is not None and (self.plugin is None or is_older(self.plugin, since))
+
+    def _replicated(self, path: str, sharing: Any, name: str) -> Iterator[ConfigMistake]:
+        shared = _field(sharing, name)
+        present = isinstance(sharing, dict) and any(str(key).lower() == name.lower() for key in sharing)
+        if not present or (shared is None and name == "mps"):
+            return
+        if shared is not None and not isinstance(shared, dict):
+            yield from self._structure(path, shared)
+            return
+        shared = shared or {}
+        for flag in ("renameByDefault", "failRequestsGreaterThanOne"):
+            if (value := shared.get(flag)) is not None and not isinstance(value, bool):
+                yield ConfigMistake(f"{path}.{flag}", f"it is {kind_of(value)}", "write true or false")
+        resources = shared.get("resources")
+        if resources is not None and not isinstance(resources, list):
+            yield ConfigMistake(f"{path}.resources", f"it is {kind_of(resources)}, not a list", _EXAMPLE)
+        elif not resources:
+            yield ConfigMistake(path, "it names no resources", f"{_EXAMPLE}, or remove `{name}`")
+        else:
+            for index, item in enumerate(resources):
+                yield from self._resource(f"{path}.resources[{index}]", item)
+
+    def _resource(self, path: str, item: Any) -> Iterator[ConfigMistake]:
+        if item is not None and not isinstance(item, dict):
+            yield from self._structure(path, item)
+            return
+        item = item or {}
+        if "name" not in item:
+            yield ConfigMistake(path, "it has no `name`", "write `name: nvidia.com/gpu`")
+        if "replicas" not in item:
+            yield ConfigMistake(path, "it has no `replicas`", "write `replicas: 2` or more")
+        for key in ("name", "rename"):
+            if (reason := self._name(item.get(key, MISSING))) is not None:
+                yield ConfigMistake(f"{path}.{key}", reason, "write a name like `nvidia.com/gpu`")
+        if "replicas" in item:
+            replicas, least = item["replicas"], configuration_facts()["leastReplicas"]
+            number = 0 if replicas is None else _whole(replicas)
+            if number is None:
+                yield ConfigMistake(f"{path}.replicas", f"it is {kind_of(replicas)}", "write a whole number")
+            elif number < least:
+                yield ConfigMistake(
+                    f"{path}.replicas",
+                    f"{number} replicas are refused; the least number is {least}",
+                    f"write `replicas: {least}` or more, or remove the resource",
+                )
+        if (reason := _devices(item.get("devices", "all"))) is not None:
+            yield ConfigMistake(f"{path}.devices", reason, "write `devices: all`, or leave it out")
+
+    def _name(self, name: Any) -> str | None:
+        if name is MISSING:
+            return None
+        if name is not None and not isinstance(name, str):
+            return f"it is {kind_of(name)}, not a string"
+        full = resource_of(name or "")
+        longest = configuration_facts()["longestResource"]
+        if len(full) > longest:
+            return f"`{shorten(full)}` has more than {longest} characters"
+        if not _NAME.fullmatch(full.partition("/")[2]):
+            return f"`{shorten(full)}` is no name of a resource"
+        return None
+
+    def _resources(self, resources: Any) -> Iterator[ConfigMistake]:
+        yield from self._structure("resources", resources)
+        for kind in ("gpus", "mig") if isinstance(resources, dict) else ():
+            items = _field(resources, kind)
+            if items is not None and not isinstance(items, list):
+                yield ConfigMistake(f"resources.{kind}", f"it is {kind_of(items)}, not a list", "write a list")
+            for index, item in enumerate(items if isinstance(items, list) else ()):
+                path = f"resources.{kind}[{index}]"
+                fields = item if isinstance(item, dict) else {}
+                reason = self._name(fields.get("name", MISSING))
+                pattern = fields.get("pattern")
+                if not {"pattern", "name"} <= set(fields) or reason is not None:
+                    reason = reason or "it needs `pattern` and `name`"
+                    yield ConfigMistake(path, reason, "write `{pattern: '*', name: gpu}`")
+                elif pattern is not None and not isinstance(pattern, str):
+                    yield ConfigMistake(f"{path}.pattern", f"it is {kind_of(pattern)}", "quote it")
+
+
+_EXAMPLE = "write `resources: [{name: nvidia.com/gpu, replicas: 4}]`"
+
+
+def _devices(devices: Any) -> str | None:
+    if isinstance(devices, str) or devices is None:
+        return None if devices == "all" else f"`{shorten(devices or 'null')}` is not `all`"
+    if isinstance(devices, list):
+        wrong = next((item for item in devices if not _is_device(item)), None)
+        return None if wrong is None else f"{shorten(str(wrong))} is no index and no UUID of a GPU"
+    number = _whole(devices)
+    return None if number is not None and number > 0 else "it is no count of GPUs"
+
+
+def _is_device(item: Any) -> bool:
+    if isinstance(item, str):
+        return _DEVICE.fullmatch(item) is not None
+    number = _whole(item)
+    return item is None or (number is not None and number >= 0)
+
+
+def _is_duration(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "infinite" or _DURATION.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "text": _is_text,
+    "flag": lambda value: isinstance(value, bool),
+    "texts": lambda value: _is_text(value) or (isinstance(value, list) and all(map(_is_text, value))),
+    "numbers": lambda value: isinstance(value, list) and all(_whole(item) is not None for item in value),
+    "duration": _is_duration,
+}
+_WORDS = {
+    "text": "a text; quote it",
+    "flag": "true or false",
+    "texts": "a text, or a list of texts",
+    "numbers": "a list of whole numbers",
+    "duration": "a duration like 60s",
+}

@@ -1,0 +1,136 @@
+"""A values document beside what its release reads.
+
+Walked once; each rule looks at the part that it is about.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import MISSING, value_at
+from poolsmith.gpu.catalog.charts import SUBCHART
+
+if TYPE_CHECKING:
+    from poolsmith.gpu.catalog.value_paths import PastValue, ReleaseValues, ValueNode
+
+Steps = tuple[str, ...]
+ValuePlace = tuple[str | int, ...]
+"""The steps from the top of the values to a place: keys, and indices of lists."""
+
+
+@record(kw_only=False)
+class KnownValue:
+    """A value at a place that the release reads."""
+
+    path: Steps
+    value: Any
+    node: ValueNode
+
+
+@record(kw_only=False)
+class PastKey:
+    """A key that another release reads, or that values.yaml declares to no effect."""
+
+    path: Steps
+    value: Any
+    past: PastValue
+
+
+@record(kw_only=False)
+class UnknownKey:
+    """A key that no release reads at this place."""
+
+    path: Steps
+    value: Any
+    parent: ValueNode
+
+
+class ValuesDocument:
+    """`partial` says that more values come from elsewhere, so that nothing can be said about what is missing.
+
+    `beneath` are values that this document is put on, over the chart's defaults.
+    """
+
+    def __init__(
+        self,
+        values: dict[str, Any],
+        release: ReleaseValues,
+        *,
+        partial: bool = False,
+        beneath: dict[str, Any] | None = None,
+    ) -> None:
+        self.values = values
+        self.release = release
+        self._beneath = beneath or {}
+        self.partial = partial
+        self.known: list[KnownValue] = []
+        self.past: list[PastKey] = []
+        self.unknown: list[UnknownKey] = []
+        self.subchart: list[tuple[Steps, Any]] = []
+        self._walk()
+
+    @property
+    def size(self) -> int:
+        return len(self.known) + len(self.past) + len(self.unknown) + len(self.subchart)
+
+    @cached_property
+    def leaf_paths(self) -> frozenset[str]:
+        return frozenset(
+            ".".join(item.path) for item in self.known if not isinstance(item.value, dict) or not item.value
+        )
+
+    def get(self, path: Steps) -> Any:
+        """The value in this document; None where it has none."""
+        return value_at(self.values, path)
+
+    def has(self, path: Steps) -> bool:
+        return value_at(self.values, path, MISSING) is not MISSING
+
+    def is_set(self, path: Steps) -> bool:
+        """Whether this document or what it is put on says something of a path, null included."""
+        return any(value_at(layer, path, MISSING) is not MISSING for layer in (self.values, self._beneath))
+
+    def effective(self, path: Steps) -> Any:
+        """The value after Helm has put this document on the chart's defaults; null deletes a default."""
+        for layer in (self.values, self._beneath):
+            if (value := value_at(layer, path, MISSING)) is not MISSING:
+                return value
+        return value_at(self.release.line_defaults or {}, path)
+
+    def _walk(self) -> None:
+        paths, tag = self.release.paths, self.release.tag
+        pending: list[tuple[Steps, dict[str, Any], ValueNode]] = [((), self.values, self.release.root)]
+        while pending:
+            path, mapping, node = pending.pop()
+            for key, value in mapping.items():
+                if not path and _is_extra(key):
+                    continue
+                place = (*path, key)
+                child = node.children.get(key)
+                if child is not None and place == (SUBCHART,):
+                    self.known.append(KnownValue(place, value, child))
+                    self._walk_subchart(value)
+                elif child is not None:
+                    self.known.append(KnownValue(place, value, child))
+                    if isinstance(value, dict) and (child.children or child.free):
+                        pending.append((place, value, child))
+                elif (past := paths.past(place, tag)) is not None and not (node.free and past.comes_with):
+                    self.past.append(PastKey(place, value, past))
+                elif not node.free:
+                    self.unknown.append(UnknownKey(place, value, node))
+
+    def _walk_subchart(self, values: Any) -> None:
+        pending: list[tuple[Steps, Any]] = [((SUBCHART,), values)]
+        while pending:
+            path, node = pending.pop()
+            if isinstance(node, dict):
+                pending.extend(((*path, key), value) for key, value in reversed(node.items()))
+            if len(path) > 1 and (not isinstance(node, dict) or not node):
+                self.subchart.append((path, node))
+
+
+def _is_extra(key: str) -> bool:
+    """Helm's own `global`, and what people keep anchors under."""
+    return key == "global" or key.startswith(("x-", "."))

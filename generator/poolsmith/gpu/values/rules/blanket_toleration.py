@@ -1,0 +1,48 @@
+"""Tolerations of everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.pointer import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM295",
+    name="blanket-toleration",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values tolerate every taint: `operator: Exists` without a key.",
+    why="Privileged operands then start on nodes that have a taint for a reason: they are drained, not ready, or "
+    "reserved for another team. Nodes that are taken out of service never become empty.",
+    fix="name the taints of your GPU nodes",
+    bad="daemonsets:\n  tolerations: [{operator: Exists}]\n",
+    good="daemonsets:\n  tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]\n",
+    symptom="operand pods run on cordoned nodes, and drains do not end",
+    references=("NVIDIA/gpu-operator issues 397, 547", "Kubernetes, taints and tolerations"),
+)
+_PLACES = (
+    ("daemonsets", "tolerations"),
+    ("operator", "tolerations"),
+    *(("node-feature-discovery", part, "tolerations") for part in ("worker", "master", "gc", "topologyUpdater")),
+)
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    for path in _PLACES:
+        entries = document.get(path)
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict) and entry.get("operator") == "Exists" and entry.get("key") in (None, ""):
+                effect = entry.get("effect")
+                what = f"every taint of effect {effect}" if isinstance(effect, str) and effect else "every taint"
+                yield Finding(
+                    place=(*path, index),
+                    message=f"`{dotted((*path, index))}` tolerates {what}",
+                    help="write a `key` for each taint that your GPU nodes have",
+                )

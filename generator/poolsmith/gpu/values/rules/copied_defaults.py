@@ -1,0 +1,46 @@
+"""A values file that repeats the chart's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.nested import value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM328",
+    name="copied-defaults",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values repeat most of the chart's values.yaml, mostly unchanged: a copied file.",
+    why="After an upgrade, the copy still pins every image and switch of the old release, and nobody sees which "
+    "lines were changed on purpose.",
+    fix="keep what differs from the chart's defaults, and remove the rest",
+    references=("values.yaml of the chart at its tag",),
+)
+_SHARE = 0.6
+_EQUAL = 0.6
+_MANY = 40
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    declared = document.release.leaves
+    set_here = document.leaf_paths & declared
+    if len(set_here) < _MANY or len(set_here) < _SHARE * len(declared):
+        return
+    message = f"{len(set_here)} of the {len(declared)} values that the chart's own file sets are set here"
+    defaults = document.release.defaults
+    if defaults is not None:
+        equal = sum(
+            value_at(document.values, path) == value_at(defaults, path) for path in (key.split(".") for key in set_here)
+        )
+        if equal < _EQUAL * len(set_here):
+            return
+        message += f", {equal} of them to the same"
+    yield Finding(place=(), message=message)

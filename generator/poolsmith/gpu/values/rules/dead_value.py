@@ -1,0 +1,54 @@
+"""A key that was read once, or is declared, and that nothing reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.pointer import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.catalog.value_paths import PastValue
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM320",
+    name="dead-value",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values set a key that earlier releases read and this one does not, or that the chart declares and "
+    "reads nowhere. An error if the key asked for protection.",
+    why="Helm silently drops the key: it no longer has the effect that the file claims.",
+    bad="driver:\n  useOpenKernelModules: true   # dead since v25.3.0\n",
+    good="driver:\n  kernelModuleType: open\n",
+    references=("values.yaml and templates of the chart at each tag", "NVIDIA/aicr issue 2447"),
+)
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    for item in document.past:
+        past = item.past
+        if past.comes_with is not None:
+            continue  # PSM322
+        since = f"no release since {past.gone_since} reads it" if past.gone_since else "the chart declares it only"
+        if past.never_read:
+            since = "the chart declares it, and no release reads it"
+        lost = "; the protection that it asked for is gone" if past.safety else ""
+        yield Finding(
+            place=item.path,
+            message=f"`{dotted(item.path)}` is dead in {document.release.tag}: {since}{lost}",
+            help=way_out(past, document),
+            severity=Severity.ERROR if past.safety else None,
+        )
+
+
+def way_out(past: PastValue, document: ValuesDocument) -> str:
+    instead = past.instead
+    if instead is not None and document.release.tag not in document.release.paths.read_in(instead):
+        instead = None
+    if instead is None:
+        return past.advice or "remove it"
+    return f"set `{instead}` instead" + (f": {past.advice}" if past.advice else "")

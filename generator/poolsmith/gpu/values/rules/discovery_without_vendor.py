@@ -1,0 +1,74 @@
+"""Node feature discovery that no longer labels GPU nodes as the operator looks for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.sources.pointer import dotted
+from poolsmith.gpu.values.switches import is_off, is_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM294",
+    name="discovery-without-vendor",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Values of the bundled node-feature-discovery label PCI devices by other fields than the vendor or class "
+    "and vendor; or leave out the classes of GPUs, or of NICs with `driver.rdma.enabled`; or no longer allow "
+    "labels of nvidia.com.",
+    why="The operator finds GPU nodes by `feature.node.kubernetes.io/pci-10de.present`, or by the same label with "
+    "the class before the vendor. Without it no operand runs anywhere, and nothing reports an error.",
+    fix="keep `deviceLabelFields: [vendor]`, the classes 0300 and 0302, and `extraLabelNs: [nvidia.com]`",
+    bad="node-feature-discovery:\n  worker:\n    config:\n      sources: {pci: {deviceLabelFields: [vendor, "
+    "device]}}\n",
+    good="node-feature-discovery:\n  worker:\n    config:\n      sources: {pci: {deviceLabelFields: [vendor]}}\n",
+    symptom="Could not get any nodes to match nvidia.com/gpu.present label",
+    references=(
+        "NVIDIA/gpu-operator:controllers/state_manager.go",
+        "NVIDIA/gpu-operator issue 423",
+        "node-feature-discovery: source/pci",
+    ),
+)
+_NFD = "node-feature-discovery"
+_FIELDS = (_NFD, "worker", "config", "sources", "pci", "deviceLabelFields")
+_CLASSES = (_NFD, "worker", "config", "sources", "pci", "deviceClassWhitelist")
+_NAMESPACES = (_NFD, "master", "config", "extraLabelNs")
+_KNOWN_FIELDS = frozenset(("class", "vendor", "device", "subsystem_vendor", "subsystem_device"))
+_GPU_CLASSES = ("0300", "0302")
+_NIC_CLASSES = ("0200", "0207")
+"""PCI classes of display and 3D controllers, of Ethernet and InfiniBand controllers."""
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if is_off(document, "nfd.enabled"):
+        return
+    fields = document.get(_FIELDS)
+    if isinstance(fields, list) and (known := _KNOWN_FIELDS.intersection(map(str, fields))):
+        if known - {"class", "vendor"} or "vendor" not in known:
+            message = f"`{dotted(_FIELDS)}` gives labels that the operator does not know, as pci-10de_2330.present"
+            yield Finding(place=_FIELDS, message=message, help="write `deviceLabelFields: [vendor]`")
+        elif known == {"class", "vendor"} and is_on(document, "driver.rdma.enabled"):
+            message = f"`{dotted(_FIELDS)}` gives pci-0200_15b3.present; RDMA looks for pci-15b3.present"
+            yield Finding(place=_FIELDS, message=message, help="write `deviceLabelFields: [vendor]`")
+    classes = document.get(_CLASSES)
+    if isinstance(classes, list):
+        wanted = _GPU_CLASSES + (_NIC_CLASSES if is_on(document, "driver.rdma.enabled") else ())
+        if missing := [name for name in wanted if not _is_listed(name, classes)]:
+            message = f"`{dotted(_CLASSES)}` leaves out {listed(missing)}: nodes with such devices are not labelled"
+            yield Finding(place=_CLASSES, message=message, help=f"add {listed(missing)}")
+    namespaces = document.get(_NAMESPACES)
+    if isinstance(namespaces, list) and "nvidia.com" not in namespaces:
+        message = f"`{dotted(_NAMESPACES)}` replaces the chart's list, and leaves out nvidia.com"
+        yield Finding(place=_NAMESPACES, message=message, help="add `nvidia.com`")
+
+
+def _is_listed(name: str, classes: list[Any]) -> bool:
+    """An entry stands for all classes that begin with it."""
+    return any(isinstance(entry, str) and entry and name.startswith(entry.lower()) for entry in classes)

@@ -1,0 +1,122 @@
+"""Features of a driver that exclude each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.gpu.catalog.chart_images import image_default
+from poolsmith.gpu.catalog.operator_behaviour import driver_object_behaviour_at
+from poolsmith.gpu.drivers.features import BESIDE_COMPILED, needs_open_modules
+from poolsmith.gpu.drivers.kernel_modules import TYPE
+from poolsmith.gpu.drivers.version import is_branch
+from poolsmith.gpu.values.switches import is_off, is_on, text, uses_driver_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import Steps, ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM292",
+    name="driver-exclusion",
+    applies_to="values",
+    what="Helm values combine driver settings that exclude each other: precompiled with a full version, a digest, "
+    "GPUDirect Storage or GDRCopy; GPUDirect Storage with modules that are not open; `rdma.useHostMofed` "
+    "without `rdma.enabled`. With a registry of your own, a full version is a warning.",
+    why="The tag of a precompiled image has a branch and a kernel, so there is no image for a full version. The "
+    "operator refuses the other combinations: the ClusterPolicy or NVIDIADriver is not ready, and no driver pod "
+    "is created.",
+    fix="write only the branch, such as `580`, and remove what precompiled drivers do not have",
+    bad="driver: {usePrecompiled: true, version: 580.126.20}\n",
+    good="driver: {usePrecompiled: true, version: '580'}\n",
+    symptom="GPUDirect Storage driver (nvidia-fs) and/or GDRCopy driver is not supported along with pre-compiled "
+    "NVIDIA drivers",
+    references=(
+        "NVIDIA/gpu-operator issue 933, controllers at the tag",
+        "NVIDIA/cloud-native-docs, page precompiled-drivers",
+    ),
+)
+_VERSION = ("driver", "version")
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if is_off(document, "driver.enabled"):
+        return
+    if is_on(document, "driver.usePrecompiled"):
+        yield from _precompiled(document)
+    yield from _storage(document)
+    mofed = ("driver", "rdma", "useHostMofed")
+    if document.get(mofed) is True and is_off(document, "driver.rdma.enabled"):
+        message = "`driver.rdma.useHostMofed` has no effect: `driver.rdma.enabled` is off"
+        help_text = "write `driver.rdma.enabled: true`, or remove it"
+        yield Finding(place=mofed, message=message, help=help_text, severity=Severity.WARNING)
+
+
+def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    switch: Steps = ("driver", "usePrecompiled")
+    for feature, name in BESIDE_COMPILED.items():
+        if is_on(document, f"{feature}.enabled"):
+            yield Finding(
+                place=_own(document, (feature, "enabled"), switch),
+                message=f"`{feature}.enabled` and `driver.usePrecompiled` are both on; precompiled drivers "
+                f"have no {name}",
+                help=f"turn off `{feature}.enabled`, or have the driver compiled",
+            )
+    if document.partial and not document.has(_VERSION):
+        return
+    version = text(document, "driver.version") or image_default("driver.version", document.release.tag) or ""
+    if not version or is_branch(version):
+        return
+    own_image = text(document, "driver.repository") not in (
+        "",
+        image_default("driver.repository", document.release.tag),
+    )
+    place = _own(document, _VERSION, switch)
+    what = f"`{shorten(version)}`" + ("" if place == _VERSION else ", the chart's default")
+    if version.startswith("sha256:"):
+        message = "`driver.version` is a digest, and the image of a precompiled driver is composed of branch and kernel"
+    else:
+        message = f"`driver.version` is {what}; images of precompiled drivers have a branch alone in their tag"
+    branch = version.split(".")[0]
+    yield Finding(
+        place=place,
+        message=message,
+        help=f'write `driver.version: "{branch}"`' if is_branch(branch) else "write a branch, as `580`",
+        severity=Severity.WARNING if own_image and not version.startswith("sha256:") else None,
+    )
+
+
+def _storage(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    """GPUDirect Storage loads beside open kernel modules only."""
+    if not is_on(document, "gds.enabled") or is_on(document, "driver.usePrecompiled"):
+        return
+    tag, version = document.release.tag, text(document, "gds.version")
+    behaviour = driver_object_behaviour_at(tag)
+    if document.partial or not version or not needs_open_modules(version, behaviour["gdsNeedsOpenModules"]):
+        return
+    field = f"driver.{behaviour['kernelModule']}"
+    if behaviour["kernelModule"] == TYPE:
+        module_type = text(document, field)
+        refused = module_type != "open" if _default_object(document) else module_type == "proprietary"
+        wanted = f"write `{field}: open`"
+    else:
+        refused, wanted = not is_on(document, field), f"write `{field}: true`"
+    if refused and not (uses_driver_objects(document) and not _default_object(document)):
+        path = _own(document, tuple(field.split(".")), ("gds", "enabled"))
+        message = (
+            f"`gds.enabled` is on, and `{field}` does not say open: nvidia-fs {shorten(version)} needs open modules"
+        )
+        yield Finding(place=path, message=message, help=wanted)
+
+
+def _default_object(document: ValuesDocument) -> bool:
+    """Whether the chart makes an NVIDIADriver of these values, for which `auto` is not enough."""
+    return uses_driver_objects(document) and not is_off(document, "driver.nvidiaDriverCRD.deployDefaultCR")
+
+
+def _own(document: ValuesDocument, path: Steps, otherwise: Steps) -> Steps:
+    """The place to point at: the first of the two that stands in these values."""
+    return path if document.has(path) else otherwise

@@ -1,0 +1,73 @@
+"""A key that is written somewhere and has no effect, or that components never read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import dotted
+from poolsmith.gpu.values.rules.unknown_value import DISCOVERY_SWITCH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.catalog.value_paths import IgnoredValue
+    from poolsmith.gpu.values.document import KnownValue, ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM321",
+    name="ignored-value",
+    applies_to="values",
+    what="Helm values set a key without effect: tolerations, selectors, priority classes or security contexts under "
+    "a component, where the chart never reads them, or a key that is still rendered but that the operator "
+    "ignores. A warning if the key neither protects anything nor decides where pods run.",
+    why="Pods don't run where the file says, or a switch that looks set is not.",
+    bad="devicePlugin:\n  tolerations: [{key: gpu, operator: Exists}]\n",
+    good="daemonsets:\n  tolerations: [{key: gpu, operator: Exists}]\n",
+    references=("NVIDIA/gpu-operator issues 270, 2626", "controllers of the operator at the tag"),
+)
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    paths, tag = document.release.paths, document.release.tag
+    for unknown in document.unknown:
+        note = paths.per_component(unknown.path[-1]) if _is_of_component(unknown.path) else None
+        if note is not None:
+            message = f"`{dotted(unknown.path)}` is ignored: {note.why}"
+            yield Finding(place=unknown.path, message=message, help=_way_out(note))
+    for item in document.known:
+        note = paths.ignored(item.path, tag)
+        if note is None or not _applies(note, item, document):
+            continue
+        word = "is deprecated" if note.deprecated else f"has no effect in {tag}"
+        yield Finding(
+            place=item.path,
+            message=f"`{dotted(item.path)}` {word}: {note.why}",
+            help=_way_out(note),
+            severity=Severity.ERROR if note.safety else Severity.WARNING,
+        )
+
+
+def _is_of_component(path: tuple[str, ...]) -> bool:
+    """Not what is meant for Node Feature Discovery: PSM301 tells where that belongs."""
+    return len(path) > 1 and path[0] != DISCOVERY_SWITCH
+
+
+def _applies(note: IgnoredValue, item: KnownValue, document: ValuesDocument) -> bool:
+    """A value that says what holds anyway is not worth a word."""
+    if item.value in (None, "", {}) or (note.only is not None and item.value != note.only):
+        return False
+    defaults = document.release.line_defaults
+    if defaults is not None and item.value == value_at(defaults, item.path):
+        return False
+    if note.unless and document.partial:
+        return False
+    return not note.unless or any(document.effective(path) != wanted for path, wanted in note.unless)
+
+
+def _way_out(note: IgnoredValue) -> str:
+    if note.instead is None:
+        return note.advice or "remove it"
+    return f"set `{note.instead}`" + (f": {note.advice}" if note.advice else "")

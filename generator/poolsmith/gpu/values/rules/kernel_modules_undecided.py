@@ -1,0 +1,82 @@
+"""Which kernel modules a driver gets, where its branch can't decide by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.gpu.catalog.driver_images import read_driver_images
+from poolsmith.gpu.drivers.kernel_modules import TYPE, chooses_itself, module_field, told_by_variable
+from poolsmith.gpu.values.environment import Environment
+from poolsmith.gpu.values.switches import is_off, is_on, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM293",
+    name="kernel-modules-undecided",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values don't decide the kernel modules. Either they pin a driver of a branch that does not know "
+    "`kernelModuleType: auto`, and leave the type to it (from 25.3); or they ask a newer driver for open "
+    "modules with the old boolean (before 25.3); or `driver.kernelModuleType` and KERNEL_MODULE_TYPE contradict "
+    "each other.",
+    why="Branches 535 and 550 take `auto` as proprietary, or fail. Drivers that are newer than 24.9 ignore the "
+    "boolean. Nodes with Grace Hopper or Blackwell GPUs, or with GPUDirect Storage, then get modules that do "
+    "not load.",
+    fix="write `open` or `proprietary`",
+    bad="# with v25.3.4\ndriver: {version: 550.163.01}\n",
+    good="# with v25.3.4\ndriver: {version: 550.163.01, kernelModuleType: proprietary}\n",
+    symptom="NVRM: RmInitAdapter failed",
+    references=("NVIDIA/cloud-native-docs, release notes of 25.3, life cycle of 24.9", "NVIDIA/aicr issue 2447"),
+)
+_VERSION = ("driver", "version")
+_TYPE = ("driver", "kernelModuleType")
+_VARIABLE = "KERNEL_MODULE_TYPE"
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if is_off(document, "driver.enabled"):
+        return
+    version, images = document.get(_VERSION), read_driver_images()
+    has_type = module_field(document.release.tag) == TYPE
+    if has_type:
+        yield from _contradiction(document)
+    if not isinstance(version, str) or not version[:3].isdigit() or document.partial:
+        return
+    if has_type and text(document, "driver.kernelModuleType") == "auto" and not chooses_itself(version, images):
+        yield Finding(
+            place=_TYPE if document.has(_TYPE) else _VERSION,
+            message=f"driver {shorten(version)} does not know `kernelModuleType: auto`, which is "
+            + ("what stands here" if document.has(_TYPE) else "the chart's default"),
+            help="write `driver.kernelModuleType: proprietary`, or `open` for Grace Hopper and for GPUDirect Storage",
+        )
+    if (
+        not has_type
+        and is_on(document, "driver.useOpenKernelModules")
+        and told_by_variable(version, images)
+        and _VARIABLE not in Environment(document, ("driver",))
+    ):
+        yield Finding(
+            place=("driver", "useOpenKernelModules"),
+            message=f"driver {shorten(version)} does not look at `driver.useOpenKernelModules` any more",
+            help=f"add `{_VARIABLE}: open` to `driver.env`",
+        )
+
+
+def _contradiction(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if not document.has(("driver", "env")):
+        return
+    variable = Environment(document, ("driver",)).get(_VARIABLE)
+    said = text(document, "driver.kernelModuleType")
+    if variable is not None and said and variable.value != said:
+        yield Finding(
+            place=(*variable.path, "value"),
+            message=f"`{_VARIABLE}` is `{shorten(variable.value)}`, and `driver.kernelModuleType` is `{shorten(said)}`",
+            help="remove the variable: the operator makes it of `driver.kernelModuleType`",
+        )

@@ -1,0 +1,82 @@
+"""A list that takes the place of the chart's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM327",
+    name="list-replaces",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values have a list of tolerations or variables that lacks the entries of the chart's own list. An "
+    "empty list counts as intended.",
+    why="Helm merges mappings but replaces lists: the chart's entries are gone. Operands then no longer tolerate "
+    "the taint of GPU nodes, or start without a variable that they need.",
+    bad="daemonsets:\n  tolerations: [{key: team, operator: Exists}]\n",
+    good="daemonsets:\n  tolerations:\n    - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}\n"
+    "    - {key: team, operator: Exists}\n",
+    references=("values.yaml of the chart at its tag",),
+)
+_TOLERATIONS = (("daemonsets", "tolerations"), ("node-feature-discovery", "worker", "tolerations"))
+_GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+"""In every recorded release; the rest is looked up in the defaults, where they are known."""
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    env = [item.path for item in document.known if item.path[-1] == "env"]
+    for path in (*_TOLERATIONS, *env):
+        given = document.get(path)
+        if not isinstance(given, list) or not given:
+            continue
+        lost = [entry for entry in _default(path, document) if not _is_kept(entry, given)]
+        if lost:
+            names = ", ".join(f"`{_name(entry)}`" for entry in lost[:5])
+            message = f"`{dotted(path)}` replaces the chart's list, and leaves out its {names}"
+            yield Finding(place=path, message=message, help=f"add {names} to the list")
+
+
+def _default(path: tuple[str, ...], document: ValuesDocument) -> list[Any]:
+    if document.release.defaults is None:
+        return _GPU_TAINT if path == _TOLERATIONS[0] else []
+    default = value_at(document.release.defaults, path)
+    return default if isinstance(default, list) else []
+
+
+def _is_kept(entry: Any, given: list[Any]) -> bool:
+    if not isinstance(entry, dict):
+        return entry in given
+    if "name" in entry:
+        return any(isinstance(other, dict) and other.get("name") == entry["name"] for other in given)
+    return any(isinstance(other, dict) and _tolerates(other, entry) for other in given)
+
+
+def _tolerates(given: dict[str, Any], entry: dict[str, Any]) -> bool:
+    """Whether a toleration covers what the chart's own does."""
+    exists = given.get("operator") == "Exists"
+    if given.get("key") in (None, "") and exists:
+        return given.get("effect") in (None, "", entry.get("effect"))
+    same_value = exists or given.get("value", "") == entry.get("value", "")
+    return (
+        given.get("key") == entry.get("key")
+        and same_value
+        and (exists or entry.get("operator") != "Exists")
+        and given.get("effect") in (None, "", entry.get("effect"))
+    )
+
+
+def _name(entry: Any) -> str:
+    if isinstance(entry, dict):
+        return shorten(str(entry.get("name") or entry.get("key") or entry))
+    return shorten(str(entry))

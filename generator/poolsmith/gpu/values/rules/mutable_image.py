@@ -1,0 +1,64 @@
+"""An image whose tag means something else tomorrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.sources.pointer import dotted
+from poolsmith.gpu.catalog.chart_images import image_components
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import Steps, ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM428",
+    name="mutable-image",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values name an image by a tag that moves (`latest`, `main`, a tag of a nightly build), or without a "
+    "tag.",
+    why="Each node then runs, with privileges, whatever the registry has at the moment of the pull. It can differ "
+    "between nodes, nobody has reviewed it, and a rollback does not restore the old image.",
+    fix="write the version, or a digest (`sha256:...`)",
+    bad="devicePlugin: {version: latest}\n",
+    good="devicePlugin: {version: v0.19.3}\n",
+    symptom="two nodes run different images under the same tag",
+    references=("Kubernetes, images", "NVIDIA/gpu-operator issue 2006"),
+)
+_MOVING = frozenset(("latest", "main", "master", "devel", "develop", "dev", "edge", "nightly", "stable", "canary"))
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    for component in image_components(document.release.tag):
+        above = tuple(component.split("."))
+        for key in ("version", "image"):
+            path = (*above, key)
+            value = document.get(path)
+            if isinstance(value, str) and (tag := _moving(key, value)):
+                yield _told(
+                    path, f"`{dotted(path)}` is `{shorten(value)}`: `{tag}` means another image at another time"
+                )
+    path = ("node-feature-discovery", "image", "tag")
+    tag = document.get(path)
+    if isinstance(tag, str) and is_moving(tag):
+        yield _told(path, f"`{dotted(path)}` is `{shorten(tag)}`, which means another image at another time")
+
+
+def _moving(key: str, value: str) -> str:
+    """The tag that moves, of a version or at the end of an image."""
+    tag = value if key == "version" else value.rpartition("/")[2].partition(":")[2]
+    return shorten(tag) if is_moving(tag) else ""
+
+
+def is_moving(tag: str) -> bool:
+    """Whether a tag is one that a registry moves on."""
+    return tag.lower().split("-")[0] in _MOVING
+
+
+def _told(path: Steps, message: str) -> Finding[ValuePlace]:
+    return Finding(place=path, message=message, help="write a version, or a digest")

@@ -1,0 +1,94 @@
+"""What has no meaning, or a wrong one, once devices are injected through NRI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
+from poolsmith.gpu.values.environment import toolkit_environment
+from poolsmith.gpu.values.switches import is_off, text, uses_nri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM287",
+    name="nri-contradicted",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="With `cdi.nriPluginEnabled`, Helm values name a runtime class, give pods of `extraObjects` one, or set "
+    "paths of the container runtime (26.7). Or NRI_SOCKET is set without it. A pod that asks for the class is "
+    "an error.",
+    why="Under NRI, the operator deletes its runtime classes, so pods that ask for `nvidia` are never created. From "
+    "26.7 on, the toolkit does not touch the runtime's files.",
+    fix="remove `runtimeClassName`, `operator.runtimeClass` and the paths, or turn the plugin off",
+    bad="# with v26.7.0\ncdi: {nriPluginEnabled: true}\noperator: {runtimeClass: nvidia-gpu}\n",
+    good="# with v26.7.0\ncdi: {nriPluginEnabled: true}\n",
+    releases="from v26.3.0",
+    symptom='pods "trainer" is forbidden: pod rejected: RuntimeClass "nvidia" not found',
+    references=("LMCache/LMCache pull request 5057", "NVIDIA/cloud-native-docs, page cdi", "catalog: nri"),
+)
+_PATHS = (
+    "CONTAINERD_CONFIG",
+    "CONTAINERD_SOCKET",
+    "CRIO_CONFIG",
+    "DOCKER_CONFIG",
+    "DOCKER_SOCKET",
+    "RUNTIME_CONFIG",
+    "RUNTIME_CONFIG_SOURCE",
+    "RUNTIME_DROP_IN_CONFIG",
+    "RUNTIME_SOCKET",
+)
+_INSTEAD = "instead"
+"""Where NRI takes the place of the runtime's files."""
+_DEEPEST = 40
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    env = toolkit_environment(document)
+    if not uses_nri(document):
+        socket = env.get("NRI_SOCKET") if env is not None else None
+        if socket is not None and is_off(document, "cdi.nriPluginEnabled"):
+            message = "`NRI_SOCKET` has no effect without `cdi.nriPluginEnabled`"
+            yield Finding(place=socket.path, message=message, help="turn the plugin on, or remove it")
+        return
+    if document.has(("operator", "runtimeClass")) and (name := text(document, "operator.runtimeClass")):
+        yield Finding(
+            place=("operator", "runtimeClass"),
+            message=f"`operator.runtimeClass` is `{shorten(name)}`, and under NRI there are no runtime classes",
+            help="remove it",
+        )
+    if env is not None and behaviour_at(document.release.tag)["nri"] == _INSTEAD:
+        for variable in env.entries:
+            if variable.name in _PATHS:
+                message = f"`{variable.name}` has no effect: under NRI the toolkit does not touch the runtime's files"
+                yield Finding(place=variable.path, message=message, help="remove it")
+    for path, name in _classes(document.get(("extraObjects",)), document):
+        yield Finding(
+            place=path,
+            message=f"the pod asks for the runtime class `{shorten(name)}`, which the operator deletes under NRI",
+            help="remove `runtimeClassName`, and request a GPU",
+            severity=Severity.ERROR,
+        )
+
+
+def _classes(objects: Any, document: ValuesDocument) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Where objects that the chart brings ask for a class of the operator."""
+    own = {"nvidia", "nvidia-cdi", "nvidia-legacy", text(document, "operator.runtimeClass")}
+    pending: list[tuple[tuple[str | int, ...], Any]] = [(("extraObjects",), objects)]
+    while pending:
+        path, node = pending.pop()
+        if len(path) > _DEEPEST:
+            continue
+        if isinstance(node, dict):
+            name = node.get("runtimeClassName")
+            if isinstance(name, str) and name in own:
+                yield (*path, "runtimeClassName"), name
+            pending.extend(((*path, key), value) for key, value in reversed(node.items()))
+        elif isinstance(node, list):
+            pending.extend(((*path, index), value) for index, value in reversed(list(enumerate(node))))

@@ -1,0 +1,78 @@
+"""One image that is not of the set that the chart was tested with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.sources.pointer import dotted
+from poolsmith.gpu.catalog.chart_images import image_components, image_default
+from poolsmith.gpu.catalog.toolkit_facts import numbers, unfit_toolkit, vulnerabilities
+from poolsmith.gpu.values.rules.mutable_image import is_moving
+from poolsmith.gpu.values.switches import uses_nri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM521",
+    name="operand-image-pinned",
+    severity=Severity.NOTE,
+    applies_to="values",
+    what="Helm values pin the image of the operator or of one operand to another version than the chart's. Drivers "
+    "and vGPU managers are not reported: their version is your choice.",
+    why="The operator sets variables, mounts and arguments for the images of its own release. The pin also stays "
+    "when the chart changes: then an old toolkit meets a new containerd.",
+    fix="remove the pin, or write beside it until when it is needed",
+    bad="# with v26.3.3\ndevicePlugin: {version: v0.17.0}\n",
+    good="# with v26.3.3\ndevicePlugin: {enabled: true}\n",
+    symptom="flag provided but not defined, unsupported config version, crash loops right after an upgrade of the "
+    "chart",
+    references=("NVIDIA/gpu-operator issue 2060", "values.yaml of the chart at its tag"),
+)
+_CHOSEN = frozenset(("driver", "vgpuManager", "kataManager", "ccManager", "operator.initContainer"))
+"""The user's to choose; of Kata and confidential computing, what their own guides pin."""
+_OPERATOR = frozenset(("operator", "validator", "nodeStatusExporter"))
+"""Images of the operator's own release; their default version is the chart's."""
+_DIGEST = "sha256:"
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    tag = document.release.tag
+    for component in image_components(tag):
+        path = (*component.split("."), "version")
+        version = document.get(path)
+        if component in _CHOSEN or not isinstance(version, str) or not version or version.startswith(_DIGEST):
+            continue
+        default = image_default(".".join(path), tag) or (tag if component in _OPERATOR else None)
+        if default is None or _is_same(version, default) or is_moving(version) or _is_another(component, document):
+            continue
+        if component == "toolkit" and _is_told_elsewhere(version, default, document):
+            continue
+        yield Finding(
+            place=path,
+            message=f"`{dotted(path)}` is `{shorten(version)}`; {tag} was tested with {default}",
+            help="remove it",
+        )
+
+
+def _is_told_elsewhere(version: str, default: str, document: ValuesDocument) -> bool:
+    """Whether PSM283 or PSM427 speaks of this toolkit, or it is what PSM427 asks for."""
+    unfit = unfit_toolkit(version, document.release.tag, nri=uses_nri(document))
+    return unfit is not None or bool(vulnerabilities(version)) or bool(vulnerabilities(default))
+
+
+def _is_same(version: str, default: str) -> bool:
+    """The same release, perhaps built on another system."""
+    number = numbers(version)
+    return version == default or (number is not None and number == numbers(default))
+
+
+def _is_another(component: str, document: ValuesDocument) -> bool:
+    """Whether the image is not the chart's, so that its versions have another meaning."""
+    image = document.get((*component.split("."), "image"))
+    return isinstance(image, str) and image != image_default(f"{component}.image", document.release.tag)

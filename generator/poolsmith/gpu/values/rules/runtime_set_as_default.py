@@ -1,0 +1,77 @@
+"""The NVIDIA runtime as the runtime of every pod on the node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
+from poolsmith.gpu.values.environment import toolkit_environment
+from poolsmith.gpu.values.runtime_evidence import owners, rule_of
+from poolsmith.gpu.values.switches import is_on, uses_nri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+    from poolsmith.gpu.values.environment import Environment
+
+RULE = RuleInfo(
+    code="PSM284",
+    name="runtime-set-as-default",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and similar "
+    "variables. From 25.10 on, under CDI, only NVIDIA_RUNTIME_SET_AS_DEFAULT has an effect. A note up to 25.3, "
+    "where the toolkit does so by default.",
+    why="Every pod of the node then runs under the NVIDIA runtime, also those of the CNI and of the control plane, "
+    "and sees GPUs if its image asks for them. Where it has no effect, pods that relied on it lose their GPUs "
+    "with the upgrade.",
+    fix="remove it, and give pods that need GPUs without requesting one `runtimeClassName: nvidia`",
+    bad="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'true'}\n",
+    good="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'false'}\n",
+    symptom="pods without a GPU request see all GPUs of their node",
+    references=("NVIDIA/gpu-operator issues 421, 700", "rancher/rke2 issue 8752", "catalog: toolkitCdi"),
+)
+_VARIABLES = (
+    "CONTAINERD_SET_AS_DEFAULT",
+    "DOCKER_SET_AS_DEFAULT",
+    "CRIO_SET_AS_DEFAULT",
+    "NVIDIA_RUNTIME_SET_AS_DEFAULT",
+)
+_OPERATORS = "NVIDIA_RUNTIME_SET_AS_DEFAULT"
+"""By this one the operator turns it off under CDI, and the toolkit looks at it first. Source:
+NVIDIA/nvidia-container-toolkit:cmd/nvidia-ctk-installer/container/runtime/runtime.go"""
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    env = toolkit_environment(document)
+    if env is None or uses_nri(document):
+        return
+    native = _OPERATORS in behaviour_at(document.release.tag)["toolkitCdi"]
+    for name in _VARIABLES:
+        if not env.says(name, "true", "1", "t") or _is_documented(name, env, document):
+            continue
+        variable = env.get(name)
+        assert variable is not None
+        message = f"`{name}` makes the NVIDIA runtime the one of every pod on the node"
+        if native and name == _OPERATORS:
+            message += f", against what {document.release.tag} sets"
+        elif native and is_on(document, "cdi.enabled"):
+            message = (
+                f"`{name}` has no effect: under CDI {document.release.tag} sets `{_OPERATORS}` to false, which counts"
+            )
+        yield Finding(
+            place=(*variable.path, "value"),
+            message=message,
+            help="remove it, and use `runtimeClassName: nvidia` where a pod needs it",
+            severity=None if native else Severity.NOTE,
+        )
+
+
+def _is_documented(name: str, env: Environment, document: ValuesDocument) -> bool:
+    """Whether the distribution that these paths are of is documented with it."""
+    config = env.get("CONTAINERD_CONFIG")
+    rules = (rule_of(owner, document.release.tag) for owner in (owners(config.value) if config else ()))
+    return any(entry["name"] == name for rule in rules if rule is not None for entry in rule.env)

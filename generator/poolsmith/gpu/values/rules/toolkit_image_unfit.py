@@ -1,0 +1,66 @@
+"""A toolkit image that can't do what the release asks of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.gpu.catalog.chart_images import image_default
+from poolsmith.gpu.catalog.releases import advisable
+from poolsmith.gpu.catalog.toolkit_facts import broken_toolkit, unfit_toolkit
+from poolsmith.gpu.values.switches import is_off, uses_nri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM283",
+    name="toolkit-image-unfit",
+    applies_to="values",
+    what="Helm values pin a toolkit image that does not understand what this release passes to it, or what "
+    "containerd 2 writes, or that is known to break nodes. A warning if it only does less, a note if it is the "
+    "chart's own.",
+    why="The toolkit's pod restarts again and again, and no container of its node gets a GPU. Or it changes files "
+    "in the old way.",
+    fix="remove the pin: the chart names the toolkit that it was tested with",
+    bad="# with v25.10.1\ntoolkit: {version: v1.14.6-centos7}\n",
+    good="# with v25.10.1, whose own is v1.18.1\ntoolkit: {enabled: true}\n",
+    symptom='level=fatal msg="Error: unable to load config: unsupported config version: 3"',
+    references=("NVIDIA/gpu-operator issue 2060", "CHANGELOG of NVIDIA/nvidia-container-toolkit", "catalog: toolkit"),
+)
+_PATH = ("toolkit", "version")
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if is_off(document, "toolkit.enabled"):
+        return
+    version, default = document.get(_PATH), image_default("toolkit.version", document.release.tag)
+    if version == default or (not document.is_set(_PATH) and not document.partial and document.size):
+        yield from _own(default, document)
+        return
+    if not isinstance(version, str):
+        return
+    unfit = unfit_toolkit(version, document.release.tag, nri=uses_nri(document))
+    if unfit is not None:
+        yield Finding(
+            place=_PATH,
+            message=f"toolkit `{shorten(version)}` does not fit {document.release.tag}: {unfit.why}",
+            help=f"remove it, or pin `{unfit.instead}` or later",
+            severity=Severity(unfit.severity),
+        )
+
+
+def _own(default: str | None, document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    """The chart's own."""
+    broken = broken_toolkit(default or "")
+    if broken is not None:
+        yield Finding(
+            place=_PATH if document.is_set(_PATH) else (),
+            message=f"{document.release.tag} installs the toolkit {default}: {broken.why}",
+            help=f"pin {advisable()} or later, or write `toolkit.version: {broken.instead}` or later",
+            severity=Severity.NOTE,
+        )

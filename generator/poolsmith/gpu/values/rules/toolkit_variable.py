@@ -1,0 +1,106 @@
+"""A variable of toolkit.env that nothing reads, or that can't have this value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.suggest import nearest
+from poolsmith.core.facts.versions import at_least
+from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
+from poolsmith.gpu.catalog.releases import advisable
+from poolsmith.gpu.catalog.toolkit_facts import is_meant_for_toolkit, known_variables
+from poolsmith.gpu.values.environment import toolkit_environment
+from poolsmith.gpu.values.rules.unknown_value import MOST_SUGGESTED
+from poolsmith.gpu.values.switches import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+    from poolsmith.gpu.values.environment import EnvironmentVariable
+
+RULE = RuleInfo(
+    code="PSM288",
+    name="toolkit-variable",
+    severity=Severity.WARNING,
+    applies_to="values",
+    what="Helm values give the toolkit a variable that no toolkit reads, that the operator of this release does not "
+    "pass on or sets itself, or whose value it refuses.",
+    why="Nothing reports a variable that nobody reads. The toolkit keeps its defaults, which are wrong on the very "
+    "nodes that need the variable.",
+    fix="correct the name, or remove it",
+    bad="# with v25.3.4\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
+    "/etc/containerd/conf.d/99-nvidia.toml}\n",
+    good="# with v25.10.1\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
+    "/etc/containerd/conf.d/99-nvidia.toml}\n",
+    symptom="the toolkit writes /etc/containerd/config.toml, whatever toolkit.env says",
+    references=(
+        "flags of NVIDIA/nvidia-container-toolkit",
+        "NVIDIA/gpu-operator issues 1694, 1876",
+        "catalog: toolkit",
+    ),
+)
+_SOURCE = "RUNTIME_CONFIG_SOURCE"
+_FILE = "file="
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    env = toolkit_environment(document)
+    if env is None:
+        return
+    known = known_variables()
+    looked_up = 0
+    for variable in env.entries:
+        name = variable.name
+        if name not in known:
+            looked_up += 1
+            yield from _unknown(variable, may_be_close=looked_up <= MOST_SUGGESTED)
+        elif (since := known[name].since) is not None and not at_least(document.release.tag, since):
+            yield _told(
+                variable,
+                f"`{name}` comes with {since}; the operator of {document.release.tag} hands no such thing to "
+                f"the toolkit",
+                f"remove it, or pin {advisable(since)} or later",
+            )
+        elif known[name].overwritten is not None and not behaviour_at(document.release.tag)["runtimeFilesFirst"]:
+            yield from _overwritten(variable, known[name].overwritten or "", document)
+        elif name == _SOURCE and variable.value and not all(map(_is_source, variable.value.split(","))):
+            yield Finding(
+                place=(*variable.path, "value"),
+                message=f"`{_SOURCE}` can't be `{shorten(variable.value)}`",
+                help="write `command`, `file`, `file=/path/of/the/host`, or two of them with a comma between",
+                severity=Severity.ERROR,
+            )
+
+
+def _unknown(variable: EnvironmentVariable, *, may_be_close: bool) -> Iterator[Finding[ValuePlace]]:
+    is_meant = is_meant_for_toolkit(variable.name)
+    match = nearest(variable.name, known_variables(), certain=not is_meant) if may_be_close else None
+    if match is not None or is_meant:
+        message = f"no toolkit that is known reads `{shorten(variable.name)}`"
+        yield _told(variable, message, f"did you mean `{match}`?" if match else "remove it")
+
+
+def _overwritten(
+    variable: EnvironmentVariable, instead: str, document: ValuesDocument
+) -> Iterator[Finding[ValuePlace]]:
+    """What the operator sets itself; a value that says the same is left alone."""
+    if "." in instead:
+        holds = text(document, instead)
+        if not holds or variable.value in ("", holds):
+            return
+        message = f"`{variable.name}` has no effect: the operator sets it to `{instead}`, `{shorten(holds)}`"
+    else:
+        message = f"`{variable.name}` has no effect: the operator sets it itself"
+    yield _told(variable, message, f"set `{instead}` instead" if instead else "remove it")
+
+
+def _told(variable: EnvironmentVariable, message: str, help_text: str) -> Finding[ValuePlace]:
+    return Finding(place=(*variable.path, "name"), message=message, help=help_text)
+
+
+def _is_source(word: str) -> bool:
+    return word in ("command", "file") or (word.startswith(_FILE) and word.removeprefix(_FILE).startswith("/"))

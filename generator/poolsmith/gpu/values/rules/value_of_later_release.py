@@ -1,0 +1,37 @@
+"""A key that comes with a later release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.pointer import dotted
+from poolsmith.gpu.catalog.releases import advisable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM322",
+    name="value-of-later-release",
+    applies_to="values",
+    what="Helm values set a key that a later release of the chart reads, but this one does not.",
+    why="Helm silently drops the key: the file was written for another release than the installed one.",
+    bad="# with v25.3.4\nsandboxWorkloads:\n  mode: kata\n",
+    good="# with v26.3.0 or later\nsandboxWorkloads:\n  mode: kata\n",
+    references=("values.yaml and templates of the chart at each tag",),
+)
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    for item in document.past:
+        if item.past.comes_with is None:
+            continue
+        yield Finding(
+            place=item.path,
+            message=f"`{dotted(item.path)}` comes with {item.past.comes_with}; {document.release.tag} does not read it",
+            help=f"pin {advisable(item.past.comes_with)} or later, or remove it",
+        )

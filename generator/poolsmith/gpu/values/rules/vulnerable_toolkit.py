@@ -1,0 +1,68 @@
+"""A container toolkit with a known way out of containers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.gpu.catalog.chart_images import image_default
+from poolsmith.gpu.catalog.releases import advisable
+from poolsmith.gpu.catalog.toolkit_facts import vulnerabilities
+from poolsmith.gpu.values.switches import is_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.gpu.catalog.toolkit_facts import Vulnerability
+    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+
+RULE = RuleInfo(
+    code="PSM427",
+    name="vulnerable-toolkit",
+    applies_to="values",
+    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A note if it is the "
+    "toolkit of the release itself.",
+    why="With CVE-2024-0132 and CVE-2025-23266, the image of a pod can take over its node: the toolkit runs as root "
+    "outside the container, and does what the image says.",
+    fix="remove the pin, or pin a toolkit that has the fix; if it is the release's own, upgrade the release",
+    bad="toolkit: {version: v1.16.1-ubuntu20.04}\n",
+    good="toolkit: {version: v1.17.8-ubuntu20.04}\n",
+    symptom="scanners report CVE-2024-0132 or CVE-2025-23266 for container-toolkit",
+    references=(
+        "docs.nvidia.com, security page of the operator",
+        "NVIDIA/cloud-native-docs pull requests 106, 161",
+        "kubernetes/minikube issue 19725",
+    ),
+)
+_VERSION = ("toolkit", "version")
+
+
+def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if is_off(document, "toolkit.enabled"):
+        return
+    tag, pinned = document.release.tag, document.get(_VERSION)
+    default = image_default("toolkit.version", tag)
+    if isinstance(pinned, str) and pinned != default:
+        if found := vulnerabilities(pinned):
+            yield Finding(
+                place=_VERSION,
+                message=f"toolkit `{shorten(pinned)}` is open to {_names(found)}",
+                help=("" if default is None or vulnerabilities(default) else "remove it, or ")
+                + f"pin `{found[-1].toolkit}` or later",
+            )
+        return
+    if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
+        return
+    if found := vulnerabilities(default):
+        yield Finding(
+            place=(),
+            message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
+            help=f"pin {advisable(found[-1].operator)} or a later release, or write `toolkit.version`",
+            severity=Severity.NOTE,
+        )
+
+
+def _names(found: tuple[Vulnerability, ...]) -> str:
+    return ", ".join(name for item in found for name in item.ids)

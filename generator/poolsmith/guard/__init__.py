@@ -1,0 +1,1 @@
+"""What may run, who granted it, and what is wrong."""

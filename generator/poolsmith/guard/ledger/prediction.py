@@ -1,0 +1,176 @@
+"""What a cluster's plan comes to: its installation, and the ledger of it.
+
+Clusters that are installed alike share the work; where the lines of their profiles stand does not matter for it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import value_at
+from poolsmith.fleet.operands.chart.operator_part import ChartParts
+from poolsmith.fleet.operands.images import image_uses
+from poolsmith.fleet.operands.install import InstallationInput, install, installation_input
+from poolsmith.fleet.operands.pool_nodes import pool_nodes
+from poolsmith.fleet.plan.origin import FromProfile
+from poolsmith.guard.ledger.build import installed_ledger
+from poolsmith.guard.ledger.by_workload import by_workload
+from poolsmith.guard.ledger.origins import Origins, is_users
+from poolsmith.guard.ledger.value_effects import value_effects
+from poolsmith.guard.ledger.workload_ledger import ClusterLedger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.fleet.operands.images import ImageUse
+    from poolsmith.fleet.operands.installation import Installation, Made
+    from poolsmith.fleet.plan.plan import ClusterPlan, ValuePath
+    from poolsmith.fleet.profiles.load_cluster import LoadedCluster
+    from poolsmith.gpu.catalog import Catalog
+    from poolsmith.gpu.catalog.charts import Chart
+    from poolsmith.guard.ledger.ledger import Ledger, LedgerLine
+    from poolsmith.guard.ledger.line_origin import LineOrigins
+    from poolsmith.guard.ledger.value_effects import Effects
+
+_KATA_MANAGER = "nvidia-kata-manager"
+_REMEMBERED = 32
+"""Installations that are kept; a fleet of many unlike clusters must not grow without bound."""
+
+
+@record(frozen=False, kw_only=False)
+class Shared:
+    """What clusters with the same input share."""
+
+    given: InstallationInput
+    installation: Installation
+    ledger: Ledger
+    made: dict[str, Made]
+    effects: dict[tuple[ValuePath, ...], Effects] = field(default_factory=dict)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        return (*self.installation.unknown, *self.ledger.unknown)
+
+
+@record(kw_only=False)
+class Prediction:
+    """One cluster's. `ledger` has no origins yet; `origins` tells them.
+
+    `running` is that of the release which an upgrade replaces, for as long as pods of both may start.
+    """
+
+    plan: ClusterPlan
+    shared: Shared
+    origins: Origins
+    running: Prediction | None = None
+
+    @property
+    def installation(self) -> Installation:
+        return self.shared.installation
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.shared.ledger
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        return self.shared.unknown
+
+    def origins_of(self, line: LedgerLine) -> LineOrigins:
+        """What brings a line about, nearest first."""
+        return self.origins.of_line(f"{line.namespace}/{line.workload}", line.container, line.privilege, line.pool)
+
+    def cluster_ledger(self) -> ClusterLedger:
+        return ClusterLedger(
+            cluster=self.plan.name,
+            release=self.installation.release,
+            workloads=by_workload(self.ledger, self.origins),
+            unknown=self.unknown,
+            errors=self.installation.errors,
+            notes=self.installation.notes,
+        )
+
+    def images(self) -> tuple[ImageUse, ...]:
+        systems = {pool.name: pool.profile.spec.system_words for pool in self.plan.pools}
+        return image_uses(self.installation, self.ledger.landing, systems, (*self.smoke_images(), *self._artifacts()))
+
+    def smoke_images(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """Of the jobs that prove a pool, run on purpose."""
+        namespace = self.plan.cluster.spec.smoke_test.namespace
+        return tuple(
+            (pool.smoke.image, f"{namespace}/Job/gpu-smoke-{pool.name}-*", (pool.name,))
+            for pool in self.plan.pools
+            if pool.smoke.image is not None
+        )
+
+    def _artifacts(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """Images that the Kata manager unpacks on its nodes, by the values that name them."""
+        key = next((item.key for item in self.installation.made if item.name == _KATA_MANAGER), None)
+        classes = self.origins.value(("kataManager", "config", "runtimeClasses")) if key is not None else None
+        urls = (value_at(item, ("artifacts", "url")) for item in classes or ())
+        pools = self.ledger.landing.get(key or "", ())
+        return tuple((url, key or "", pools) for url in urls if isinstance(url, str) and url)
+
+
+class Predictions:
+    """Remembers the last installations by what they follow from."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._known: OrderedDict[str, Shared] = OrderedDict()
+        self._charts = ChartParts()
+
+    def of(self, plan: ClusterPlan, loaded: LoadedCluster) -> Prediction:
+        chart = self._chart(plan)
+        given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
+        shared = self._shared(given)
+        effects = self._effects(plan, shared)
+        return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded), effects))
+
+    def _effects(self, plan: ClusterPlan, shared: Shared) -> Effects:
+        """Of the values that the cluster's profile sets itself."""
+        paths = tuple(setting.path for setting in plan.values if is_users(setting))
+        if not paths:
+            return {}
+        if paths not in shared.effects:
+            shared.effects[paths] = value_effects(shared.given, shared.ledger, paths, self._charts)
+        return shared.effects[paths]
+
+    def with_values(self, prediction: Prediction, values: dict[str, Any]) -> Shared:
+        """The same cluster, with other values of the operator's chart."""
+        return self._shared(replace(prediction.shared.given, values=values))
+
+    def _chart(self, plan: ClusterPlan) -> Chart | None:
+        if plan.chart is None:
+            return None
+        return self._catalog.chart(plan.chart.name, plan.cluster.spec.stack.release)
+
+    def _shared(self, given: InstallationInput) -> Shared:
+        key = given.key
+        found = self._known.get(key)
+        if found is None:
+            installation = install(given, self._charts)
+            ledger = installed_ledger(installation)
+            made = {item.key: item for item in installation.made}
+            found = self._known[key] = Shared(given, installation, ledger, made)
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return found
+
+
+def _locate(loaded: LoadedCluster) -> Callable[[str, str], FromProfile | None]:
+    layers = {item.pool.name: item.layers for item in loaded.pools}
+
+    @cache
+    def locate(pool: str, pointer: str) -> FromProfile | None:
+        if pool not in layers:
+            return None
+        file, pointer = layers[pool].owner(pointer), layers[pool].said_at(pointer)
+        return FromProfile(file.path, pointer) if file.has(pointer) else None
+
+    return locate

@@ -1,0 +1,75 @@
+"""The rules over privileges on what a cluster's profiles come to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.listing import joined, plural
+from poolsmith.core.diagnostics.outcome import Skipped
+from poolsmith.core.diagnostics.rule_engine import run_rules
+from poolsmith.core.sources.pod_template import account_of, pod_template_of
+from poolsmith.guard.ledger.registry import PRIVILEGE_RULES
+from poolsmith.guard.ledger.view import PrivilegeView, SeenWorkload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.fleet.profiles.load_cluster import LoadedCluster
+    from poolsmith.guard.ledger.ledger import LedgerLine
+    from poolsmith.guard.ledger.line_origin import LineOrigins
+    from poolsmith.guard.ledger.prediction import Prediction
+
+_FEW = 3
+
+
+def judge_privileges(view: PrivilegeView) -> tuple[Diagnostic, ...]:
+    return run_rules(PRIVILEGE_RULES, view, view.cluster)
+
+
+def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeView:
+    origins = prediction.origins
+
+    def reasons(workload: SeenWorkload, pool: str) -> LineOrigins:
+        key = f"{workload.namespace}/{workload.workload}"
+        return (*origins.of_pool(key, pool), *origins.of_workload(key))
+
+    return PrivilegeView(
+        plan=prediction.plan,
+        workloads=tuple(_seen(prediction)),
+        files=loaded.files,
+        reasons=reasons,
+    )
+
+
+def _seen(prediction: Prediction) -> Iterator[SeenWorkload]:
+    """In the order of the ledger's lines."""
+    lines: dict[tuple[str, str], dict[str, list[LedgerLine]]] = {}
+    for line in prediction.ledger.lines:
+        lines.setdefault((line.namespace, line.workload), {}).setdefault(line.pool, []).append(line)
+    for (namespace, workload), by_pool in sorted(lines.items()):
+        item = prediction.shared.made[f"{namespace}/{workload}"]
+        yield SeenWorkload(
+            namespace=namespace,
+            workload=workload,
+            account=account_of(pod_template_of(item.body)),
+            maker=item.maker.value,
+            through=item.through,
+            pools=tuple(by_pool),
+            lines=tuple(next(iter(by_pool.values()))),
+        )
+
+
+def not_expanded(unknown: Mapping[str, tuple[str, ...]]) -> tuple[Skipped, ...]:
+    """What the predictions of clusters leave unknown; clusters that lack the same stand together."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for cluster in sorted(unknown):
+        if unknown[cluster]:
+            alike.setdefault(unknown[cluster], []).append(cluster)
+    return tuple(
+        Skipped(
+            f"operand expansion of {plural(len(clusters), 'cluster')} {joined(clusters, _FEW)}",
+            f"not known: {joined(items, _FEW, '; ')}",
+        )
+        for items, clusters in alike.items()
+    )

@@ -1,0 +1,45 @@
+"""A grant whose last day is near."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.ledger.grants.review import GrantReview
+
+DAYS = "days"
+RULE = RuleInfo(
+    code="PSM413",
+    name="expiring-grant",
+    severity=Severity.WARNING,
+    applies_to="policy",
+    what="A grant is valid for at most 30 more days; the number is the rule's parameter `days`.",
+    why="From the day after, each check of the project fails, whatever the pull request is about.",
+    fix="review it: delete the grant, or give it a new day in `expires`",
+    references=("docs/grants.md",),
+    parameters=((DAYS, 30),),
+)
+
+
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
+    for loaded in review.grants:
+        last_day = loaded.grant.last_day
+        if last_day is None:
+            continue
+        left = (last_day - review.today).days
+        if 0 <= left <= review.expiring_days:
+            yield Finding(
+                message=f"grant `{loaded.grant.name}` is valid {_until(left)}, {last_day}",
+                place=loaded.file.locate("/spec/expires"),
+                subject=loaded.grant.name,
+            )
+
+
+def _until(days: int) -> str:
+    return {0: "until today", 1: "until tomorrow"}.get(days, f"for {days} days more")

@@ -1,0 +1,41 @@
+"""A grant that does not say why, who answers for it, or until when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.shape.review import is_placeholder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.ledger.grants.review import GrantReview
+
+RULE = RuleInfo(
+    code="PSM415",
+    name="grant-without-reason",
+    severity=Severity.ERROR,
+    applies_to="policy",
+    what="`reason`, `owner` or `expires` of a grant is missing, empty, or a placeholder such as TODO.",
+    why="Nobody can review a permission without a reason, and nobody revokes one without an owner.",
+    fix="write what the privileges are needed for, which team is responsible, and the day of the next review",
+    bad='reason: TODO\nowner: ""\n',
+    good="reason: Loads the kernel modules of the driver.\nowner: gpu-platform\nexpires: 2027-06-30\n",
+    references=("docs/grants.md",),
+)
+_FIELDS = ("reason", "owner", "expires")
+
+
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
+    for loaded in review.grants:
+        missing = [field for field in _FIELDS if is_placeholder(getattr(loaded.grant.spec, field))]
+        if missing:
+            yield Finding(
+                message=f"grant `{loaded.grant.name}` says nothing in {listed(missing)}",
+                place=loaded.file.locate(f"/spec/{missing[0]}"),
+                subject=loaded.grant.name,
+            )

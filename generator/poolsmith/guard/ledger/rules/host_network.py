@@ -1,0 +1,60 @@
+"""Workloads in the network of the node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.listing import listed, plural
+from poolsmith.core.sources.pointer import dotted
+from poolsmith.gpu.catalog.switches import read_switches
+from poolsmith.guard.ledger.privilege import privilege
+from poolsmith.guard.ledger.view import FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.finding import Finding
+    from poolsmith.guard.ledger.view import PrivilegeView, SeenWorkload
+
+RULE = RuleInfo(
+    code="PSM403",
+    name="host-network",
+    severity=Severity.WARNING,
+    what="A workload uses the network of its node.",
+    why="It can reach everything that listens on the node's own addresses, for example the kubelet and the metadata "
+    "service of a cloud. No NetworkPolicy applies to it, and its ports are the node's.",
+    fix="remove the value that asks for it",
+    bad="stack: {release: v26.3.3, values: {dcgmExporter: {hostNetwork: true}}}\n",
+    good="stack: {release: v26.3.3}\n",
+    references=("values.yaml of the chart at its tag", "Kubernetes Pod Security Standards, baseline: host namespaces"),
+)
+HOST_NETWORK = privilege("host-network")
+
+
+def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
+    for workload in view.workloads:
+        if workload.held(HOST_NETWORK):
+            yield _finding(view, workload)
+
+
+def _finding(view: PrivilegeView, workload: SeenWorkload) -> Finding[Location]:
+    path = read_switches().network_of(workload.name)
+    line = view.value_line(path) if path is not None else None
+    switch = f"`{dotted(path)}`" if path is not None and line is not None else ""
+    return view.finding(
+        message=f"{workload.shown} is in the network of the node on {_where(view, workload)}"
+        + (f", by {switch}" if switch else ""),
+        line=line or view.nearest_line(workload),
+        related=tuple((other, f"brings {workload.shown}") for other in view.lines_of(workload)),
+        help=f"remove {switch} from `stack.values`" if switch else None,
+        about=workload,
+    )
+
+
+def _where(view: PrivilegeView, workload: SeenWorkload) -> str:
+    pools = [pool.name for pool in view.pools_of(workload)]
+    if not pools:
+        return f"any node of `{view.cluster}`"
+    return f"{plural(len(pools), 'pool')} {listed(pools, FEW)} of `{view.cluster}`"

@@ -1,0 +1,38 @@
+"""A project that keeps no grants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity, whole_file
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.ledger.grants.review import GrantReview
+
+FOLDER = "policies/privileges"
+RULE = RuleInfo(
+    code="PSM416",
+    name="no-grants",
+    severity=Severity.NOTE,
+    applies_to="policy",
+    what="There is no folder `policies/privileges/`, so no line of any ledger is compared with grants.",
+    why="The ledger shows the privileges, but nobody has decided that they are allowed, and a pull request can add "
+    "to them freely.",
+    fix="run `poolsmith grants --write`: it writes grants for today's privileges, ready for review",
+    references=("docs/grants.md",),
+)
+
+
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
+    lines = review.use.use.lines
+    if not review.are_kept and lines:
+        yield Finding(
+            message=f"{counted(lines, 'line')} of ledgers have not been reviewed: there is no folder `{FOLDER}`",
+            place=whole_file(FOLDER),
+            subject=FOLDER,
+        )

@@ -1,0 +1,44 @@
+"""Privileged pods that operands start by themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.listing import joined
+from poolsmith.fleet.operands.installation import Maker
+from poolsmith.guard.ledger.privilege import privilege
+from poolsmith.guard.ledger.view import FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.finding import Finding
+    from poolsmith.guard.ledger.view import PrivilegeView
+
+RULE = RuleInfo(
+    code="PSM402",
+    name="privileged-child-pod",
+    severity=Severity.NOTE,
+    to_do=False,
+    what="An operand itself starts privileged pods through the API server: the validator starts its CUDA pod on each "
+    "node, the device plugin of Kata one for GPU feature discovery.",
+    why="No chart and no manifest of the operator contains them, so nobody has reviewed them. An admission policy "
+    "that knows workloads by their manifests refuses them, and the node never becomes ready.",
+    fix="nothing to do, if the namespace's admission policies allow these pods",
+    references=("NVIDIA/gpu-operator:cmd/nvidia-validator/main.go", "NVIDIA/sandbox-device-plugin:pkg/device_plugin"),
+)
+PRIVILEGED = privilege("privileged")
+
+
+def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
+    children = [item for item in view.workloads if item.maker == Maker.OPERAND and item.held(PRIVILEGED)]
+    if not children:
+        return
+    pods = [f"{item.shown}, by `{item.through.rpartition('/')[2]}`" for item in children]
+    yield view.finding(
+        message=f"operands of `{view.cluster}` start privileged pods that no manifest shows: {joined(pods, FEW)}",
+        line=view.nearest_line(children[0]),
+        related=tuple((view.nearest_line(item), f"brings {item.shown}") for item in children[:FEW]),
+    )

@@ -1,0 +1,62 @@
+"""Workloads whose account may read secrets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.listing import joined, listed
+from poolsmith.guard.ledger.privilege import CLUSTER, privilege
+from poolsmith.guard.ledger.reach import Reach
+from poolsmith.guard.ledger.view import FEW
+from poolsmith.guard.ledger.widening import covers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.finding import Finding
+    from poolsmith.guard.ledger.view import PrivilegeView, SeenWorkload
+
+RULE = RuleInfo(
+    code="PSM405",
+    name="reads-secrets",
+    severity=Severity.NOTE,
+    to_do=False,
+    what="The service account of a workload may read secrets, in the whole cluster or in a namespace.",
+    why="These secrets are only as safe as the workload's pods: pull secrets, licence tokens, and everything else "
+    "in the namespace.",
+    fix="nothing to do, if you accept that; keep secrets that these workloads don't need in other namespaces",
+    references=("templates of the chart at its tag", "NVIDIA/gpu-operator:assets at its tags"),
+)
+READING = ("get", "list", "watch")
+
+
+def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
+    readers = [(scopes, workload) for workload in view.workloads if (scopes := _scopes(workload))]
+    if not readers:
+        return
+    readers.sort(key=lambda item: CLUSTER not in item[0])
+    yield view.finding(
+        message=f"workloads of `{view.cluster}` may read secrets: "
+        + joined([f"{workload.shown} {_where(scopes)}" for scopes, workload in readers], FEW),
+        line=view.nearest_line(readers[0][1]),
+        related=tuple((view.nearest_line(item), f"brings {item.shown}") for _, item in readers[:FEW]),
+    )
+
+
+def _scopes(workload: SeenWorkload) -> tuple[str, ...]:
+    """Where it may read secrets, or a secret that is named."""
+    scopes: dict[str, None] = {}
+    for line in workload.lines:
+        if line.privilege.name == "rbac" and line.reach <= Reach.SECRETS:
+            scope, name = line.privilege.arguments[3:]
+            if any(covers(line.privilege, privilege("rbac", "core", "secrets", verb, scope, name)) for verb in READING):
+                scopes[scope] = None
+    return tuple(scopes)
+
+
+def _where(scopes: tuple[str, ...]) -> str:
+    if CLUSTER in scopes:
+        return "in each namespace"
+    return f"in namespace {listed([scope.removeprefix('ns/') for scope in scopes], FEW)}"

@@ -1,0 +1,72 @@
+"""A privilege that no grant allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed, plural
+from poolsmith.guard.ledger.grants.proposal_text import named_proposals, snippet
+from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
+from poolsmith.guard.ledger.view import FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.ledger.grants.needs import ClusterNeeds
+    from poolsmith.guard.ledger.grants.review import UngrantedView
+    from poolsmith.guard.ledger.ledger import LedgerLine
+
+RULE = RuleInfo(
+    code="PSM410",
+    name="ungranted-privilege",
+    severity=Severity.ERROR,
+    what="A workload of a cluster has privileges that no grant in `policies/privileges/` allows. One finding has all "
+    "of a workload, over all its pools and containers.",
+    why="Nobody has decided that this pod may have these privileges on these nodes. Otherwise a Helm value, a new "
+    "release or a new pool could give root on a node without any review.",
+    fix="remove what causes it, or have the grant that the finding shows reviewed; `poolsmith grants --write` "
+    "writes all missing grants",
+    bad="# cluster.yaml, and no grant names host-network\n"
+    "stack: {release: v26.3.3, values: {dcgmExporter: {hostNetwork: true}}}\n",
+    good="# cluster.yaml\nstack: {release: v26.3.3}\n",
+    references=("docs/grants.md", "docs/ledger.md"),
+)
+
+
+def check(view: UngrantedView) -> Iterator[Finding[Location]]:
+    for family, needs in view.needs.by_family():
+        yield _finding(view, family, needs)
+
+
+def _finding(view: UngrantedView, family: str, needs: ClusterNeeds) -> Finding[Location]:
+    lines = sorted(needs.lines, key=lambda line: line.reach)
+    places = view.profile_lines(lines)
+    found = named_proposals(view.proposed(family, needs))
+    first = lines[0]
+    return Finding(
+        message=f"`{family}` of `{view.cluster}` holds {_held(lines)} {_where(lines)}, and no grant allows it",
+        place=view.privileges.locate(places[0][0]),
+        subject=f"{view.cluster}/{first.namespace}/{first.workload.partition('/')[0]}/{family}",
+        help="once it is reviewed, this in `policies/privileges/` allows it:\n"
+        + snippet(found, f"poolsmith grants --cluster {view.cluster}"),
+        related=tuple(
+            view.privileges.locate(origin, f"brings `{line.privilege}`") for origin, line in places[1 : FEW + 1]
+        ),
+    )
+
+
+def _held(lines: Sequence[LedgerLine]) -> str:
+    """The worst first."""
+    return listed(dict.fromkeys(str(line.privilege) for line in lines), FEW)
+
+
+def _where(lines: Sequence[LedgerLine]) -> str:
+    containers = sorted({line.container for line in lines} - {""})
+    pools = sorted({line.pool for line in lines} - {ANY_NODE, NO_KNOWN_NODE})
+    inside = f"in {plural(len(containers), 'container')} {listed(containers, FEW)} " if containers else ""
+    if pools:
+        return f"{inside}on {plural(len(pools), 'pool')} {listed(pools, FEW)}"
+    return inside + ("on any node" if any(line.pool == ANY_NODE for line in lines) else "wherever it will run")

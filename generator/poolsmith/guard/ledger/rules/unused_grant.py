@@ -1,0 +1,111 @@
+"""A grant that nothing needs, or a part of one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.guard.ledger.grants.grant import written_privileges
+from poolsmith.guard.ledger.grants.matching import glob_matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.ledger.grants.load import LoadedGrant
+    from poolsmith.guard.ledger.grants.review import GrantReview
+    from poolsmith.guard.ledger.privilege import Privilege
+
+RULE = RuleInfo(
+    code="PSM411",
+    name="unused-grant",
+    severity=Severity.WARNING,
+    applies_to="policy",
+    what="No line of any ledger needs a grant, or one of its privileges, containers, images, clusters or pools. A "
+    "line needs the privilege that says exactly the same; only without such a privilege does it need a wider "
+    "one. If two grants allow a line equally well, the second is not needed.",
+    why="A permission that nothing needs today is open to whoever wants it tomorrow: a new workload with the same "
+    "name has the same permission, and nobody reviews it again.",
+    fix="delete what is not needed",
+    bad="# no driver container holds host-ipc\nprivileges: [privileged, host-ipc]\n",
+    good="privileges: [privileged]\n",
+    references=("docs/grants.md",),
+)
+
+
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
+    if not review.complete:
+        return
+    used = review.use.use.grants
+    for index, loaded in review.numbered():
+        if index in used and not _is_for_blind(review, loaded):
+            yield from _parts(review, index, loaded)
+        elif index not in used and not is_undecided(review, index, loaded):
+            yield Finding(
+                message=f"grant `{loaded.grant.name}` is not needed: {_why(review, index, loaded)}",
+                place=loaded.file.locate("/metadata/name"),
+                subject=loaded.grant.name,
+                help="delete it",
+            )
+
+
+def is_undecided(review: GrantReview, index: int, loaded: LoadedGrant) -> bool:
+    """Whether the grant may be for something that could not be foretold of one of its clusters."""
+    return index not in review.use.use.met and any(
+        glob_matches(pattern, cluster) for pattern in loaded.grant.spec.clusters for cluster in review.use.unknown
+    )
+
+
+def _is_for_blind(review: GrantReview, loaded: LoadedGrant) -> bool:
+    """Whether one of its clusters is on a release of which nobody knows what it runs: any part may be for that."""
+    return any(glob_matches(pattern, name) for pattern in loaded.grant.spec.clusters for name in review.use.blind)
+
+
+def _why(review: GrantReview, index: int, loaded: LoadedGrant) -> str:
+    spec = loaded.grant.spec
+    if not any(glob_matches(pattern, cluster) for pattern in spec.clusters for cluster in review.use.names):
+        return f"no cluster is named {listed(spec.clusters, 4) or 'by it'}"
+    if index not in review.use.use.met:
+        return f"no workload of its clusters is named `{spec.workload}`"
+    return f"`{spec.workload}` holds nothing of it in these pools, containers and images that no other grant allows"
+
+
+def _parts(review: GrantReview, index: int, loaded: LoadedGrant) -> Iterator[Finding[Location]]:
+    use, spec = review.use.use, loaded.grant.spec
+    idle: defaultdict[int, list[Privilege]] = defaultdict(list)
+    for token, (entry, privilege) in enumerate(loaded.grant.tokens):
+        if (index, token) not in use.exact and (index, token) not in use.wider:
+            idle[entry].append(privilege)
+    for entry, privileges in idle.items():
+        yield _unused(loaded, "privileges", entry, written_privileges(privileges)[0])
+    fields = {
+        "containers": (spec.containers, use.containers),
+        "images": (spec.images, use.repositories),
+        "pools": (spec.pools, use.pools),
+        "clusters": (spec.clusters, review.use.clusters),
+    }
+    for field, (items, needed) in fields.items():
+        for entry, item in enumerate(items):
+            if (index, item) not in needed:
+                yield _unused(loaded, field, entry, item)
+
+
+_NEEDED = {
+    "privileges": "nothing that the grant is for holds it, or another grant allows just that",
+    "containers": "no container of that name needs the grant",
+    "images": "no container with that image needs the grant",
+    "pools": "on no such pool anything needs the grant",
+    "clusters": "in no such cluster anything needs the grant",
+}
+
+
+def _unused(loaded: LoadedGrant, field: str, entry: int, text: str) -> Finding[Location]:
+    return Finding(
+        message=f"grant `{loaded.grant.name}` names `{text}` in `{field}` without need: {_NEEDED[field]}",
+        place=loaded.file.locate(f"/spec/{field}/{entry}"),
+        subject=loaded.grant.name,
+        help=f"delete it from `{field}`",
+    )

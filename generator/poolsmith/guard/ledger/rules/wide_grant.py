@@ -1,0 +1,50 @@
+"""A granted privilege that says more than anything needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.guard.ledger.grants.grant import written_privileges
+from poolsmith.guard.ledger.view import FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.ledger.grants.review import GrantReview
+
+RULE = RuleInfo(
+    code="PSM414",
+    name="wide-grant",
+    severity=Severity.WARNING,
+    applies_to="policy",
+    what="A privilege of a grant covers lines of a ledger, but each of these lines needs less: a path further down, "
+    "ro instead of rw, less propagation, single verbs instead of `*`, a namespace instead of the cluster.",
+    why="Nobody needs the difference, but it is allowed. The workload may use it later without a review.",
+    fix="grant only what is needed",
+    bad='privileges: ["host-path:/run:rw:bidirectional"]   # and the container mounts /run/nvidia, read-only\n',
+    good='privileges: ["host-path:/run/nvidia:ro:none"]\n',
+    references=("docs/grants.md", "docs/ledger.md"),
+)
+
+
+def check(review: GrantReview) -> Iterator[Finding[Location]]:
+    if not review.complete:
+        return
+    use = review.use.use
+    for index, loaded in review.numbered():
+        for token, (entry, privilege) in enumerate(loaded.grant.tokens):
+            needed = use.wider.get((index, token))
+            if needed is None or (index, token) in use.exact:
+                continue
+            narrower = written_privileges(needed)
+            yield Finding(
+                message=f"grant `{loaded.grant.name}` allows `{privilege}`, and all that is needed of it is "
+                + listed(narrower, FEW),
+                place=loaded.file.locate(f"/spec/privileges/{entry}"),
+                subject=loaded.grant.name,
+                help=f"write {listed(narrower, FEW)} instead",
+            )

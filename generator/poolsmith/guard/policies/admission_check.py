@@ -1,0 +1,353 @@
+"""The users' policies on all that a cluster's profiles come to, rendered or predicted.
+
+A workload is judged as itself and as the pod that it comes to. Clusters that have the same objects share the verdicts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import OrderedDict
+from dataclasses import field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import Diagnostic
+from poolsmith.core.diagnostics.outcome import Skipped
+from poolsmith.core.facts.versions import minor_key
+from poolsmith.core.record import record
+from poolsmith.core.sources.digest import tree_digest
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.guard.policies.admission_file import FIRST_SERVED
+from poolsmith.guard.policies.admission_findings import JudgedObject, ObjectEvaluation, Sight, findings_of, unseen
+from poolsmith.kubernetes.admission.make_request import make_request
+from poolsmith.kubernetes.admission.placed import placed_objects
+from poolsmith.kubernetes.admission.pods import as_admitted_pod, creator_of
+from poolsmith.kubernetes.admission.reading import read_policies
+from poolsmith.kubernetes.admission.reads import absent_defaults
+from poolsmith.kubernetes.admission.request import User
+from poolsmith.kubernetes.admission.resources import Resources
+from poolsmith.kubernetes.admission_run.process import Budget
+from poolsmith.kubernetes.admission_run.run import PolicyJob, PolicyRun
+from poolsmith.kubernetes.admission_run.static import static_findings
+from poolsmith.kubernetes.cel import CelEnvironment, UnknownKubernetes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from poolsmith.fleet.operands.manifest import ManifestTree
+    from poolsmith.guard.ledger.prediction import Prediction
+    from poolsmith.guard.ledger.view import PrivilegeView
+    from poolsmith.guard.policies.admission_file import AdmissionFile
+    from poolsmith.kubernetes.admission.policy import PolicySet
+    from poolsmith.kubernetes.admission.request import AdmissionRequest
+    from poolsmith.kubernetes.admission.verdict import Evaluation
+
+_REMEMBERED_OBJECTS = 20_000
+_REMEMBERED_CLUSTERS = 32
+_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
+
+
+@record
+class AdmissionFindings:
+    """Of one cluster. `sights` are what each policy saw there; `requests` counts what was judged;
+    `undecided` is what has no verdict, each with the number of things.
+
+    `was_stopped`: a policy took too long or failed, which may be otherwise the next time.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    undecided: tuple[tuple[str, int], ...] = ()
+    requests: int = 0
+    policies: int = 0
+    sights: dict[str, Sight] = field(default_factory=dict)
+    was_stopped: bool = False
+
+    @property
+    def not_evaluated(self) -> int:
+        return sum(count for _, count in self.undecided)
+
+
+class AdmissionReviews:
+    """The policies of a project on its clusters. `files` are those of policies/admission/ that are sound YAML.
+
+    What they said of an object of one cluster holds for the next; their time is that of all clusters together.
+    """
+
+    def __init__(self, files: Sequence[AdmissionFile]) -> None:
+        self._files = tuple(files)
+        self._budget = Budget()
+        self._by_minor: dict[str, _Policies] = {}
+
+    def judge(self, prediction: Prediction, tree: ManifestTree, view: PrivilegeView) -> AdmissionFindings:
+        """One cluster: its rendered and predicted objects."""
+        with contextlib.closing(self.ask(prediction, tree)) as asked:
+            return asked.findings(view)
+
+    def ask(self, prediction: Prediction, tree: ManifestTree) -> AskedPolicies:
+        """Begin to judge one cluster; another process works on it until the findings are wanted.
+
+        A cluster that is too old for policies is judged as the oldest that has them.
+        """
+        texts = tuple((file.path, file.text) for file in self._files)
+        if not texts:
+            return AskedPolicies(prediction, None)
+        minor = max(minor_key(prediction.plan.cluster.spec.kubernetes.version), FIRST_SERVED)
+        kubernetes = ".".join(map(str, minor))
+        try:
+            CelEnvironment.of(kubernetes)
+        except UnknownKubernetes as error:
+            return AskedPolicies(prediction, None, unknown=str(error), files=len(texts))
+        policies = self._by_minor.get(kubernetes)
+        if policies is None:
+            policies = self._by_minor[kubernetes] = _Policies(texts, kubernetes, self._budget)
+        return AskedPolicies(prediction, policies.ask(prediction, tree))
+
+
+class AskedPolicies:
+    """One cluster whose verdicts are being found. It has to be closed."""
+
+    def __init__(self, prediction: Prediction, asked: _Asked | None, *, unknown: str = "", files: int = 0) -> None:
+        self._prediction = prediction
+        self._asked = asked
+        self._unknown = unknown
+        self._files = files
+
+    def close(self) -> None:
+        if self._asked is not None:
+            self._asked.close()
+
+    def met(self) -> dict[str, frozenset[str]]:
+        """By the key of each object: the policies that are meant for it, or for its pod."""
+        found: dict[str, frozenset[str]] = {}
+        for item in self._asked.judged() if self._asked is not None else ():
+            found[item.about.key] = found.get(item.about.key, frozenset()) | frozenset(item.evaluation.met)
+        return found
+
+    def findings(self, view: PrivilegeView) -> AdmissionFindings:
+        if self._asked is None and not self._unknown:
+            return AdmissionFindings()
+        if self._asked is None:
+            skipped = Skipped(f"policies of cluster {view.cluster}", self._unknown)
+            undecided = ((f"all policies: {self._unknown}", self._files),)
+            return AdmissionFindings(skipped=(skipped,), undecided=undecided)
+        judged = self._asked.judged()
+        policies = self._asked.policies
+        found = findings_of(judged, policies.set, policies.run, self._prediction, view)
+        return AdmissionFindings(
+            diagnostics=(*policies.static, *found.diagnostics),
+            skipped=found.skipped,
+            undecided=found.undecided,
+            requests=len(judged),
+            policies=len(policies.set.policies),
+            sights=found.sights,
+            was_stopped=policies.was_stopped,
+        )
+
+
+class _Policies:
+    """Policies for one Kubernetes minor, and their verdicts on objects that may come up again."""
+
+    def __init__(self, texts: tuple[tuple[str, str], ...], kubernetes: str, budget: Budget) -> None:
+        placed = (placed_objects(path, text) for path, text in texts)
+        objects = [item for found in placed if not isinstance(found, Diagnostic) for item in found]
+        self.kubernetes = kubernetes
+        self.set, self._problems = read_policies(objects, kubernetes)
+        self.resources = Resources(kubernetes, (item.body for item in self.set.definitions))
+        self.budget = budget
+        self.run = PolicyRun()
+        self.is_compiled = False
+        self.stopped: dict[str, str] = {}
+        self.known: OrderedDict[bytes, Evaluation] = OrderedDict()
+        self._predicted: OrderedDict[tuple[str, bytes], list[ObjectEvaluation]] = OrderedDict()
+
+    @property
+    def was_stopped(self) -> bool:
+        return bool(self.run.stopped or self.stopped)
+
+    @cached_property
+    def static(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the policies as such, once they have been compiled."""
+        return (*self._problems, *static_findings(self.set, self.run, self.kubernetes))
+
+    @cached_property
+    def sound(self) -> PolicySet:
+        """Those that the API server would take; the others are not in the cluster."""
+        refused = {name for name, issues in self.run.issues.items() if issues} | self.run.stopped.keys()
+        return replace(self.set, policies=tuple(item for item in self.set.policies if item.name not in refused))
+
+    def ask(self, prediction: Prediction, tree: ManifestTree) -> _Asked:
+        namespaces = _namespaces(prediction, tree)
+        alike = prediction.shared.given.key, tree_digest(namespaces)
+        is_new = alike not in self._predicted
+        predicted = tuple(_predicted(prediction, self.resources, namespaces)) if is_new else ()
+        return _Asked(self, alike, predicted, tuple(_rendered(prediction, tree, self.resources, namespaces)))
+
+    def job(self, requests: tuple[AdmissionRequest, ...]) -> PolicyJob:
+        """The first one compiles the policies, too."""
+        first = not self.is_compiled
+        return PolicyJob(
+            self.set if first else self.sound,
+            requests,
+            self.resources,
+            imply_bindings=False,
+            static=first,
+            sound_only=first,
+            stopped=self.stopped,
+            limits=self.budget.begin(),
+        )
+
+    def take(self, run: PolicyRun) -> None:
+        if self.is_compiled:
+            self.stopped |= run.stopped
+            return
+        compiled = run.issues.keys()
+        self.stopped |= {name: why for name, why in run.stopped.items() if name in compiled}
+        stopped = {name: why for name, why in run.stopped.items() if name not in compiled}
+        self.run = replace(run, evaluations=(), stopped=stopped)
+        self.is_compiled = True
+
+    def of_alike(self, alike: tuple[str, bytes], predicted: tuple[_Candidate, ...]) -> list[ObjectEvaluation]:
+        """Verdicts on predicted objects, which clusters that are installed alike share."""
+        if alike not in self._predicted:
+            self._predicted[alike] = [self.judged(item) for item in predicted]
+            while len(self._predicted) > _REMEMBERED_CLUSTERS:
+                self._predicted.popitem(last=False)
+        return self._predicted[alike]
+
+    def judged(self, item: _Candidate) -> ObjectEvaluation:
+        evaluation = self.known[item.key]
+        body = None if item.about.is_pod else item.request.object
+        met = evaluation.met if body is not None else ()
+        fields = {name: absent_defaults(self.run.reads.get(name, ()), body or {}) for name in met}
+        return ObjectEvaluation(item.about, evaluation, {name: found for name, found in fields.items() if found})
+
+    def forget_oldest(self) -> None:
+        while len(self.known) > _REMEMBERED_OBJECTS:
+            self.known.popitem(last=False)
+
+
+class _Asked:
+    """Requests of one cluster; those without a known verdict are with another process."""
+
+    def __init__(
+        self,
+        policies: _Policies,
+        alike: tuple[str, bytes],
+        predicted: tuple[_Candidate, ...],
+        rendered: tuple[_Candidate, ...],
+    ) -> None:
+        self.policies = policies
+        self._alike = alike
+        self._predicted = predicted
+        self._rendered = rendered
+        self._new = {item.key: item.request for item in (*predicted, *rendered) if item.key not in policies.known}
+        self._job: PolicyJob | None = None
+        if self._new or not policies.is_compiled:
+            self._job = policies.job(tuple(self._new.values()))
+
+    def close(self) -> None:
+        if self._job is not None:
+            self._job.close()
+            self.policies.budget.end()
+            self._job = None
+
+    def judged(self) -> list[ObjectEvaluation]:
+        policies = self.policies
+        if self._job is not None:
+            run = self._job.finish()
+            self.close()
+            policies.take(run)
+            policies.known.update(zip(self._new, run.evaluations, strict=True))
+        judged = [*policies.of_alike(self._alike, self._predicted), *map(policies.judged, self._rendered)]
+        policies.forget_oldest()
+        return judged
+
+
+@record(kw_only=False)
+class _Candidate:
+    """A request, by whose content its verdict is remembered."""
+
+    about: JudgedObject
+    request: AdmissionRequest
+    key: bytes
+
+
+def _predicted(
+    prediction: Prediction, resources: Resources, namespaces: Mapping[str, Mapping[str, Any]]
+) -> Iterator[_Candidate]:
+    """Each object once, and each workload's pod."""
+    objects = prediction.installation.objects
+    classes = tuple(item for item in objects if item.get("kind") == "RuntimeClass")
+    accounts = tuple(item for item in objects if item.get("kind") == "ServiceAccount")
+    for item in prediction.installation.made:
+        pod = as_admitted_pod(item.body, classes, resources.kubernetes, service_accounts=accounts)
+        if pod is None or item.body.get("kind") != "Pod":
+            yield _candidate(JudgedObject(key=item.key), item.body, resources, namespaces, None)
+        if pod is not None:
+            creator = creator_of(item.body)
+            user = None if creator is None else User(name=creator, groups=_GROUPS)
+            yield _candidate(JudgedObject(key=item.key, is_pod=True), pod, resources, namespaces, user)
+
+
+def _rendered(
+    prediction: Prediction, tree: ManifestTree, resources: Resources, namespaces: Mapping[str, Mapping[str, Any]]
+) -> Iterator[_Candidate]:
+    """What a sync applies, as far as it is not among the predicted objects already."""
+    made = prediction.shared.made
+    for path, body in tree.objects():
+        if not isinstance(body, dict) or not word(body.get("kind")) or not word(body.get("apiVersion")):
+            continue
+        if word(body["apiVersion"]).startswith("kustomize.config.k8s.io/") or _key(body) in made:
+            continue
+        yield _candidate(JudgedObject(key=_key(body), path=path), body, resources, namespaces, None)
+
+
+def _candidate(
+    about: JudgedObject,
+    body: Mapping[str, Any],
+    resources: Resources,
+    namespaces: Mapping[str, Mapping[str, Any]],
+    user: User | None,
+) -> _Candidate:
+    request = make_request(body, resources, namespaces=namespaces.get, user=user)
+    return _Candidate(about, request, tree_digest((body, request.namespace_object, user.name if user else None)))
+
+
+def _key(body: Mapping[str, Any]) -> str:
+    """As of an object that is made: namespace, kind and name."""
+    metadata = mapping(body.get("metadata"))
+    return f"{word(metadata.get('namespace'))}/{word(body.get('kind'))}/{word(metadata.get('name'))}"
+
+
+def _namespaces(prediction: Prediction, tree: ManifestTree) -> dict[str, Mapping[str, Any]]:
+    """Those that the cluster's files make, as they make them. Of any other nothing is known."""
+    found: dict[str, Mapping[str, Any]] = {
+        word(mapping(body.get("metadata")).get("name")): body
+        for _, body in tree.objects()
+        if isinstance(body, dict) and body.get("kind") == "Namespace"
+    }
+    for body in prediction.installation.objects:
+        if body.get("kind") == "Namespace":
+            found.setdefault(str(body["metadata"]["name"]), body)
+    return found
+
+
+def sight_facts(sights: Iterable[Mapping[str, Sight]]) -> tuple[str, ...]:
+    """Sentences on what each policy saw in all clusters."""
+    return tuple(f"policy {name} saw {sight.words}" for name, sight in sorted(_total(sights).items()))
+
+
+def saw_nothing(files: Sequence[AdmissionFile], sights: Iterable[Mapping[str, Sight]]) -> tuple[Diagnostic, ...]:
+    """Notes: on each policy that met no object in any cluster, and on each that reads what the API server fills in."""
+    placed = (placed_objects(file.path, file.text) for file in files)
+    objects = [item for found in placed if not isinstance(found, Diagnostic) for item in found]
+    return unseen(objects, _total(sights))
+
+
+def _total(sights: Iterable[Mapping[str, Sight]]) -> dict[str, Sight]:
+    total: dict[str, Sight] = {}
+    for one in sights:
+        for name, sight in one.items():
+            total[name] = sight if name not in total else total[name].with_more(sight)
+    return total

@@ -1,0 +1,212 @@
+"""The network operator's policy against the pools' adapters and GPUDirect RDMA."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.sources.pod_template import (
+    containers_of,
+    mapping,
+    pod_template_of,
+    pod_template_pointer,
+    word,
+    words,
+)
+from poolsmith.fleet.profiles.toleration import covered
+from poolsmith.guard.rules.beside.network_policies import (
+    AFFINITY,
+    advertised,
+    network_policies,
+    selects,
+    shared_resources,
+    spec_of,
+    tolerations_of,
+)
+from poolsmith.kubernetes.repository.kustomize_roots import changed_files, patch_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.fleet.operands.expansion import Node
+    from poolsmith.guard.rules.beside.view import NeighbourPool, NeighbourView
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+
+RULE = RuleInfo(
+    code="PSM808",
+    name="nic-cluster-policy",
+    applies_to="manifest",
+    what="A NicClusterPolicy (or NicNodePolicy) does not fit the pools with `driver.rdma`: no network driver reaches "
+    "them, the host has one already, a taint keeps the parts away, or the RDMA resources that it describes are not "
+    "those that pods ask for.",
+    why="nvidia-peermem is loaded after the network driver: the GPU driver's pod waits for one that never comes, and "
+    "the node's GPUs are not advertised. Two network drivers on a node replace each other.",
+    symptom="driver pods that never become ready, because of their container `nvidia-peermem-ctr`",
+    fix="let the policy's affinity and tolerations reach the pools that have `driver.rdma`; write `useHostMofed: true` "
+    "for pools whose hosts bring the network driver, and keep `ofedDriver` away from them",
+    bad="# driver: {rdma: true}, of a pool with the taint team\nkind: NicClusterPolicy\n"
+    "spec: {ofedDriver: {version: 25.01-0.3.9.0-0}}\n",
+    good="kind: NicClusterPolicy\nspec:\n  ofedDriver: {version: 25.01-0.3.9.0-0}\n"
+    "  tolerations: [{key: team, operator: Exists}]\n",
+    references=(
+        "Mellanox/network-operator:manifests/state-ofed-driver",
+        "NVIDIA/cloud-native-docs, GPUDirect RDMA and GPUDirect Storage",
+    ),
+)
+_ADAPTER = "15b3"
+_OFED = "ofedDriver"
+_PLUGIN = "/spec/rdmaSharedDevicePlugin/config"
+
+
+def check(view: NeighbourView) -> Iterator[Finding[Location]]:
+    policies = network_policies(view.tree)
+    elsewhere = changed_files(view.tree) | patch_files(view.tree)
+    if not policies or any(policy.path in elsewhere for policy in policies):
+        return  # what a kustomization makes of a policy is not known here
+    from poolsmith.fleet.operands.pool_nodes import pool_nodes  # on demand
+
+    nodes = {node.name: node for node in pool_nodes(view.plan, view.catalog.gpus)}
+    for pool in view.pools:
+        driver = pool.plan.profile.spec.driver
+        if driver.rdma and pool.plan.profile.spec.nic.value != "none":
+            if driver.use_host_mofed:
+                yield from _two_drivers(view, policies, pool, nodes[pool.name])
+            else:
+                yield from _no_driver(view, policies, pool, nodes[pool.name])
+    for policy in policies:
+        yield from _resources(policy)
+    yield from _not_advertised(view, policies)
+
+
+def _known(view: NeighbourView) -> frozenset[str]:
+    return frozenset((view.pool_label,))
+
+
+def _two_drivers(
+    view: NeighbourView, policies: list[CheckedDocument], pool: NeighbourPool, node: Node
+) -> Iterator[Finding[Location]]:
+    for policy in policies:
+        if (
+            isinstance(spec_of(policy).get(_OFED), dict)
+            and selects(policy, node, _known(view))
+            and not _kept_away(policy, pool)
+        ):
+            yield Finding(
+                message=f"{policy.name} installs a network driver on nodes of pool `{pool.name}`, whose hosts have one "
+                "(`driver.useHostMofed`)",
+                place=policy.source.locate(f"/spec/{_OFED}"),
+                help=f"leave the pool out by `{AFFINITY}`, or remove `useHostMofed` from its profile",
+                related=(pool.place("/spec/driver/useHostMofed", "the host has one"),),
+            )
+
+
+def _no_driver(
+    view: NeighbourView, policies: list[CheckedDocument], pool: NeighbourPool, node: Node
+) -> Iterator[Finding[Location]]:
+    """The nearest reason, where for certain none of the policies brings a driver."""
+    having = [policy for policy in policies if isinstance(spec_of(policy).get(_OFED), dict)]
+    related = (pool.place("/spec/driver/rdma", "waits for a network driver"),)
+    if not having:
+        yield Finding(
+            message=f"pool `{pool.name}` has `driver.rdma`, and {policies[0].name} installs no network driver "
+            f"(`{_OFED}`)",
+            place=policies[0].source.locate("/spec"),
+            help=f"add `{_OFED}`, or write `useHostMofed: true` in the profile if the hosts bring the driver",
+            related=related,
+        )
+        return
+    answers = {id(policy): selects(policy, node, _known(view)) for policy in having}
+    if not any(answer is not False for answer in answers.values()):
+        policy = having[0]
+        where = f"/spec/{AFFINITY}" if AFFINITY in spec_of(policy) else "/spec/nodeSelector"
+        yield Finding(
+            message=f"pool `{pool.name}` has `driver.rdma`, and {policy.name} does not select its nodes: no network "
+            "driver comes",
+            place=policy.source.locate(where),
+            help=f"let it take nodes with `{view.pool_label}: {pool.plan.label_value}`",
+            related=related,
+        )
+        return
+    reaching = [policy for policy in having if answers[id(policy)] is not False]
+    if all(_kept_away(policy, pool) for policy in reaching):
+        policy = reaching[0]
+        taints = _kept_away(policy, pool)
+        yield Finding(
+            message=f"pool `{pool.name}` has `driver.rdma`, and what {policy.name} runs does not tolerate its taints "
+            f"{listed(taints)}: no network driver comes",
+            place=policy.source.locate("/spec/tolerations" if "tolerations" in spec_of(policy) else "/spec"),
+            help=f"add `tolerations: [{{key: {taints[0]}, operator: Exists}}]`",
+            related=related,
+        )
+
+
+def _kept_away(policy: CheckedDocument, pool: NeighbourPool) -> list[str]:
+    """Keys of taints that are not tolerated, startup taints included: the GPUs can't be used before."""
+    tolerations = tolerations_of(policy)
+    return [taint.key for taint in pool.plan.taints_of_new_nodes if covered(taint.body, tolerations) is False]
+
+
+def _resources(policy: CheckedDocument) -> Iterator[Finding[Location]]:
+    found = shared_resources(policy)
+    if found is None:
+        yield Finding(
+            message=f"the configuration of the RDMA device plugin in {policy.name} is no JSON with a `configList`",
+            place=policy.source.locate(_PLUGIN),
+            help="correct it; the plugin advertises nothing",
+        )
+        return
+    seen: set[str] = set()
+    for entry in found:
+        name = word(entry.get("resourceName"))
+        count = entry.get("rdmaHcaMax")
+        vendors = words(mapping(entry.get("selectors")).get("vendors"))
+        if isinstance(count, int) and not isinstance(count, bool) and count < 1:
+            yield _resource(policy, f"`rdma/{name}` is advertised {count} times", "write how many pods may share it")
+        if vendors and _ADAPTER not in vendors:
+            message = f"`rdma/{name}` is of adapters of {listed(vendors)}, and NVIDIA's are `{_ADAPTER}`"
+            yield _resource(policy, message, f'write `"vendors": ["{_ADAPTER}"]`')
+        if name in seen:
+            yield _resource(policy, f"`rdma/{name}` is described twice", "give them different names")
+        seen.add(name)
+
+
+def _resource(policy: CheckedDocument, message: str, advice: str) -> Finding[Location]:
+    return Finding(
+        message=f"{message} in {policy.name}",
+        place=policy.source.locate(_PLUGIN),
+        help=advice,
+        severity=Severity.WARNING,
+    )
+
+
+def _not_advertised(view: NeighbourView, policies: list[CheckedDocument]) -> Iterator[Finding[Location]]:
+    """Only where all that is advertised below `rdma/` is known."""
+    offers: set[str] = set()
+    for policy in policies:
+        names = advertised(policy)
+        if names is None or isinstance(spec_of(policy).get("sriovDevicePlugin"), dict):
+            return
+        offers |= names
+    if not offers:
+        return
+    for document in view.tree.objects:
+        template = pod_template_of(document.data)
+        if template is None:
+            continue
+        asked = {
+            name
+            for container in containers_of(mapping(template.get("spec")))
+            for name in mapping(mapping(container.get("resources")).get("limits"))
+            if isinstance(name, str) and name.startswith("rdma/") and name not in offers
+        }
+        for name in sorted(asked):
+            yield Finding(
+                message=f"pods of {document.name} ask for `{name}`, and no policy here advertises it: "
+                f"{listed(sorted(offers))}",
+                place=document.source.locate(f"{pod_template_pointer(document.data) or ''}/spec/containers"),
+                help="write the name that rdmaSharedDevicePlugin has",
+                severity=Severity.WARNING,  # a plugin of one's own may advertise it
+            )

@@ -1,0 +1,72 @@
+"""New nodes with other GPUs than the profile says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.gpu.catalog.instance_types import instance_types
+from poolsmith.kubernetes.repository.template_gpus import GpuClaim, gpu_claims
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.beside.view import NeighbourPool, NeighbourView
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
+
+RULE = RuleInfo(
+    code="PSM804",
+    name="node-template-gpus",
+    applies_to="manifest",
+    what="A description of new nodes asks for machines with another number of GPUs, or another model, than the pool's "
+    "profile says. Machines that the catalog does not know are not judged.",
+    why="MIG layouts, shares, driver choices and the numbers that are predicted follow from the profile's GPUs.",
+    fix="ask for machines with the profile's GPUs, or correct the profile; several numbers are several pools",
+    bad="# gpu: {product: NVIDIA-L4, count: 4}\nrequirements:\n"
+    "  - {key: node.kubernetes.io/instance-type, operator: In, values: [g6.xlarge]}\n",
+    good="# gpu: {product: NVIDIA-L4, count: 4}\nrequirements:\n"
+    "  - {key: node.kubernetes.io/instance-type, operator: In, values: [g6.12xlarge]}\n",
+    references=("Karpenter, well-known labels", "Amazon EC2, accelerated computing instances"),
+)
+_MODEL = re.compile(r"[A-Z]{1,2}\d{1,4}[A-Z]?")
+
+
+def check(view: NeighbourView) -> Iterator[Finding[Location]]:
+    for template, pool in view.pairs:
+        product = view.catalog.gpus.find(pool.plan.profile.spec.gpu.product)
+        known = product.product.split()[0].upper() if product is not None else ""
+        for claim in gpu_claims(template, instance_types()):
+            yield from _counts(template, pool, claim)
+            if known and _MODEL.fullmatch(known) and all(map(_MODEL.fullmatch, claim.models)):
+                yield from _models(template, pool, claim, known)
+
+
+def _counts(template: NodeTemplate, pool: NeighbourPool, claim: GpuClaim) -> Iterator[Finding[Location]]:
+    wanted = pool.plan.profile.spec.gpu.count
+    others = sorted(claim.counts - {wanted})
+    if others:
+        only = wanted not in claim.counts
+        numbers = " or ".join(map(str, others))
+        yield Finding(
+            message=f"{template.title} {'makes' if only else 'may make'} nodes with {numbers} GPUs "
+            f"({claim.said}); pool `{pool.name}` has {wanted} on a node",
+            place=template.at(claim.pointer),
+            related=(pool.place("/spec/gpu/count", "the profile"),),
+            severity=None if only else Severity.WARNING,
+        )
+
+
+def _models(template: NodeTemplate, pool: NeighbourPool, claim: GpuClaim, known: str) -> Iterator[Finding[Location]]:
+    others = sorted(claim.models - {known})
+    if others:
+        only = known not in claim.models
+        yield Finding(
+            message=f"{template.title} {'makes' if only else 'may make'} nodes with the GPU {' or '.join(others)} "
+            f"({claim.said}); pool `{pool.name}` has {known}",
+            place=template.at(claim.pointer),
+            related=(pool.place("/spec/gpu/product", "the profile"),),
+            severity=None if only else Severity.WARNING,
+        )

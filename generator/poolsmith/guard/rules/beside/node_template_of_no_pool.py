@@ -1,0 +1,44 @@
+"""Templates that put nodes into a pool which no profile describes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.beside.view import NeighbourView
+
+RULE = RuleInfo(
+    code="PSM803",
+    name="node-template-of-no-pool",
+    applies_to="manifest",
+    what="A description of new nodes has the cluster's pool label with a value that no profile of the cluster has.",
+    why="The nodes belong to no pool: no driver object selects them, and nothing that is generated fits them.",
+    symptom="nodes that no NVIDIADriver selects, without an error anywhere",
+    fix="write the label value of a pool, or a profile for these nodes",
+    bad="kind: NodePool  # karpenter.sh/v1\nspec: {template: {metadata: {labels: {example.com/gpu-pool: l4s}}}}\n",
+    good="kind: NodePool  # karpenter.sh/v1\nspec: {template: {metadata: {labels: {example.com/gpu-pool: l4}}}}\n",
+    references=("NVIDIA/gpu-operator:internal/state/nodepool.go",),
+)
+
+
+def check(view: NeighbourView) -> Iterator[Finding[Location]]:
+    values = sorted(pool.plan.label_value for pool in view.pools)
+    for match in view.matches:
+        for mark in (*match.template.labels, *match.template.choices):
+            if mark.key == view.pool_label and mark.value is not None and mark.value not in values:
+                yield Finding(
+                    message=f"{match.template.title} gives its nodes `{mark.key}: {mark.value}`, and no pool of "
+                    f"cluster `{view.plan.name}` has this label value",
+                    place=match.template.at(mark.pointer),
+                    help=did_you_mean(mark.value, values)
+                    if match.named is None
+                    else f"write `{match.named.plan.label_value}`, the value of pool `{match.named.name}`, which has "
+                    "this name",
+                )

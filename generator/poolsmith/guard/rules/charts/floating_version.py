@@ -1,0 +1,77 @@
+"""A chart of the GPU stack whose version is whatever is newest on the day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.sources.pointer import reach
+from poolsmith.gpu.catalog.chart_images import recorded_tags
+from poolsmith.gpu.catalog.version_ranges import is_one_version, is_range, lines_in
+from poolsmith.kubernetes.repository.gpu_stack import CHARTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.installations import Installation
+
+RULE = RuleInfo(
+    code="PSM580",
+    name="floating-version",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A chart of the GPU stack is installed without a version, or with a range of them: `*`, `>=25.3.0`, `25.x`, "
+    "`^25.3.0`, `ref.semver` of an OCIRepository. Not where a Chart.lock or a digest says which one.",
+    why="A release that nobody reviewed arrives by itself, and restarts drivers on all GPU nodes at once. Its chart "
+    "may read other values and need other CRDs; and two clusters with the same files run different releases.",
+    fix="write one version, and let Renovate or Dependabot propose the next one as a change",
+    bad='# in a HelmRelease\nchart: {spec: {chart: gpu-operator, version: ">=25.3.0"}}\n',
+    good="# in a HelmRelease\nchart: {spec: {chart: gpu-operator, version: v25.3.4}}\n",
+    symptom="driver pods of all nodes restart on a day when nobody merged anything",
+    references=("helm.sh/docs/chart_best_practices/dependencies", "fluxcd.io: HelmChart, spec.version"),
+)
+_OPERATOR = "gpu-operator"
+_NEWEST = ("latest", "stable", "main", "master", "HEAD")
+_FEW = 6
+
+
+def check(installations: tuple[Installation, ...]) -> Iterator[Finding[Location]]:
+    for item in installations:
+        if item.chart in CHARTS and not item.is_locked and item.version_pointer and _is_text(item):
+            why = _why((item.version or "").strip(), item)
+            if why is not None:
+                yield Finding(
+                    message=why,
+                    place=item.version_at(),
+                    help="write one version, such as the one that runs now",
+                    subject=item.document.name,
+                )
+
+
+def _is_text(item: Installation) -> bool:
+    """Whether what stands there is what the version is: no number, and no template that the reader left out."""
+    if item.version:
+        return True
+    written, is_there = reach((item.version_document or item.document).data, item.version_pointer)
+    return not is_there or written in (None, "")
+
+
+def _why(said: str, item: Installation) -> str | None:
+    """None where one release is told, or another tool puts it in later."""
+    if not said:
+        return f"no version of the chart {item.chart} is written: the newest one is taken, whichever that is"
+    if is_one_version(said):
+        return None
+    if said in _NEWEST:
+        return f"`{said}` is no version of the chart {item.chart}: it stands for another one each time"
+    if not is_range(said):  # a template fills it in, or it is a branch or a digest
+        return None
+    message = f"`{shorten(said)}` is a range of versions of the chart {item.chart}: the newest in it is taken"
+    lines = lines_in(said, recorded_tags()) if item.chart == _OPERATOR else ()
+    if len(lines) > 1:
+        message += f", and it lets in the release lines {listed(list(lines[-_FEW:]), _FEW)}"
+    return message

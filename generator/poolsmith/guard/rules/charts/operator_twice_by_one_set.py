@@ -1,0 +1,61 @@
+"""An ApplicationSet whose Applications install the operator into one cluster, more than once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.sources.pod_template import word
+from poolsmith.kubernetes.repository.argo_destination import target_of
+from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.argo_destination import ArgoTarget
+    from poolsmith.kubernetes.repository.installations import Installation
+
+RULE = RuleInfo(
+    code="PSM583",
+    name="operator-twice-by-one-set",
+    applies_to="manifest",
+    what="An ApplicationSet makes several Applications that install the chart of the gpu-operator, with the same "
+    "destination. Applications that stand in files are not compared: they may be of several Argo CDs.",
+    why="All of them install the operator into that one cluster, where they overwrite each other's objects; the "
+    "clusters that were meant get none.",
+    fix="take the destination from the generator, such as `name: '{{ .cluster }}'`",
+    bad="# in an ApplicationSet with the elements east and west\ntemplate:\n  spec:\n    destination: {server: "
+    "'https://kubernetes.default.svc', namespace: gpu-operator}\n",
+    good="# in an ApplicationSet with the elements east and west\ntemplate:\n  spec:\n    destination: {name: "
+    "'{{ .cluster }}', namespace: gpu-operator}\n",
+    symptom="`SharedResourceWarning` in the Applications, and objects that come and go with each sync",
+    references=("argo-cd:docs/operator-manual/applicationset/Generators-List.md",),
+)
+_FEW = 4
+
+
+def check(installations: tuple[Installation, ...]) -> Iterator[Finding[Location]]:
+    by_set: dict[tuple[str, int, ArgoTarget], dict[str, Installation]] = {}
+    for item in installations:
+        document = item.document
+        if document.kind != "Application" or item.chart not in OPERATOR:
+            continue
+        name, target = word(document.metadata.get("name")), target_of(document.data.get("spec"))
+        if not name or "{{" in name + target.where:  # who knows what is filled in
+            continue
+        by_set.setdefault((document.path, document.index, target), {}).setdefault(name, item)
+    for (_, _, target), made in by_set.items():
+        if len(made) > 1:  # only a set makes several of one document
+            from poolsmith.kubernetes.repository.delivered import LayeredSource  # on demand
+
+            source = next(iter(made.values())).document.source
+            related = (source.text_of("/spec")[0],) if isinstance(source, LayeredSource) else ()
+            yield Finding(
+                message=f"{listed(list(made), _FEW)} install the operator into one cluster, {target.where}",
+                place=source.locate("/spec/destination"),
+                related=tuple(file.locate("/spec/generators", "what makes them") for file in related),
+                subject=next(iter(made)),
+            )

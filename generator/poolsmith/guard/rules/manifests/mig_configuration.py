@@ -1,0 +1,199 @@
+"""Layouts for the MIG manager in a ConfigMap: what mig-parted stops at, and what no GPU can hold."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.record import record
+from poolsmith.core.sources.inner_text import InnerText
+from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.manifest_files import CheckedTree
+
+RULE = RuleInfo(
+    code="PSM540",
+    name="mig-configuration",
+    applies_to="manifest",
+    what="A ConfigMap has layouts for the MIG manager (`mig-configs`) that mig-parted does not read, a layout whose "
+    "instances find no place on any GPU that has such profiles, or one that has MIG on and off for the same GPU.",
+    why="mig-parted reads the whole file or nothing of it: one mistake keeps every node from its layout, whichever it "
+    "asks for.",
+    fix="correct the layout",
+    bad="data:\n  config.yaml: |\n    version: v1\n    mig-configs:\n      half:\n        - devices: all\n"
+    "          mig-enabled: true\n          mig-devices: {1g.10gb: 8}\n",
+    good="data:\n  config.yaml: |\n    version: v1\n    mig-configs:\n      half:\n        - devices: all\n"
+    "          mig-enabled: true\n          mig-devices: {1g.10gb: 7}\n",
+    symptom="the label nvidia.com/mig.config.state of the node is `failed`",
+    references=(
+        "NVIDIA/mig-parted@28f95990:api/spec/v1/spec.go",
+        "NVIDIA/mig-parted@bd7160f4:pkg/mig/reconfigure/reconfigure.go",
+        "NVIDIA MIG user guide: supported profiles",
+    ),
+)
+_MARK = re.compile(r"""(^|[{,])\s*["']?mig-configs["']?\s*:""", re.MULTILINE)
+_TEMPLATED = ("{{", "${", "{%")
+_FIELDS = ("devices", "device-filter", "mig-enabled", "mig-devices")
+_PROFILE = re.compile(
+    r"(?:(?P<parts>[1-7])c\.)?(?P<slices>[1-9])g\.[1-9]\d{0,3}gb(?P<more>(?:[+.-][a-z][a-z.]*)*)", re.ASCII
+)
+_SLICES = 7
+"""Compute slices of the largest GPU."""
+_POSSIBLE = ("1", "2", "3", "4", "7")
+
+
+@record(kw_only=False)
+class _Mistake:
+    steps: tuple[str | int, ...]
+    message: str
+    help: str | None = None
+
+
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    for document in tree.objects:
+        data = document.data.get("data") if document.kind == "ConfigMap" else None
+        for key, text in data.items() if isinstance(data, dict) else ():
+            if not isinstance(text, str) or "mig-configs" not in text or not _MARK.search(text):
+                continue
+            if any(mark in text for mark in _TEMPLATED):
+                continue
+            inner = InnerText(document.source, join("/data", key), text, None)
+            for mistake in _mistakes(text):
+                yield Finding(
+                    message=f"{document.name}, `{shorten(key)}`: {mistake.message}",
+                    place=inner.locate(join("", *mistake.steps)),
+                    help=mistake.help,
+                    subject=document.name,
+                )
+
+
+def _mistakes(text: str) -> Iterator[_Mistake]:
+    try:
+        documents = read_documents(text)
+    except YamlProblem as problem:
+        yield _Mistake((), f"it is no YAML: {problem.message}")
+        return
+    body = documents[0] if documents else None
+    if not isinstance(body, dict) or "mig-configs" not in body:
+        return
+    if body.get("version") != "v1":
+        yield _Mistake(("version",), "mig-parted reads `version: v1` only", "write `version: v1` at the top")
+    for key in body:
+        if key not in ("version", "mig-configs"):
+            yield _Mistake(
+                (key,), f"mig-parted does not know `{shorten(key)}` here", did_you_mean(key, ("mig-configs",))
+            )
+    layouts = body.get("mig-configs")
+    for name, entries in layouts.items() if isinstance(layouts, dict) else ():
+        if not isinstance(entries, list) or not entries:
+            yield _Mistake(("mig-configs", name), f"layout `{shorten(name)}` is no list of groups of GPUs")
+            continue
+        for index, entry in enumerate(entries):
+            place = ("mig-configs", name, index)
+            if isinstance(entry, dict):
+                yield from _of_entry(entry, place, f"layout `{shorten(name)}`")
+            else:
+                yield _Mistake(place, f"layout `{shorten(name)}` has an entry that is no mapping")
+        yield from _both_modes(entries, ("mig-configs", name), f"layout `{shorten(name)}`")
+
+
+def _of_entry(entry: dict[str, Any], place: tuple[str | int, ...], layout: str) -> Iterator[_Mistake]:
+    for key in entry:
+        if key not in _FIELDS:
+            yield _Mistake(
+                (*place, key), f"{layout}: mig-parted does not know `{shorten(key)}`", did_you_mean(key, _FIELDS)
+            )
+    for key in ("devices", "mig-enabled"):
+        if key not in entry:
+            yield _Mistake(place, f"{layout} lacks `{key}`", f"add `{key}`")
+    devices, enabled, wanted = (entry.get(key) for key in ("devices", "mig-enabled", "mig-devices"))
+    if "devices" in entry and devices != "all" and not _are_numbers(devices):
+        yield _Mistake((*place, "devices"), f"{layout}: `devices` is neither `all` nor a list of numbers")
+    if entry.get("device-filter") is not None and not _are_texts(entry["device-filter"]):
+        yield _Mistake(
+            (*place, "device-filter"),
+            f"{layout}: `device-filter` is neither a text nor a list of texts",
+            'write it in quotes: `device-filter: ["0x20B710DE"]`',
+        )
+    if "mig-enabled" in entry and not isinstance(enabled, bool):
+        yield _Mistake((*place, "mig-enabled"), f"{layout}: `mig-enabled` is no boolean")
+    if enabled is True and "mig-devices" not in entry:
+        yield _Mistake(place, f"{layout} switches MIG on and has no `mig-devices`", "add `mig-devices: {}`")
+    if enabled is False and wanted:
+        yield _Mistake((*place, "mig-devices"), f"{layout} has instances, and `mig-enabled` is false")
+    if wanted is not None and not isinstance(wanted, dict):
+        yield _Mistake((*place, "mig-devices"), f"{layout}: `mig-devices` is no mapping of profiles to numbers")
+    elif wanted:
+        yield from _of_instances(wanted, (*place, "mig-devices"), layout, entry.get("device-filter"))
+
+
+def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -> Iterator[_Mistake]:
+    """A GPU of two entries: the manager looks for the mode of each of them when it has set both."""
+    modes: dict[Any, bool] = {}
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict) or "device-filter" in entry or not isinstance(entry.get("mig-enabled"), bool):
+            continue
+        devices = entry.get("devices")
+        named: list[Any] = ["all"] if devices == "all" else entry["devices"] if _are_numbers(devices) else []
+        enabled: bool = entry["mig-enabled"]
+        for gpu in named:
+            others = modes.items() if gpu == "all" else [(key, modes[key]) for key in ("all", gpu) if key in modes]
+            if any(mode is not enabled for _, mode in others):
+                told = "every GPU" if gpu == "all" else f"GPU {gpu}"
+                yield _Mistake(
+                    (*place, index, "devices"),
+                    f"{layout} has MIG on and off for the same GPU: an entry before this one says otherwise of {told}",
+                    "name each GPU in one entry",
+                )
+                return
+            modes[gpu] = enabled
+
+
+def _of_instances(
+    wanted: dict[str, Any], place: tuple[str | int, ...], layout: str, device_filter: Any
+) -> Iterator[_Mistake]:
+    taken, is_counted = 0, True
+    for profile, count in wanted.items():
+        found = _PROFILE.fullmatch(profile)
+        if found is None or found["slices"] not in _POSSIBLE:
+            yield _Mistake((*place, profile), f"{layout}: `{shorten(profile)}` is no profile of a GPU instance")
+            return
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            yield _Mistake((*place, profile), f"{layout}: the number of `{profile}` is no whole number")
+            return
+        is_counted = is_counted and found["parts"] is None
+        taken += int(found["slices"]) * count
+    if is_counted and taken > _SLICES:
+        yield _Mistake(place, f"{layout}: its instances have {taken} compute slices, and a GPU has {_SLICES} at most")
+    elif is_counted:
+        counts = {profile: count for profile, count in wanted.items() if count}
+        from poolsmith.fleet.plan.mig_placements import misfit_everywhere  # on demand
+
+        nowhere = misfit_everywhere(counts, _filtered(device_filter))
+        if nowhere is not None:
+            why, products = nowhere
+            yield _Mistake(place, f"{layout}: {why} ({', '.join(products)})", "ask for fewer or smaller instances")
+
+
+def _filtered(device_filter: Any) -> set[str] | None:
+    """The device ids of a filter; an empty one is none."""
+    from poolsmith.fleet.plan.mig_placements import device_ids  # on demand
+
+    return device_ids(device_filter) if device_filter and _are_texts(device_filter) else None
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
+
+
+def _are_numbers(devices: Any) -> bool:
+    return isinstance(devices, list) and all(isinstance(item, int) and not isinstance(item, bool) for item in devices)

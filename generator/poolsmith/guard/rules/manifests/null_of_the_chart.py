@@ -1,0 +1,86 @@
+"""A release of the operator's chart that server-side apply refuses as it comes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.nested import MISSING, value_at
+from poolsmith.gpu.catalog.chart_nulls import REFUSED, nulls_of
+from poolsmith.kubernetes.repository.declared_charts import declared_charts, first_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.gpu.catalog.chart_nulls import ChartNull
+    from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+
+RULE = RuleInfo(
+    code="PSM516",
+    name="null-of-the-chart",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A HelmRelease, or an Application with `ServerSideApply=true`, installs a release of the operator whose chart "
+    "renders a null into the ClusterPolicy, and leaves the default that leads to it.",
+    why="`helm install` creates the object, and the server drops the null. Server-side apply is refused: the release "
+    "can't be installed this way, and only the engine's own status says so.",
+    fix="write the value that the finding names; it leaves the rest as it is",
+    bad="# a HelmRelease of v25.3.4\nvalues:\n  validator: {}\n",
+    good="# a HelmRelease of v25.3.4\nvalues:\n  validator: {plugin: null}\n",
+    symptom='ClusterPolicy "cluster-policy" is invalid: spec.validator.plugin in body must be of type object: "null"',
+    references=("NVIDIA/gpu-operator@v25.3.4:deployments/gpu-operator/templates/clusterpolicy.yaml",),
+)
+_CHART = "gpu-operator"
+_OPTION = "ServerSideApply=true"
+_OPTIONS = {
+    "Application": ("spec", "syncPolicy", "syncOptions"),
+    "ApplicationSet": ("spec", "template", "spec", "syncPolicy", "syncOptions"),
+}
+
+
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    for document in tree.objects:
+        if _applies_on_the_server(document):
+            for chart in declared_charts(document, tree):
+                if chart.name == _CHART and not (chart.partial or chart.is_patch):
+                    yield from _uncured(document, chart)
+
+
+def _applies_on_the_server(document: CheckedDocument) -> bool:
+    """Flux installs so unless it is told otherwise, Argo CD where it is told to."""
+    if document.kind == "HelmRelease":
+        return value_at(document.data, ("spec", "install", "serverSideApply")) is not False
+    options = value_at(document.data, _OPTIONS[document.kind]) if document.kind in _OPTIONS else None
+    return isinstance(options, list) and _OPTION in options
+
+
+def _uncured(document: CheckedDocument, chart: DeclaredChart) -> Iterator[Finding[Location]]:
+    release = f"v{(chart.version or '').removeprefix('v')}"
+    values = first_document(chart.values)
+    for item in nulls_of(release):
+        if item.effect == REFUSED and not _decided(values, item):
+            yield Finding(
+                message=f"the chart of {release} renders `{item.dotted}` as null, which server-side apply refuses in a "
+                "ClusterPolicy",
+                place=document.source.locate(chart.pointer if chart.values is not None else "/spec"),
+                help=f"write `{_nested(item)}` in the values",
+                subject=document.name,
+            )
+
+
+def _decided(values: object, item: ChartNull) -> bool:
+    """Whether the values say something there, or take away a block that it stands in."""
+    if value_at(values, item.path, MISSING) is not MISSING:
+        return True
+    return any(value_at(values, item.path[:length], MISSING) is None for length in range(1, len(item.path)))
+
+
+def _nested(item: ChartNull) -> str:
+    *above, last = item.path
+    text = f"{last}: {'null' if item.value is None else item.value}"
+    for key in reversed(above):
+        text = f"{key}: {{{text}}}"
+    return text

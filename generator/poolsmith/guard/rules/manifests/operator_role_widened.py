@@ -1,0 +1,112 @@
+"""The operator's own roles hold what its chart gives them, and nothing else binds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.gpu.catalog.chart_workloads import chart_versions
+from poolsmith.gpu.catalog.operator_rights import Right, operator_rights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+
+RULE = RuleInfo(
+    code="PSM425",
+    name="operator-role-widened",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A ClusterRole or Role named gpu-operator has rights that the chart of its release does not give, or "
+    "another ClusterRole is bound to the operator's service account.",
+    why="The operator's account can already write roles, secrets of its namespace, and pods on every GPU node. One "
+    "pod that always runs has every further right too, and nobody reviews it as part of the chart.",
+    fix="remove the rule, or give the right to the workload that needs it",
+    bad='kind: ClusterRole\nmetadata: {name: gpu-operator}\nrules:\n  - {apiGroups: ["*"], resources: ["*"], '
+    'verbs: ["*"]}\n',
+    good="kind: ClusterRole\nmetadata: {name: gpu-operator}\nrules:\n"
+    '  - {apiGroups: [""], resources: [nodes], verbs: [get, list, watch, update, patch]}\n',
+    symptom="kubectl auth can-i --list --as system:serviceaccount:gpu-operator:gpu-operator shows *.*",
+    references=("NVIDIA/gpu-operator pull request 1901", "catalog: chart_workloads/gpu_operator"),
+)
+_NAME = "gpu-operator"
+_LABELS = ("app.kubernetes.io/version", "helm.sh/chart")
+_GROUP = "rbac.authorization.k8s.io/"
+_SHOWN = 4
+_MOST = 200
+
+
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    for document in tree.objects:
+        if not document.api_version.startswith(_GROUP):
+            continue
+        if document.kind in ("ClusterRole", "Role") and document.metadata.get("name") == _NAME:
+            yield from _role(document)
+        elif document.kind == "ClusterRoleBinding":
+            yield from _binding(document)
+
+
+def _role(document: CheckedDocument) -> Iterator[Finding[Location]]:
+    release = _release(document.metadata)
+    baseline = operator_rights(document.kind, release)
+    rules = document.data.get("rules")
+    of = f"the chart of {release}" if release else "the chart of any recorded release"
+    for index, rule in enumerate(rules[:_MOST] if isinstance(rules, list) else ()):
+        wider = [right for right in _rights(rule) if right not in baseline]
+        if wider:
+            shown = listed([shorten(_told(right)) for right in wider], _SHOWN)
+            yield Finding(
+                message=f"{document.name} has rights that {of} does not give: {shown}",
+                place=document.source.locate(f"/rules/{index}"),
+                help="take them out, or give them to the workload that needs them",
+                subject=document.name,
+            )
+
+
+def _binding(document: CheckedDocument) -> Iterator[Finding[Location]]:
+    reference, subjects = document.data.get("roleRef"), document.data.get("subjects")
+    name = reference.get("name") if isinstance(reference, dict) else None
+    if name == _NAME or not isinstance(name, str) or not isinstance(subjects, list):
+        return
+    for index, subject in enumerate(subjects[:_MOST]):
+        if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount" and subject.get("name") == _NAME:
+            yield Finding(
+                message=f"{document.name} gives the operator's service account the ClusterRole `{shorten(name)}`",
+                place=document.source.locate(f"/subjects/{index}"),
+                help="take the subject out: the chart binds what the operator needs",
+                subject=document.name,
+            )
+
+
+def _release(metadata: dict[str, Any]) -> str | None:
+    """The recorded release that the chart's labels tell."""
+    labels = metadata.get("labels")
+    words = [labels.get(key) for key in _LABELS] if isinstance(labels, dict) else []
+    known = chart_versions(_NAME)
+    return next(
+        (tag for word in words if isinstance(word, str) and (tag := word.removeprefix(f"{_NAME}-")) in known), None
+    )
+
+
+def _told(right: Right) -> str:
+    """As kubectl names resources: `get deployments.apps`."""
+    group, resource, verb = right
+    return f"{verb} {resource}.{group}" if group else f"{verb} {resource}"
+
+
+def _rights(rule: Any) -> Iterator[Right]:
+    if not isinstance(rule, dict):
+        return
+    groups, resources, verbs = (_texts(rule.get(key)) for key in ("apiGroups", "resources", "verbs"))
+    for group in groups:
+        for resource in resources:
+            yield from ((group, resource, verb) for verb in verbs)
+
+
+def _texts(node: Any) -> list[str]:
+    return [item for item in node[:_MOST] if isinstance(item, str)] if isinstance(node, list) else []

@@ -1,0 +1,158 @@
+"""Configurations for a device plugin that its own chart installs: where the plugin stops, and what it passes over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.record import record
+from poolsmith.core.sources.inner_text import InnerText
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.kubernetes.repository.declared_charts import first_document, installed_charts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+
+RULE = RuleInfo(
+    code="PSM541",
+    name="plugin-configuration",
+    applies_to="manifest",
+    what="A configuration that the chart nvidia-device-plugin gives to the plugin, in `config.map` or in the ConfigMap "
+    "of `config.name`, is one at which the plugin stops: fewer than 2 replicas, no resources or no name of one, a "
+    "wrong version or type, MPS under `migStrategy: mixed`. Or `config.default` is none of them. A warning: "
+    "settings of sharing where the plugin passes them over, such as `renameByDefault` under `flags` (as PSM152).",
+    why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
+    "configuration, and the node advertises no GPUs.",
+    symptom="`number of replicas must be >= 2`, `specified config ... does not exist`, `using --mig-strategy=mixed is "
+    "not supported with MPS` in the plugin's log; `Insufficient nvidia.com/gpu`",
+    fix="correct the configuration, or name one that exists",
+    bad="config:\n  map:\n    default: |\n      version: v1\n      sharing:\n        timeSlicing:\n"
+    "          resources: [{name: nvidia.com/gpu, replicas: 1}]\n",
+    good="config:\n  map:\n    default: |\n      version: v1\n      sharing:\n        timeSlicing:\n"
+    "          resources: [{name: nvidia.com/gpu, replicas: 4}]\n",
+    references=(
+        "NVIDIA/k8s-device-plugin:api/config/v1/replicas.go, cmd/config-manager/main.go",
+        "NVIDIA/k8s-device-plugin issues 1022, 1433",
+    ),
+)
+_CHART = "nvidia-device-plugin"
+_LARGEST = 1 << 20
+_TEMPLATED = ("{{", "${", "{%")
+
+
+@record
+class _Texts:
+    """Configurations by their names, `below` a pointer of a document; None: their lines are not those of its file."""
+
+    document: CheckedDocument
+    texts: dict[str, Any]
+    below: str | None
+    otherwise: str
+
+    def locate(self, name: str, steps: tuple[str, ...] = ()) -> Location:
+        if self.below is None:
+            return self.document.source.locate(self.otherwise)
+        pointer = f"{self.below}{join('', name)}"
+        if not steps:
+            return self.document.source.locate(pointer)
+        return InnerText(self.document.source, pointer, self.texts[name], None).locate(join("", *steps))
+
+
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    for document in tree.objects:
+        for chart in installed_charts(document, tree):
+            if chart.name == _CHART:
+                yield from _of_chart(document, chart, tree)
+
+
+def _of_chart(document: CheckedDocument, chart: DeclaredChart, tree: CheckedTree) -> Iterator[Finding[Location]]:
+    values = first_document(chart.values)
+    found = _texts(document, chart, values, tree)
+    if found is None:
+        return
+    default = value_at(values, ("config", "default"))
+    if isinstance(default, str) and default and default not in found.texts and not chart.partial:
+        pointer = chart.pointer if isinstance(chart.values, str) else f"{chart.pointer}/config/default"
+        yield Finding(
+            message=f"the default configuration `{shorten(default)}` is not in {found.document.name}",
+            place=document.source.locate(pointer),
+            help=f"{did_you_mean(default, found.texts)} It has {listed([shorten(name) for name in found.texts])}",
+            subject=document.name,
+        )
+    mixed = value_at(values, ("migStrategy",)) == "mixed"
+    for name, text in found.texts.items():
+        if isinstance(text, str) and len(text) <= _LARGEST and not any(mark in text for mark in _TEMPLATED):
+            yield from _of_text(found, name, text, _plugin(chart), mixed=mixed)
+
+
+def _texts(document: CheckedDocument, chart: DeclaredChart, values: Any, tree: CheckedTree) -> _Texts | None:
+    """None where there are none, or nobody can tell which they are."""
+    own = value_at(values, ("config", "map"))
+    if isinstance(own, dict) and own:
+        below = None if isinstance(chart.values, str) else f"{chart.pointer}/config/map"
+        return _Texts(document=document, texts=_named(own), below=below, otherwise=chart.pointer)
+    name = value_at(values, ("config", "name"))
+    there = [item for item in tree.objects if item.kind == "ConfigMap" and item.metadata.get("name") == name]
+    if len(there) != 1 or not name or not isinstance(data := there[0].data.get("data"), dict):
+        return None
+    return _Texts(document=there[0], texts=_named(data), below="/data", otherwise="/data")
+
+
+def _named(texts: dict[Any, Any]) -> dict[str, Any]:
+    return {str(name): text for name, text in texts.items()}
+
+
+def _plugin(chart: DeclaredChart) -> str:
+    """The version of the plugin, which is the chart's; nothing of one that is not said is a version."""
+    return f"v{(chart.version or '').removeprefix('v')}"
+
+
+def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -> Iterator[Finding[Location]]:
+    from poolsmith.gpu.values.device_plugin_config import config_mistakes, shares_by_mps  # on demand
+    from poolsmith.gpu.values.misplaced_sharing import misplaced  # on demand
+
+    subject, shown = found.document.name, f"configuration `{shorten(name)}`"
+    try:
+        documents = read_documents(text)
+    except YamlProblem as problem:
+        message = f"{shown} is no YAML: {problem.message}"
+        yield Finding(message=message, place=found.locate(name), subject=subject)
+        return
+    config = documents[0] if documents else None
+    for mistake in config_mistakes(config, plugin):
+        where = f" at `{mistake.path}`" if mistake.path else ""
+        yield Finding(
+            message=f"the device plugin stops at {shown}{where}: {mistake.message}",
+            place=found.locate(name, _steps(mistake.path)),
+            help=mistake.help,
+            subject=subject,
+        )
+    for path, advice in misplaced(config):
+        yield Finding(
+            message=f"{shown}: the device plugin does not read `{path}`",
+            place=found.locate(name, _steps(path)),
+            help=advice,
+            severity=Severity.WARNING,
+            subject=subject,
+        )
+    if mixed and shares_by_mps(config):
+        yield Finding(
+            message=f"the device plugin stops at {shown}: MPS does not go with `migStrategy: mixed`",
+            place=found.locate(name),
+            help="share these GPUs by time slicing, or partition all GPUs of a node alike",
+            subject=subject,
+        )
+
+
+def _steps(path: str) -> tuple[str, ...]:
+    return tuple(path.replace("[", ".").replace("]", "").split(".")) if path else ()

@@ -1,0 +1,102 @@
+"""A comment for Renovate that looks for a chart of the GPU stack where it can't be."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import Location, RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.span import Position, Span
+from poolsmith.kubernetes.repository.gpu_stack import CHARTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+
+RULE = RuleInfo(
+    code="PSM582",
+    name="renovate-comment",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A comment `# renovate: ...` names a registry in which Renovate can't find a chart of the GPU stack: a page "
+    "of GitHub or NGC instead of the index of a Helm repository, an `oci://` registry with `datasource=helm`, or a "
+    "Helm repository with `datasource=docker`.",
+    why="Renovate finds no version, and proposes none: the release stays as it is, fixes of vulnerabilities too, and "
+    "nobody is told but in Renovate's own log.",
+    fix="write the address of the Helm repository, or `datasource=docker` and the image's name for an OCI registry",
+    bad="# renovate: datasource=helm depName=gpu-operator registryUrl=https://github.com/NVIDIA/gpu-operator\n"
+    "version: v25.3.4\n",
+    good="# renovate: datasource=helm depName=gpu-operator registryUrl=https://helm.ngc.nvidia.com/nvidia\n"
+    "version: v25.3.4\n",
+    symptom="no pull request for new releases; `Failed to look up helm package` in Renovate's log",
+    references=("docs.renovatebot.com/modules/datasource/helm", "docs.renovatebot.com/modules/datasource/docker"),
+)
+_COMMENT = re.compile(r"^[ \t]*#[ \t]*renovate:[ \t]*(?P<fields>[^\n]*)", re.MULTILINE)
+_FIELD = re.compile(r"(?P<key>[A-Za-z]+)=(?P<value>\S+)")
+_NAMES = ("depName", "packageName", "lookupName", "chart")
+_REPOSITORY = re.compile(r"https?://(?:www\.)?github\.com/[^/?#]+/[^/?#]+(?:\.git)?(?:/tree/[^?#]*)?/?")
+_PAGES = re.compile(
+    r"https?://(?:catalog\.ngc\.nvidia\.com|ngc\.nvidia\.com|docs\.nvidia\.com|artifacthub\.io|hub\.docker\.com)(?:/.*)?"
+)
+_INDEXES = re.compile(r"https?://(?:helm\.ngc\.nvidia\.com|nvidia\.github\.io|kubernetes-sigs\.github\.io)(?:/.*)?")
+
+
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    seen: set[str] = set()
+    for document in tree.documents:
+        if document.path in seen:
+            continue
+        seen.add(document.path)
+        if "renovate:" in document.text:
+            yield from _in_file(document)
+
+
+def _in_file(document: CheckedDocument) -> Iterator[Finding[Location]]:
+    for match in _COMMENT.finditer(document.text):
+        fields = {found["key"]: found["value"] for found in _FIELD.finditer(match["fields"])}
+        chart = next((fields[key].rpartition("/")[2] for key in _NAMES if key in fields), "")
+        if chart not in CHARTS:
+            continue
+        why = _why(fields)
+        if why is not None:
+            message, help_text = why
+            yield Finding(
+                message=f"Renovate can't find the chart {chart}: {message}",
+                place=_place(document, match.start("fields"), match.end("fields")),
+                help=help_text,
+            )
+
+
+def _why(fields: dict[str, str]) -> tuple[str, str] | None:
+    """What is wrong for certain with where it looks, and what to write."""
+    url = fields.get("registryUrl", "")
+    source = fields.get("datasource", "helm" if "chart" in fields else "")
+    if source == "helm" and url.startswith("oci://"):
+        return (
+            f"`{shorten(url)}` is an OCI registry, and the datasource `helm` reads an index.yaml",
+            "write `datasource=docker`, and registry and name of the chart as `packageName`",
+        )
+    if source == "helm" and (_REPOSITORY.fullmatch(url) or _PAGES.fullmatch(url)):
+        return (
+            f"`{shorten(url)}` is a page for people, not a Helm repository with an index.yaml",
+            "write the address of the Helm repository, such as `https://helm.ngc.nvidia.com/nvidia`",
+        )
+    if source == "docker" and _INDEXES.fullmatch(url):
+        return f"`{shorten(url)}` is a Helm repository, and no registry of images", "write `datasource=helm`"
+    return None
+
+
+def _place(document: CheckedDocument, start: int, end: int) -> Location:
+    line = document.text.count("\n", 0, start) + 1
+    begin = document.text.rfind("\n", 0, start) + 1
+    return Location(
+        span=Span(
+            path=document.path,
+            start=Position(line, start - begin + 1),
+            end=Position(line, end - begin + 1),
+        ),
+        source_line=document.source.line(line),
+    )

@@ -1,0 +1,106 @@
+"""A configuration for the device plugin, beside a DaemonSet of it that reads none."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word, words
+from poolsmith.core.sources.pointer import join
+from poolsmith.kubernetes.repository.declared_charts import declared_charts
+from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+
+RULE = RuleInfo(
+    code="PSM542",
+    name="unread-plugin-configuration",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A ConfigMap has a configuration that shares GPUs, and the DaemonSet of the device plugin beside it reads "
+    "none: it has neither CONFIG_FILE nor --config-file, and nothing else names the ConfigMap.",
+    why="The static manifest of the plugin advertises whole GPUs, whatever configurations there are: only the Helm "
+    "chart (or the operator) brings what reads them.",
+    fix="install the chart nvidia-device-plugin with `config.name`, or mount the ConfigMap and set CONFIG_FILE",
+    bad="# beside ConfigMap/sharing\ncontainers: [{image: nvcr.io/nvidia/k8s-device-plugin:v0.17.1}]\n",
+    good="containers:\n  - image: nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n"
+    "    env: [{name: CONFIG_FILE, value: /config/config.yaml}]\n",
+    symptom="nodes advertise as many nvidia.com/gpu as they have GPUs, and not the replicas",
+    references=("NVIDIA/k8s-device-plugin issues 615, 990",),
+)
+_IMAGE = re.compile(r"(^|/)k8s-device-plugin(:|@|$)")
+_VARIABLE, _FLAG = "CONFIG_FILE", "--config-file"
+_SHARES = re.compile(r"^\s*(timeSlicing|mps)\s*:", re.MULTILINE)
+_VERSION = re.compile(r"^version\s*:\s*[\"']?v1\b", re.MULTILINE)
+_RESOURCES = re.compile(r"\breplicas\b\"?\s*:")
+
+
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    plugins = [document for document in tree.objects if _reads_nothing(document)]
+    if not plugins or _is_installed_otherwise(tree):
+        return
+    for document in tree.objects:
+        key = _sharing_key(document)
+        beside = [item for item in plugins if _folder(item) == _folder(document)]
+        if key is not None and beside and not _is_named(document, tree):
+            yield Finding(
+                message=f"{document.name} shares GPUs, and {beside[0].name} reads no configuration",
+                place=document.source.locate(join("/data", key)),
+                help="install the plugin's chart with `config.name`, or mount the ConfigMap and set CONFIG_FILE",
+                related=(beside[0].source.locate("/metadata/name", "the device plugin"),),
+                subject=document.name,
+            )
+
+
+def _reads_nothing(document: CheckedDocument) -> bool:
+    """Whether it is a DaemonSet of the plugin whose containers are told of no file."""
+    pod = mapping((pod_template_of(document.data) or {}).get("spec")) if document.kind == "DaemonSet" else {}
+    containers = [item for item in containers_of(pod) if _IMAGE.search(word(item.get("image")))]
+    return bool(containers) and not any(map(_is_told, containers))
+
+
+def _is_told(container: Mapping[str, Any]) -> bool:
+    variables = {word(item.get("name")) for item in mappings(container.get("env"))}
+    said = (*words(container.get("command")), *words(container.get("args")))
+    return _VARIABLE in variables or bool(container.get("envFrom")) or any(_FLAG in item for item in said)
+
+
+def _is_installed_otherwise(tree: CheckedTree) -> bool:
+    """Whether a chart installs what reads configurations."""
+    charts = {chart.name for document in tree.objects for chart in declared_charts(document, tree)}
+    return not charts.isdisjoint((*OPERATOR, "nvidia-device-plugin"))
+
+
+def _sharing_key(document: CheckedDocument) -> str | None:
+    data = document.data.get("data") if document.kind == "ConfigMap" else None
+    for key, text in data.items() if isinstance(data, dict) else ():
+        if isinstance(text, str) and all(form.search(text) for form in (_VERSION, _SHARES, _RESOURCES)):
+            return str(key)
+    return None
+
+
+def _is_named(document: CheckedDocument, tree: CheckedTree) -> bool:
+    """Whether any other object has its name as a word: it may be what reads it, or a patch that adds it."""
+    name = document.metadata.get("name")
+    return not isinstance(name, str) or any(
+        item is not document and item.kind != "Kustomization" and _says(item.data, name) for item in tree.objects
+    )
+
+
+def _says(node: Any, name: str) -> bool:
+    """Whether a text at any depth holds the name."""
+    if isinstance(node, dict):
+        return any(_says(value, name) for value in node.values())
+    if isinstance(node, list):
+        return any(_says(item, name) for item in node)
+    return isinstance(node, str) and name in node
+
+
+def _folder(document: CheckedDocument) -> str:
+    return document.path.rpartition("/")[0]

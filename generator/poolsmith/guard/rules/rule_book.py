@@ -1,0 +1,30 @@
+"""Every code that poolsmith can report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.gpu.values.registry import VALUE_RULES
+from poolsmith.guard.ledger.registry import GRANT_RULE_INFOS, PRIVILEGE_RULES
+from poolsmith.guard.rules.beside.registry import BESIDE_RULES
+from poolsmith.guard.rules.charts.registry import CHART_RULES
+from poolsmith.guard.rules.registry import RULES
+from poolsmith.guard.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.templates.registry import TEMPLATE_RULES
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import RuleInfo
+
+
+def rule_book() -> tuple[RuleInfo, ...]:
+    """Sorted by code."""
+    families = (RULES, CHART_RULES, TEMPLATE_RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES)
+    judges = (rule.RULE for rules in families for rule in rules)
+    return tuple(sorted((*CODE_BOOK, *GRANT_RULE_INFOS, *judges), key=lambda rule: rule.code))
+
+
+def find_rule(word: str) -> RuleInfo | None:
+    """By code or name."""
+    wanted = word.lower()
+    return next((rule for rule in rule_book() if wanted in (rule.code.lower(), rule.name)), None)

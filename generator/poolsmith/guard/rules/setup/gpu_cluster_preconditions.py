@@ -1,0 +1,76 @@
+"""A GPUCluster where the API server serves no device claims, or with a driver that is too old for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.gpu.catalog.gpu_clusters import read_gpu_cluster, served_by
+from poolsmith.gpu.drivers.version import branch_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM298",
+    name="gpu-cluster-preconditions",
+    applies_to="setup",
+    what="Helm values deploy a GPUCluster, and the cluster's Kubernetes serves no DeviceClass, or a driver is older "
+    "than dynamic resource allocation needs.",
+    why="The chart renders only where resource.k8s.io/v1 (or v1beta2, v1beta1) is served, which Kubernetes does by "
+    "itself from 1.34 on. The DRA driver needs branch 580 or later.",
+    symptom="`gpuCluster.deployCR=true requires a Kubernetes cluster that supports Dynamic Resource Allocation`",
+    fix="use Kubernetes 1.34 or later and driver 580 or later, or keep the ClusterPolicy",
+    bad="# on Kubernetes 1.33\nclusterPolicy: {deployCR: false}\ngpuCluster: {deployCR: true}\n",
+    good="# on Kubernetes 1.34\nclusterPolicy: {deployCR: false}\ngpuCluster: {deployCR: true}\n",
+    releases="from v26.7.0",
+    references=(
+        "NVIDIA/gpu-operator@v26.7.0:deployments/gpu-operator/templates/validations.yaml",
+        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/dra-intro-install.rst",
+    ),
+)
+NEEDS = ("values", "release")
+_DEPLOYED = "gpuCluster.deployCR"
+_VERSION = "driver.version"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if view.flag(_DEPLOYED) is not True or view.tag is None:
+        return
+    entry = read_gpu_cluster(view.tag)
+    if entry is None:
+        return
+    dra = entry.behaviour["draVersions"]
+    if view.kubernetes and not view.is_generated and not served_by(view.tag, view.kubernetes):
+        first = next(iter(dra["servedFrom"].values()))
+        yield Finding(
+            message=f"Kubernetes {view.kubernetes} serves no DeviceClass of resource.k8s.io by itself, and a "
+            f"GPUCluster needs it; {first} is the first that does",
+            place=view.value_location(_DEPLOYED),
+            help=f"use Kubernetes {first} or later, or keep the ClusterPolicy",
+        )
+    least = int(entry.behaviour["firstDriverBranch"])
+    for version, place in _drivers(view):
+        branch = branch_of(version)
+        if branch is not None and branch < least:
+            yield Finding(
+                message=f"driver {version} is too old for a GPUCluster: its DRA driver needs branch {least} or later",
+                place=place,
+                help=f"write a version of branch {least} or later",
+            )
+
+
+def _drivers(view: SetupView) -> Iterator[tuple[str, Location]]:
+    """The versions that objects give; the values' own counts where the chart makes an object of it."""
+    for item in view.of_kind("NVIDIADriver", "nvidia.com"):
+        version = item.spec.get("version")
+        if isinstance(version, str) and item.spec.get("driverType", "gpu") == "gpu":
+            yield version, item.place("/spec/version")
+    version = view.value(_VERSION)
+    default = view.flag("driver.enabled") and view.flag("driver.nvidiaDriverCRD.deployDefaultCR")
+    if default and isinstance(version, str) and view.is_set(_VERSION):
+        yield version, view.value_location(_VERSION)

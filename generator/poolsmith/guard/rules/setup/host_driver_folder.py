@@ -1,0 +1,60 @@
+"""Where drivers lie that the system of nodes carries, against the folder that the operator looks in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.gpu.drivers.carried import DECLARED, UNKNOWN, driver_folder
+from poolsmith.guard.rules.setup.driver_setup import driver_setup
+from poolsmith.guard.rules.setup.wording import named, places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM266",
+    name="host-driver-folder",
+    applies_to="setup",
+    what="The nodes' driver is in a folder of its own, as on Talos or Container-Optimized OS, and "
+    "`hostPaths.driverInstallDir` names another folder.",
+    why="The validator looks for the driver in the root file system and in that folder. With a wrong folder it "
+    "waits, and all operands wait for it. The cluster has only one such value.",
+    symptom="the init container `driver-validation` retries forever, although CUDA works on the host.",
+    fix="set `hostPaths.driverInstallDir` to the folder of the driver",
+    references=(
+        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/google-gke.rst",
+        "siderolabs/extensions issue 527; NVIDIA/gpu-operator issues 1292, 1276 and 1687",
+    ),
+)
+NEEDS = ("nodes", "values")
+_VALUE = "hostPaths.driverInstallDir"
+_DEFAULT = "/run/nvidia/driver"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    folder = view.value(_VALUE)
+    if not isinstance(folder, str):
+        return
+    setup = driver_setup(view)
+    by_folder: dict[str, list[SetupNode]] = {}
+    for node in setup.nodes:
+        if setup.brings_own(node) is not None and not setup.is_sandboxed(node):
+            wanted = node.install_dir or driver_folder(view.catalog.operating_systems.get(node.os_id), node.os_version)
+            if wanted not in (None, UNKNOWN) and wanted.rstrip("/") != folder.rstrip("/"):
+                by_folder.setdefault(wanted, []).append(node)
+    for wanted, nodes in by_folder.items():
+        if wanted == DECLARED and folder != _DEFAULT:
+            continue
+        where = f"in `{wanted}`" if wanted != DECLARED else "in a folder that depends on its version and flavour"
+        yield Finding(
+            message=f"{nodes[0].os_id} has its driver {where}, and the operator looks in `{folder}` ({named(nodes)})",
+            place=view.value_location(_VALUE),
+            help=f"set `{_VALUE}: {wanted}`" if wanted != DECLARED else f"set `{_VALUE}` to the folder of your version",
+            related=places(nodes, "/spec/os", "its driver is elsewhere"),
+            severity=Severity.WARNING if wanted == DECLARED else None,
+        )

@@ -1,0 +1,107 @@
+"""Labels that NVIDIADriver objects select by, and that nothing writes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.guard.rules.setup.driver_setup import driver_setup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.driver_setup import DriverSetup
+    from poolsmith.guard.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM264",
+    name="label-of-nobody",
+    severity=Severity.WARNING,
+    applies_to="setup",
+    what="An NVIDIADriver selects nodes by a label that nothing writes: no node has it, no NodeFeatureRule or node "
+    "template in these files writes it, and no well-known writer does (kubelet, NFD, GPU feature discovery, the "
+    "operator, a cloud).",
+    why="The object selects no node until somebody labels nodes by hand, and a replaced node lacks the label.",
+    symptom="no DaemonSet is created for the driver object, and nothing reports an error.",
+    fix="let the node template or a NodeFeatureRule write the label, and keep it beside these files",
+    references=("NVIDIA/gpu-operator:internal/state/nodepool.go",),
+)
+NEEDS: tuple[str, ...] = ()
+_WELL_KNOWN = (
+    "nvidia.com/",
+    "feature.node.kubernetes.io/",
+    "kubernetes.io/",
+    "k8s.io/",
+    "cluster.x-k8s.io/",
+    "amazonaws.com/",
+    "eksctl.io/",
+    "karpenter.sh/",
+    "karpenter.k8s.aws/",
+    "karpenter.azure.com/",
+    "cloud.google.com/",
+    "azure.com/",
+)
+"""Ends of the domains of labels that kubelets, clouds, provisioners and GPU software write by themselves."""
+_NO_PREFIX = ("agentpool",)
+_SELECTING = ("NVIDIADriver", "ClusterPolicy", "DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob", "Pod")
+_DEEPEST = 40
+_ASSIGNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9./_-]*)=")
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    setup = driver_setup(view)
+    if setup.uses_objects is False:
+        return
+    asked = {
+        key: position
+        for key, position in _keys(setup).items()
+        if not _is_well_known(key) and not any(key in node.labels for node in setup.nodes)
+    }
+    written = _written(view) if asked else set()
+    for key, position in asked.items():
+        if key in written:
+            continue
+        item = setup.objects[position]
+        yield Finding(
+            message=f"{item.shown} selects by the label `{key}`, which nothing here writes"
+            + (", and no node has it" if view.nodes else ""),
+            place=item.at(f"/spec/nodeSelector/{key.replace('~', '~0').replace('/', '~1')}"),
+        )
+
+
+def _keys(setup: DriverSetup) -> dict[str, int]:
+    """Each label, with the first object that selects by it."""
+    found: dict[str, int] = {}
+    for position, item in enumerate(setup.objects):
+        for key in item.stated or {}:
+            found.setdefault(key, position)
+    return found
+
+
+def _is_well_known(key: str) -> bool:
+    domain, slash, _ = key.partition("/")
+    return key in _NO_PREFIX or (bool(slash) and f".{domain}/".endswith(tuple(f".{end}" for end in _WELL_KNOWN)))
+
+
+def _written(view: SetupView) -> set[str]:
+    """Labels that rules of NFD and templates of nodes write: keys of maps of labels, and those in flags of kubelets."""
+    found: set[str] = set()
+    pending: list[tuple[Any, bool, int]] = [
+        (item.data.get("spec"), False, 0) for item in view.objects if item.kind not in _SELECTING
+    ]
+    while pending:
+        node, are_labels, depth = pending.pop()
+        if isinstance(node, dict) and depth < _DEEPEST:
+            found.update(key for key in node if are_labels and isinstance(key, str))
+            pending.extend(
+                (value, isinstance(name, str) and name.lower().endswith("labels"), depth + 1)
+                for name, value in node.items()
+            )
+        elif isinstance(node, list) and depth < _DEEPEST:
+            pending.extend((value, False, depth + 1) for value in node)
+        elif isinstance(node, str):
+            found.update(_ASSIGNED.findall(node))
+    return found

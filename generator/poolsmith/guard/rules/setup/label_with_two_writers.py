@@ -1,0 +1,119 @@
+"""Labels of nodes that a rule writes, and that somebody else writes too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.core.sources.pointer import join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupObject, SetupView
+
+RULE = RuleInfo(
+    code="PSM275",
+    name="label-with-two-writers",
+    applies_to="setup",
+    what="A NodeFeatureRule writes a label that something else writes as well: a component, a cloud, the template of "
+    "the nodes, or another rule for the same node.",
+    why="NFD overwrites the label, and the other writer writes it again. With each change, pods are deleted or "
+    "nodes are configured again. NFD may not write labels of Kubernetes' own domains at all.",
+    symptom="labels that change by themselves; GPU clients evicted again and again; `label is not allowed` in the log "
+    "of nfd-master.",
+    fix="write a label of your own, or let only one of the two write it",
+    bad="kind: NodeFeatureRule\nspec:\n  rules: [{name: gpus, labels: {nvidia.com/gpu.product: A100}}]\n",
+    good="kind: NodeFeatureRule\nspec:\n  rules: [{name: gpus, labels: {example.com/gpu: A100}}]\n",
+    references=(
+        "kubernetes-sigs/node-feature-discovery v0.19.0 pkg/apis/nfd/validate",
+        "NVIDIA/gpu-operator issue 990",
+    ),
+)
+NEEDS: tuple[str, ...] = ()
+_AGREED = frozenset((("nvidia.com/gpu.present", "true"),))
+"""What a rule says of a node with a GPU, the component says too: people write it where no operator runs."""
+_RULES, _KARPENTER = "nfd.k8s-sigs.io", "karpenter.sh"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    of_templates = _template_labels(view)
+    named: dict[tuple[str, str], tuple[str, SetupObject, str]] = {}
+    for item in view.of_kind("NodeFeatureRule", _RULES):
+        for rule, pointer in _rules(item):
+            names = _node_names(rule)
+            for key, value in mapping(rule.get("labels")).items():
+                place = join(pointer, "labels", key)
+                if (key, str(value)) not in _AGREED:
+                    yield from _of_component(view, item, key, place)
+                if key in of_templates:
+                    yield Finding(
+                        message=f"{item.name} writes the label `{key}`, and so does the template of nodes",
+                        place=item.place(place),
+                        related=(of_templates[key],),
+                    )
+                yield from _of_another_rule(item, place, key, str(value), names, named)
+
+
+def _of_component(view: SetupView, item: SetupObject, key: str, place: str) -> Iterator[Finding[Location]]:
+    """`feature.node.kubernetes.io` is for rules as well; a value that the provisioner may set, a rule may set."""
+    writer = view.catalog.scheduling.writer_of(key)
+    if writer is None or writer.provisioner or writer.rules:
+        return
+    yield Finding(
+        message=f"{item.name} writes the label `{key}`, which belongs to {writer.writer}",
+        place=item.place(place),
+        help="write a label with a prefix of your own",
+    )
+
+
+def _of_another_rule(
+    item: SetupObject,
+    place: str,
+    key: str,
+    value: str,
+    names: list[str],
+    named: dict[tuple[str, str], tuple[str, SetupObject, str]],
+) -> Iterator[Finding[Location]]:
+    """For a node that both name; of other conditions nobody knows whether one node meets two."""
+    for name in names:
+        other = named.setdefault((key, name), (value, item, place))
+        if other[0] != value:
+            yield Finding(
+                message=f"{item.name} and {other[1].name} give the node `{name}` different values of the label `{key}`",
+                place=item.place(place),
+                help="let each node be named by one of them",
+                related=(other[1].place(other[2], "the other value"),),
+            )
+            return
+
+
+def _rules(item: SetupObject) -> Iterator[tuple[Mapping[str, Any], str]]:
+    rules = item.spec.get("rules")
+    if isinstance(rules, list):
+        yield from ((rule, f"/spec/rules/{index}") for index, rule in enumerate(rules) if isinstance(rule, dict))
+
+
+def _node_names(rule: Mapping[str, Any]) -> list[str]:
+    """The names that alone decide whether the rule holds."""
+    features = rule.get("matchFeatures")
+    if not isinstance(features, list) or len(features) != 1 or rule.get("matchAny"):
+        return []
+    (feature,) = mappings(features) if isinstance(features[0], dict) else ({},)
+    names = value_at(feature, ("matchExpressions", "nodename"))
+    if feature.get("feature") != "system.name" or word(value_at(names, ("op",))) != "In":
+        return []
+    values = value_at(names, ("value",))
+    return [name for name in values if isinstance(name, str)] if isinstance(values, list) else []
+
+
+def _template_labels(view: SetupView) -> dict[str, Location]:
+    found: dict[str, Location] = {}
+    for item in view.of_kind("NodePool", _KARPENTER):
+        for key in mapping(value_at(item.spec, ("template", "metadata", "labels"))):
+            found.setdefault(key, item.place(join("/spec/template/metadata/labels", key), "the template"))
+    return found

@@ -1,0 +1,61 @@
+"""Settings of sharing that the device plugin passes over, because they stand in another place than it reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.guard.rules.setup.plugin_configs import operator_configs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.plugin_configs import PluginConfigs
+    from poolsmith.guard.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM152",
+    name="misplaced-sharing",
+    severity=Severity.WARNING,
+    applies_to="setup",
+    what="A configuration of the device plugin has a setting of sharing where the plugin does not read it, such as "
+    "`renameByDefault` below `flags`, or `timeSlicing` at the top.",
+    why="The plugin passes over fields that it does not know: GPUs are not shared, or under another name, and nothing "
+    "says so.",
+    symptom="`nvidia.com/gpu` in the place of `nvidia.com/gpu.shared`; the number of GPUs is that of the cards",
+    fix="move it to where the plugin reads it",
+    bad="version: v1\nflags: {renameByDefault: true}\n"
+    "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n",
+    good="version: v1\n"
+    "sharing: {timeSlicing: {renameByDefault: true, resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n",
+    references=("NVIDIA/k8s-device-plugin issue 1433", "NVIDIA/k8s-device-plugin@v0.17.4:api/config/v1/replicas.go"),
+)
+NEEDS = ()
+_LARGEST = 1 << 20
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    found = operator_configs(view)
+    if found is not None:
+        yield from _of(found)
+
+
+def _of(configs: PluginConfigs) -> Iterator[Finding[Location]]:
+    from poolsmith.gpu.values.misplaced_sharing import misplaced  # on demand
+
+    for name, text in (configs.texts or {}).items():
+        if not isinstance(text, str) or len(text) > _LARGEST or "{{" in text or "${" in text:
+            continue
+        try:
+            documents = read_documents(text)
+        except YamlProblem:
+            continue
+        for path, help in misplaced(documents[0] if documents else None):
+            yield Finding(
+                message=f"configuration `{name}`: the device plugin does not read `{path}`",
+                place=configs.inside(str(name), text, path),
+                help=help,
+            )

@@ -1,0 +1,70 @@
+"""Nodes of several container runtimes, of which the operator configures one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.gpu.catalog.node_labels import DEPLOY_TOOLKIT
+from poolsmith.guard.rules.setup.toolkit_nodes import toolkit_nodes
+from poolsmith.guard.rules.setup.wording import named, places, verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM289",
+    name="mixed-container-runtimes",
+    applies_to="setup",
+    what="GPU nodes of one cluster have different container runtimes, and the operator's toolkit runs on all of them.",
+    why="The operator configures one runtime for the whole cluster: containerd, as soon as one GPU node has it. On "
+    "the other nodes, the toolkit creates containerd's folders and waits for its socket, and pods there get no "
+    "GPU. With docker beside cri-o, it is undefined which one it uses.",
+    fix="keep the toolkit off the nodes of the other runtime (`nvidia.com/gpu.deploy.container-toolkit=false`, "
+    "before their GPUs are found) and give them a toolkit of their own; poolsmith generates it, see "
+    "docs/runtimes.md",
+    bad="- {name: a, runtime: 'containerd://2.1.5'}\n- {name: b, runtime: 'cri-o://1.33.0'}\n",
+    good="- {name: a, runtime: 'containerd://2.1.5'}\n- name: b\n  runtime: cri-o://1.33.0\n"
+    "  labels: {nvidia.com/gpu.deploy.container-toolkit: 'false'}\n",
+    symptom='failed to create pod sandbox: no runtime for "nvidia" is configured, on the nodes of one runtime',
+    references=("NVIDIA/gpu-operator issues 477, 620, 1528", "catalog: runtimeFiles"),
+)
+NEEDS = ("nodes",)
+_PREFERRED = "containerd"
+_OPENSHIFT = "openshift"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if view.is_generated or view.distribution == _OPENSHIFT:
+        return
+    by_runtime: dict[str, list[SetupNode]] = {}
+    for node in toolkit_nodes(view):
+        if node.runtime:
+            by_runtime.setdefault(node.runtime, []).append(node)
+    if len(by_runtime) < 2:  # noqa: PLR2004 - one alone is no mixture
+        return
+    taken = by_runtime.get(_PREFERRED)
+    others = [nodes for name, nodes in sorted(by_runtime.items()) if name != _PREFERRED]
+    if taken is None:
+        first, second = others[0], others[1]
+        yield Finding(
+            message=f"{named(first)} {verb(first, 'runs', 'run')} {first[0].runtime}, {named(second)} "
+            f"{second[0].runtime}; which of them the operator configures depends on the order of the nodes",
+            place=second[0].place("/spec/runtime/name"),
+            related=places(first, "/spec/runtime/name", f"{first[0].runtime} here"),
+            help="give all GPU nodes of the cluster one runtime, or keep the toolkit off one kind of them",
+        )
+        return
+    for nodes in others:
+        yield Finding(
+            message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {nodes[0].runtime}, {named(taken)} containerd; the "
+            "operator's toolkit configures containerd on all of them",
+            place=nodes[0].place("/spec/runtime/name"),
+            related=places(taken, "/spec/runtime/name", "containerd here"),
+            help=f"label these nodes `{DEPLOY_TOOLKIT}=false` before their GPUs are found, and give them a toolkit of "
+            "their own",
+        )

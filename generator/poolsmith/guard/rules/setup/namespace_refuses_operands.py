@@ -1,0 +1,58 @@
+"""The operator's namespace, where Pod Security admission refuses its pods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.guard.rules.setup.namespaces import ENFORCE, PRIVILEGED, described, label_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM421",
+    name="namespace-refuses-operands",
+    applies_to="setup",
+    what="The namespace of the operator enforces a Pod Security level below privileged. As a note: the namespace "
+    "has no such label, so that the cluster's own default decides, and `psa.enabled` is off.",
+    why="Driver, toolkit and nearly all other operands are privileged. The API server refuses their pods. With "
+    "`psa.enabled` the operator sets the labels itself, but a GitOps sync of the namespace sets them back.",
+    symptom='`pods "nvidia-driver-daemonset-..." is forbidden: violates PodSecurity "baseline:latest": privileged`',
+    fix=f"label the namespace `{ENFORCE}: {PRIVILEGED}`",
+    bad="kind: Namespace\nmetadata: {name: gpu-operator}\n",
+    good=f"kind: Namespace\nmetadata:\n  name: gpu-operator\n  labels: {{{ENFORCE}: {PRIVILEGED}}}\n",
+    references=(
+        "NVIDIA/cloud-native-docs gpu-operator/getting-started.rst",
+        "NVIDIA/gpu-operator:controllers/state_manager.go",
+    ),
+)
+NEEDS = ("values",)
+_PATH = "psa.enabled"
+_EXEMPT = "kube-system"
+"""Clusters that enforce a level by default leave it out."""
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    for item, level in described(view):
+        if item.own_name != view.namespace or level == PRIVILEGED:
+            continue
+        label = f"add the label `{ENFORCE}: {PRIVILEGED}`"
+        if level:
+            yield Finding(
+                message=f"the operator's namespace `{item.own_name}` enforces `{level}`, which refuses its pods",
+                place=label_place(item),
+                help=label,
+            )
+        elif view.flag(_PATH) is False and item.own_name != _EXEMPT:
+            yield Finding(
+                message=f"nothing says that the operator's namespace `{item.own_name}` may run privileged pods: where "
+                "the cluster enforces a level by default, it refuses them",
+                place=item.place("/metadata/name"),
+                help=f"{label}, or write `psa: {{enabled: true}}`",
+                severity=None if view.distribution in view.catalog.scheduling.enforces_pod_security else Severity.NOTE,
+            )

@@ -1,0 +1,83 @@
+"""Autoscaled GPU nodes that take pods before their GPUs can be used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupObject, SetupView
+
+RULE = RuleInfo(
+    code="PSM273",
+    name="no-startup-taint",
+    severity=Severity.WARNING,
+    applies_to="setup",
+    what="A Karpenter NodePool for GPUs, or a pool that is autoscaled by its profile, has no startup taint.",
+    why="A node is Ready long before its driver is loaded and its GPUs are advertised. Pods that wait for a GPU "
+    "don't fit on it yet, so the autoscaler adds another node. Pods without a GPU request start too early.",
+    symptom="one pending pod adds several nodes; pods with the status `OutOfnvidia.com/gpu` or "
+    "`UnexpectedAdmissionError`.",
+    fix="give new nodes a startup taint that operands and the NFD worker tolerate, and run something that removes "
+    "it when the GPUs can be used: docs/scheduling.md says what can",
+    bad="kind: NodePool  # karpenter.sh/v1\nspec:\n  template:\n    spec:\n"
+    "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
+    good="kind: NodePool  # karpenter.sh/v1\nspec:\n  template:\n    spec:\n"
+    "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n"
+    "      startupTaints: [{key: readiness.k8s.io/nvidia-gpu-not-ready, effect: NoSchedule}]\n",
+    references=(
+        "NVIDIA/gpu-operator issue 708 and examples/cluster-autoscaler",
+        "NVIDIA/k8s-device-plugin issue 1746",
+        "aws/karpenter-provider-aws issue 1459",
+    ),
+)
+NEEDS: tuple[str, ...] = ()
+_GROUP = "karpenter.sh"
+_GPU = ("nvidia.com/", "karpenter.k8s.aws/instance-gpu-", "karpenter.azure.com/sku-gpu-")
+_HELP = "add `startupTaints: [{{key: {}, effect: NoSchedule}}]`, and let something remove the taint"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    known = view.catalog.scheduling.startup_taints
+    for item in view.of_kind("NodePool", _GROUP):
+        template = mapping(item.spec.get("template"))
+        spec = mapping(template.get("spec"))
+        if _has_gpus(template, spec) and not spec.get("startupTaints"):
+            yield Finding(
+                message=f"{item.name} makes nodes with GPUs, and nothing keeps pods off them until these can be used",
+                place=_place(item, spec),
+                help=_HELP.format(known.example),
+                severity=Severity.NOTE,  # Karpenter itself waits for the GPUs that pods asked for
+            )
+    if view.is_generated:
+        return
+    for node in view.nodes or ():
+        if node.autoscaled and node.startup_taints == ():
+            managed = view.distribution in known.without_flag
+            yield Finding(
+                message=f"{node.word} `{node.name}` is autoscaled, and nothing keeps pods off new nodes until their "
+                "GPUs can be used",
+                place=node.place("/spec/nodes/autoscaled"),
+                help=_HELP.format(known.example_without_flag if managed else known.example),
+            )
+
+
+def _place(item: SetupObject, spec: Mapping[str, Any]) -> Any:
+    return item.place("/spec/template/spec" + ("/taints" if "taints" in spec else ""))
+
+
+def _has_gpus(template: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
+    """By a label, a taint or a requirement that only nodes with NVIDIA GPUs have."""
+    labels = mapping(value_at(template, ("metadata", "labels")))
+    keys = [*labels, *(word(taint.get("key")) for taint in mappings(spec.get("taints")))]
+    wanted = [
+        word(item.get("key")) for item in mappings(spec.get("requirements")) if item.get("operator") != "DoesNotExist"
+    ]
+    return any(isinstance(key, str) and key.startswith(_GPU) for key in (*keys, *wanted))

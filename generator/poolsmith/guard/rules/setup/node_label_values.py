@@ -1,0 +1,232 @@
+"""Labels of nodes whose values nothing of the operator knows."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import is_older
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.fleet.plan.mig_placements import device_ids, misfit
+from poolsmith.gpu.catalog.node_labels import CC_MODE, CC_MODES, DEVICE_PLUGIN_CONFIG, MIG_CONFIG, WORKLOAD, WORKLOADS
+from poolsmith.guard.rules.setup.operand_nodes import takes_operands
+from poolsmith.guard.rules.setup.plugin_configs import operator_configs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.gpu.catalog.gpus import GpuEntry
+    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM299",
+    name="node-label-values",
+    applies_to="setup",
+    what="A node has a label of the operator with a value that the operator, the MIG manager or the device plugin does "
+    "not know: `nvidia.com/gpu.workload.config`, `nvidia.com/mig.config`, `nvidia.com/cc.mode` or "
+    "`nvidia.com/device-plugin.config`.",
+    why="An unknown workload counts as the default one, `container`. For an unknown MIG layout the node keeps what it "
+    "has, and its state is `failed`. With an unknown configuration the device plugin does not start, or goes on as "
+    "before.",
+    symptom="operands for containers on a node for virtual machines; `nvidia.com/mig.config.state: failed`; `specified "
+    "config ... does not exist`",
+    fix="write a value that exists, or define it",
+    bad='# values: sandboxWorkloads: {enabled: true}\nlabels: {nvidia.com/gpu.workload.config: "vm-passthough"}\n',
+    good='# values: sandboxWorkloads: {enabled: true}\nlabels: {nvidia.com/gpu.workload.config: "vm-passthrough"}\n',
+    references=(
+        "NVIDIA/gpu-operator:controllers/state_manager.go",
+        "NVIDIA/mig-parted:cmd/nvidia-mig-manager",
+        "NVIDIA/k8s-device-plugin:cmd/config-manager/main.go",
+    ),
+)
+NEEDS = ("nodes", "values", "release")
+_SWITCH = "sandboxWorkloads.enabled"
+_MIG_MAP = "migManager.config"
+_OFF = ("", "all-disabled", "all-enabled")
+_UNIFORM = re.compile(r"all-(?P<profile>\d+g\..+)")
+_SHIPPED = "default-mig-parted-config"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if view.is_generated:
+        return  # labels and what they choose come from the same profiles
+    configs = operator_configs(view)
+    layouts = layouts_of(view)
+    for node in view.nodes or ():
+        if not takes_operands(node):
+            continue
+        yield from _workload(node, view)
+        yield from _cc_mode(node)
+        if (layout := node.labels.get(MIG_CONFIG)) and layouts is not None:
+            yield from _layout(node, layout, layouts, view)
+        config = node.labels.get(DEVICE_PLUGIN_CONFIG)
+        if config and configs is not None and configs.texts and config not in configs.texts:
+            yield Finding(
+                message=f"node `{node.name}` asks for the device plugin's configuration `{config}`, which is not in "
+                f"{configs.shown}: the plugin does not start there, or goes on as before",
+                place=_at(node, DEVICE_PLUGIN_CONFIG),
+                help=did_you_mean(config, configs.texts),
+                related=(configs.place("", "the configurations"),),
+            )
+
+
+def _workload(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
+    asked = node.labels.get(WORKLOAD)
+    if asked is None or asked in WORKLOADS or view.flag(_SWITCH) is not True:
+        return
+    default = view.value("sandboxWorkloads.defaultWorkload")
+    counts_as = default if isinstance(default, str) and default in WORKLOADS else WORKLOADS[0]
+    yield Finding(
+        message=f"the operator knows no workload `{asked}`: node `{node.name}` counts as one for `{counts_as}`",
+        place=_at(node, WORKLOAD),
+        help=did_you_mean(asked, WORKLOADS),
+    )
+
+
+def _cc_mode(node: SetupNode) -> Iterator[Finding[Location]]:
+    asked = node.labels.get(CC_MODE, "")
+    if asked not in ("", *CC_MODES):
+        yield Finding(
+            message=f"no CC manager knows the mode `{asked}`, for which node `{node.name}` asks: its GPUs keep theirs",
+            place=_at(node, CC_MODE),
+            help=did_you_mean(asked.lower(), CC_MODES),
+        )
+
+
+def _layout(
+    node: SetupNode, layout: str, layouts: tuple[bool, Mapping[str, Any]], view: SetupView
+) -> Iterator[Finding[Location]]:
+    own, known = layouts
+    entry = view.catalog.gpus.find(node.gpu) if node.gpu else None
+    uniform = _UNIFORM.fullmatch(layout)
+    if layout not in known and (own or uniform is None or not _is_generated(layout, entry, view)):
+        yield Finding(
+            message=f"there is no MIG layout `{layout}`, for which node `{node.name}` asks: nothing is partitioned",
+            place=_at(node, MIG_CONFIG),
+            help=did_you_mean(layout, sorted(known)),
+        )
+    elif entry is not None and layout not in _OFF and entry.mig is False:
+        yield Finding(
+            message=f"{entry.product} can't be partitioned with MIG, and node `{node.name}` asks for `{layout}`",
+            place=_at(node, MIG_CONFIG),
+            help=f"remove the label `{MIG_CONFIG}`",
+        )
+    elif entry is not None and own:
+        groups = known[layout] if isinstance(known[layout], list) else []
+        why = next((why for group in groups if (why := _misfit(group, entry)) is not None), None)
+        if why is not None:
+            yield Finding(
+                message=f"the MIG layout `{layout}` of node `{node.name}` can't be made on {entry.product}: {why}",
+                place=_at(node, MIG_CONFIG),
+                help="ask for fewer or smaller instances, or for another layout",
+            )
+    elif entry is not None and _is_for_others(layout, entry, view):
+        yield Finding(
+            message=f"the layout `{layout}` of the release is for other GPUs than {entry.product}: those of node "
+            f"`{node.name}` stay as they are",
+            place=_at(node, MIG_CONFIG),
+            help="ask for another layout, or write one of your own",
+        )
+    elif entry is not None and uniform is not None and not _has(entry, uniform["profile"]):
+        yield Finding(
+            message=f"{entry.product} of node `{node.name}` has no MIG profile `{uniform['profile']}`",
+            place=_at(node, MIG_CONFIG),
+            help="its profiles: " + ", ".join(entry.mig_profiles),
+        )
+
+
+def _is_for_others(layout: str, entry: GpuEntry, view: SetupView) -> bool:
+    """Whether a shipped layout filters a product's GPUs out; profiles that a GPU lacks are told by themselves."""
+    uniform = _UNIFORM.fullmatch(layout)
+    if layout in _OFF or not entry.mig_profiles or (uniform is not None and not _has(entry, uniform["profile"])):
+        return False
+    from poolsmith.fleet.plan.mig_geometry import groups_for  # on demand
+
+    assert view.operator is not None, "NEEDS says so"
+    ids = sorted(device.id for device in entry.devices)
+    return groups_for(view.catalog, layout, view.operator.tag, entry, ids) == []
+
+
+def _is_generated(layout: str, entry: GpuEntry | None, view: SetupView) -> bool:
+    """From some release on the MIG manager makes layouts of what the node's driver lists."""
+    assert view.operator is not None, "NEEDS says so"
+    if is_older(view.operator.tag, store.read_yaml("mig_layouts.yaml")["generatedSince"]):
+        return False
+    return entry is None or _has(entry, layout.removeprefix("all-"))
+
+
+def _has(entry: GpuEntry, profile: str) -> bool:
+    """Whether a GPU has the profile, as far as its profiles are known."""
+    known = {_plain(item) for item in entry.mig_profiles}
+    return not known or _plain(profile) in known
+
+
+def _plain(profile: str) -> str:
+    return profile.replace("+", ".").replace("-", ".")
+
+
+def _misfit(group: Any, entry: GpuEntry) -> str | None:
+    """Why GPUs of a kind can't be partitioned as a group of somebody's own layout says."""
+    devices = group.get("mig-devices") if isinstance(group, dict) else None
+    if not isinstance(devices, dict) or not devices or not _is_for(group, entry):
+        return None
+    if group.get("mig-enabled") is False:
+        return "it has devices of GPUs for which MIG is off"
+    counts = {name: count for name, count in devices.items() if isinstance(count, int) and count > 0}
+    if len(counts) < len(devices) or not set(counts) <= set(entry.mig_profiles):
+        return None
+    return misfit(counts, entry.mig_profiles)
+
+
+def _is_for(group: dict[str, Any], entry: GpuEntry) -> bool:
+    """Whether the filter of a group names every GPU of a product."""
+    names = group.get("device-filter") or None
+    if names is None:
+        return True
+    texts = [names] if isinstance(names, str) else names
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        return False
+    ids = {device.id for device in entry.devices}
+    return bool(ids) and ids <= device_ids(texts)
+
+
+def layouts_of(view: SetupView) -> tuple[bool, Mapping[str, Any]] | None:
+    """Whether somebody wrote them, and their groups by name; None where nobody can tell, or nothing reads the label."""
+    if view.flag("migManager.enabled") is False or view.operator is None:
+        return None
+    assert view.values is not None, "NEEDS says so"
+    name = view.value(f"{_MIG_MAP}.name")
+    if not isinstance(name, str) or name in ("", _SHIPPED):
+        known_unset = view.values.of_policy or not view.values.partial or name is not None
+        chart = view.catalog.chart(view.catalog.releases.chart_name, view.operator.tag)
+        return (False, dict.fromkeys(chart.mig_layouts)) if chart is not None and known_unset else None
+    data = view.value(f"{_MIG_MAP}.data") if view.value(f"{_MIG_MAP}.create") is True else _data_of(view, name)
+    text = data.get("config.yaml") if isinstance(data, dict) else None
+    if not isinstance(text, str):
+        return None
+    try:
+        documents = read_documents(text)
+    except YamlProblem:
+        return None
+    layouts = value_at(documents[0], ("mig-configs",)) if documents else None
+    return (
+        (True, {str(key): value for key, value in layouts.items()}) if isinstance(layouts, dict) and layouts else None
+    )
+
+
+def _data_of(view: SetupView, name: str) -> Mapping[str, Any] | None:
+    item = next((item for item in view.of_kind("ConfigMap", "") if item.own_name == name), None)
+    data = item.data.get("data") if item is not None else None
+    return data if isinstance(data, dict) else None
+
+
+def _at(node: SetupNode, key: str) -> Location:
+    """The label's own line in a file of nodes; the name of a pool."""
+    return node.location if node.is_pool else node.place(join("/metadata/labels", key))

@@ -1,0 +1,111 @@
+"""A device plugin of one's own beside the operator's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pod_template import mappings, word
+from poolsmith.gpu.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT, matches
+from poolsmith.guard.rules.setup.driver_setup import driver_setup
+from poolsmith.guard.rules.setup.operand_nodes import takes_operands
+from poolsmith.guard.rules.setup.wording import FEW, named, verb
+from poolsmith.kubernetes.repository.declared_charts import first_document, installed_charts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupNode, SetupObject, SetupView
+
+RULE = RuleInfo(
+    code="PSM276",
+    name="one-device-plugin",
+    applies_to="setup",
+    what="The operator deploys its device plugin, and a chart or DaemonSet here runs another one on the same nodes.",
+    why="Both register nvidia.com/gpu at the kubelet. The last one gives out the devices, with its own sharing and "
+    "injection. When it stops, the resource disappears, although the other plugin still runs.",
+    symptom="`nvidia.com/gpu: 0` in a node's allocatable after one of the two was deleted or restarted; `Insufficient "
+    "nvidia.com/gpu`.",
+    fix="keep one: remove the other, or write `devicePlugin: {enabled: false}` in the operator's values, or keep the "
+    "operator's off these nodes with the label `nvidia.com/gpu.deploy.device-plugin: 'false'`",
+    bad="devicePlugin: {enabled: true}  # beside a HelmRelease of nvidia-device-plugin\n",
+    good="devicePlugin: {enabled: false}\n",
+    references=("NVIDIA/k8s-device-plugin issue 255", "NVIDIA/gpu-operator:controllers/state_manager.go"),
+)
+NEEDS = ("values",)
+_PATH = "devicePlugin.enabled"
+_CHART = "nvidia-device-plugin"
+_IMAGE = "k8s-device-plugin"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if not view.flag(_PATH) or view.is_generated:
+        return
+    served = None if view.nodes is None else [node for node in view.nodes if _is_served(node, view)]
+    found: list[tuple[str, Location]] = []
+    shared: dict[str, SetupNode] = {}
+    for item in view.objects:
+        for what, place, selector in _plugins(item, view):
+            on_both = _on_both(selector, served)
+            if on_both is not None:
+                found.append((what, place))
+                shared.update((node.name, node) for node in on_both)
+    if found:
+        nodes = list(shared.values())
+        where = f" on {named(nodes)}" if nodes else ""
+        yield Finding(
+            message=f"the operator deploys its device plugin{where}, and {listed([what for what, _ in found], FEW)} "
+            f"{verb(found, 'runs', 'run')} there too",
+            place=view.value_location(_PATH),
+            help="write `devicePlugin: {enabled: false}` here, or remove the other one",
+            related=tuple(place for _, place in found[:FEW]),
+        )
+
+
+def _plugins(item: SetupObject, view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | None]]:
+    """What runs it, where that stands, and which nodes it selects; None where that can't be told."""
+    if item.kind == "DaemonSet":
+        pod = value_at(item.spec, ("template", "spec"))
+        images = [word(container.get("image")) for container in mappings(value_at(pod, ("containers",)))]
+        if not item.metadata.get("ownerReferences") and any(_is_plugin(image, item) for image in images):
+            yield item.name, item.place("/metadata/name", "the other one"), _selector(pod)
+        return
+    for chart in installed_charts(item, view):
+        if chart.name == _CHART:
+            place = item.place("/metadata/name" if item.own_name else chart.pointer, "the other one")
+            selector = None if chart.partial else _selector(first_document(chart.values))
+            yield f"the chart {chart.name} of {item.name}", place, selector
+
+
+def _is_plugin(image: str, item: SetupObject) -> bool:
+    """NVIDIA's, from whichever registry; other vendors call theirs the same."""
+    return _IMAGE in image and "nvidia" in f"{image} {item.own_name}"
+
+
+def _selector(spec: Any) -> dict[str, str] | None:
+    if value_at(spec, ("affinity",)):
+        return None
+    selector = value_at(spec, ("nodeSelector",)) or {}
+    if not isinstance(selector, dict):
+        return None
+    return {key: word(value) for key, value in selector.items() if key != GPU_PRESENT}
+
+
+def _on_both(selector: dict[str, str] | None, served: list[SetupNode] | None) -> list[SetupNode] | None:
+    """Nodes of both plugins as far as nodes are known; None where nothing shows that there is one."""
+    if selector is None:
+        return None
+    if served is None:
+        return None if selector else []
+    return [node for node in served if matches(node.labels, selector)] or None
+
+
+def _is_served(node: SetupNode, view: SetupView) -> bool:
+    """Whether the operator's device plugin runs there."""
+    if driver_setup(view).is_sandboxed(node):
+        return False
+    return node.labels.get(DEPLOY_DEVICE_PLUGIN, "true") == "true" and takes_operands(node)

@@ -1,0 +1,112 @@
+"""A toolkit that looks for containerd where the nodes do not have it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.gpu.values.runtime_evidence import CONTAINERD, distributions, owners, sockets_of
+from poolsmith.guard.rules.setup.toolkit_nodes import toolkit_nodes
+from poolsmith.guard.rules.setup.wording import named, places, verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM285",
+    name="paths-of-another-distribution",
+    applies_to="setup",
+    what="The toolkit's socket or configuration belongs to another Kubernetes distribution than the nodes', or none "
+    "is set although the nodes don't have containerd's own. The distribution comes from the profile, or from "
+    "the version of containerd (`-k3s1`).",
+    why="The operator mounts a folder that does not exist, or that nothing reads. The toolkit's pod restarts again "
+    "and again, or it is ready and pods of the nodes see no GPU.",
+    fix="set `CONTAINERD_SOCKET` in `toolkit.env`, and the configuration if the distribution needs it",
+    bad="# nodes: containerd://2.1.5-k3s1\ntoolkit: {enabled: true}\n",
+    good="# nodes: containerd://2.1.5-k3s1\ntoolkit:\n  env:\n"
+    "    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
+    symptom="Error signaling containerd, attempt 1/6: unable to dial: dial unix /runtime/sock-dir/containerd.sock: "
+    "connect: no such file or directory",
+    references=("NVIDIA/gpu-operator issues 406, 522, 1694", "catalog: distributions"),
+)
+NEEDS = ("nodes", "values", "release")
+_ENV = "toolkit.env"
+_STANDARD = "/run/containerd/containerd.sock"
+_SOCKETS = ("CONTAINERD_SOCKET",)
+_PATHS = (*_SOCKETS, "CONTAINERD_CONFIG", "RUNTIME_CONFIG")
+_BY_VERSION = ((re.compile(r"-k3s\d", re.ASCII), frozenset(("k3s", "rke2"))),)
+"""What the containerd of a distribution calls itself. Source: k3s-io/k3s and rancher/rke2, versions of containerd"""
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if view.is_generated or view.flag("cdi.nriPluginEnabled") is True:
+        return
+    assert view.values is not None, "NEEDS says so"
+    env = _environment(view.value(_ENV))
+    if env is None or (view.values.partial and not view.is_set(_ENV)):
+        return
+    by_kind: dict[frozenset[str], list[SetupNode]] = {}
+    for node in toolkit_nodes(view):
+        if node.runtime == CONTAINERD and (names := _distributions(node, view)):
+            by_kind.setdefault(names, []).append(node)
+    for names, nodes in by_kind.items():
+        yield from _of(names, nodes, env, view)
+
+
+def _of(
+    names: frozenset[str], nodes: list[SetupNode], env: dict[str, str], view: SetupView
+) -> Iterator[Finding[Location]]:
+    sockets = sorted({path for name in names for path in sockets_of(name)})
+    if not sockets:
+        return
+    kind = listed(sorted(names))
+    related = places(nodes, "/spec/runtime/name", "these nodes")
+    if not any(name in env for name in _SOCKETS):
+        if _STANDARD not in sockets:
+            yield Finding(
+                message=f"{named(nodes)} {verb(nodes, 'has', 'have')} the containerd of {kind}, and no variable of "
+                f"`{_ENV}` names its socket; the toolkit looks for it at {_STANDARD}",
+                place=view.value_location(_ENV),
+                related=related,
+                help=f"add `CONTAINERD_SOCKET`, {listed(sockets)}",
+            )
+        return
+    for name in _PATHS:
+        found = owners(env[name]) if env.get(name) else frozenset()
+        if found and not found & names:
+            yield Finding(
+                message=f"`{name}` is a path of {listed(sorted(found))}; {named(nodes)} "
+                f"{verb(nodes, 'has', 'have')} the "
+                f"containerd of {kind}",
+                place=view.value_location(_ENV),
+                related=related,
+                help=f"write the path of {kind}" + (f", {listed(sockets)}" if name in _SOCKETS else ""),
+            )
+            return
+
+
+def _distributions(node: SetupNode, view: SetupView) -> frozenset[str]:
+    """Of which distribution its containerd may be; none where nobody says."""
+    if view.distribution is not None:
+        return frozenset((view.distribution,)) if view.distribution in distributions() else frozenset()
+    return next((names for version, names in _BY_VERSION if version.search(node.runtime_version)), frozenset())
+
+
+def _environment(value: Any) -> dict[str, str] | None:
+    """By name; a value that comes from elsewhere is empty. None where it is no list."""
+    if value is None:
+        return {}
+    if not isinstance(value, list):
+        return None
+    found = {}
+    for entry in value:
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            text = entry.get("value")
+            found[entry["name"]] = text if isinstance(text, str) else ""
+    return found

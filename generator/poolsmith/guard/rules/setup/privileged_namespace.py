@@ -1,0 +1,81 @@
+"""Privileged pods in namespaces that are not the operator's own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, word
+from poolsmith.guard.rules.setup.namespaces import PRIVILEGED, SYSTEM, described, label_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupObject, SetupView
+
+RULE = RuleInfo(
+    code="PSM422",
+    name="privileged-namespace",
+    applies_to="setup",
+    what="The operator is installed into `default`, `kube-system` or a namespace where others run pods. As a "
+    "note: another namespace here may run privileged pods too.",
+    why="The operator's namespace must allow privileged pods. So whoever may create pods in it has root on all GPU "
+    "nodes, and whoever reads its secrets reads the operator's.",
+    fix="give the operator its own namespace, and allow privileged pods in no other namespace that does not need them",
+    bad="kind: HelmRelease\nmetadata: {name: gpu-operator, namespace: default}\n",
+    good="kind: HelmRelease\nmetadata: {name: gpu-operator, namespace: gpu-operator}\n",
+    references=(
+        "NVIDIA/cloud-native-docs pull request 161",
+        "NVIDIA/cloud-native-docs gpu-operator/getting-started.rst: without a namespace everything lands in default",
+    ),
+)
+NEEDS = ("values",)
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+"""Anything else is a placeholder, which a transformer of kustomize replaces."""
+_OURS = ("nvidia", "gpu", "dcgm", "kata", "node-feature-discovery", "nfd")
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    assert view.values is not None
+    own = view.namespace
+    if own is None:
+        return
+    if own in SYSTEM:
+        yield Finding(
+            message=f"the operator is installed into the namespace `{own}`, which others share",
+            place=view.values.place("", None),
+            help="give it a namespace of its own, like `gpu-operator`",
+        )
+    else:
+        guest = next((item for item in view.objects if _is_guest(item, own)), None)
+        if guest is not None:
+            yield Finding(
+                message=f"the operator shares the namespace `{own}`, which must allow privileged pods, with "
+                f"{guest.name}",
+                place=view.values.place("", None),
+                help="give the operator a namespace of its own, like `gpu-operator`",
+                related=(guest.place("/metadata/name", "runs in the same namespace"),),
+            )
+    if view.is_generated:
+        return
+    for item, level in described(view):
+        if level == PRIVILEGED and item.own_name not in (own, *SYSTEM) and _NAME.fullmatch(item.own_name):
+            yield Finding(
+                message=f"the namespace `{item.own_name}` may run privileged pods, and the operator is in `{own}`",
+                place=label_place(item),
+                help="lower the level, or state in a waiver who needs it",
+                severity=Severity.NOTE,  # storage and network drivers need it
+            )
+
+
+def _is_guest(item: SetupObject, namespace: str) -> bool:
+    """A workload of others: its name and its images say nothing of GPUs."""
+    if item.kind not in WORKLOAD_KINDS or item.metadata.get("namespace") != namespace:
+        return False
+    pod = mapping(mapping(pod_template_of(item.data)).get("spec"))
+    containers = pod.get("containers")
+    images = [word(mapping(entry).get("image")) for entry in containers] if isinstance(containers, list) else []
+    return bool(images) and not any(mark in text.lower() for text in (item.own_name, *images) for mark in _OURS)

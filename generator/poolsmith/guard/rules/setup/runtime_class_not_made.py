@@ -1,0 +1,72 @@
+"""Pods that ask for a runtime class that the operator does not make here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, pod_template_pointer, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM296",
+    name="runtime-class-not-made",
+    applies_to="setup",
+    what="A workload has `runtimeClassName: nvidia`, `nvidia-cdi` or `nvidia-legacy`, and with the values beside it "
+    "the operator does not create that class: under NRI it creates none, without CDI only `nvidia`, and "
+    "`operator.runtimeClass` renames that one. A warning if the distribution of the cluster is unknown: k3s has "
+    "its own class.",
+    why="The API server refuses pods whose runtime class does not exist; their Deployment or Job looks fine.",
+    fix="request a GPU and remove the class, or turn on what creates the class",
+    bad="# cdi: {nriPluginEnabled: true}\nkind: Pod\nspec: {runtimeClassName: nvidia}\n",
+    good="# cdi: {nriPluginEnabled: true}\nkind: Pod\nspec:\n"
+    "  containers: [{name: main, image: cuda, resources: {limits: {nvidia.com/gpu: 1}}}]\n",
+    symptom='pod rejected: RuntimeClass "nvidia" not found',
+    references=("LMCache/LMCache pull request 5057", "NVIDIA/gpu-operator issue 1876"),
+)
+NEEDS = ("values", "release")
+_NVIDIA = "nvidia"
+_OF_CDI = ("nvidia-cdi", "nvidia-legacy")
+_BRINGS_ITS_OWN = ("k3s", "rke2")
+"""Source: k3s-io/docs@05051a0af773:docs/advanced.md"""
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if view.distribution in _BRINGS_ITS_OWN:
+        return
+    made = _made(view)
+    if made is None:
+        return
+    there = {item.own_name for item in view.of_kind("RuntimeClass")}
+    asked_for = {_NVIDIA, *_OF_CDI, word(view.value("operator.runtimeClass"))} - made - there - {""}
+    for kind in WORKLOAD_KINDS:
+        for item in view.of_kind(kind):
+            name = word(mapping(mapping(pod_template_of(item.data)).get("spec")).get("runtimeClassName"))
+            if name not in asked_for:
+                continue
+            has = f"it makes {listed(sorted(made))}" if made else "under NRI it makes none"
+            yield Finding(
+                message=f"{item.name} asks for the runtime class `{name}`, which the operator does not make: {has}",
+                place=item.place(f"{pod_template_pointer(item.data)}/spec/runtimeClassName"),
+                help=f"write `runtimeClassName: {min(made)}`" if made else "remove `runtimeClassName`",
+                severity=Severity.WARNING if view.distribution is None else None,
+                subject=item.name,
+            )
+
+
+def _made(view: SetupView) -> set[str] | None:
+    """The classes that the operator makes; None where the values do not tell."""
+    if view.flag("cdi.nriPluginEnabled") is True:
+        return set()
+    own = word(view.value("operator.runtimeClass")) or (_NVIDIA if view.values and not view.values.partial else "")
+    cdi = view.flag("cdi.enabled")
+    if not own or cdi is None:
+        return None
+    return {own, *(_OF_CDI if cdi else ())}

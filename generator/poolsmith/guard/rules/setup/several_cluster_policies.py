@@ -1,0 +1,61 @@
+"""More than one ClusterPolicy, or one of the chart and one of a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.guard.rules.setup.driver_setup import GROUP
+from poolsmith.guard.rules.setup.wording import FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.view import SetupView
+
+RULE = RuleInfo(
+    code="PSM269",
+    name="several-cluster-policies",
+    applies_to="setup",
+    what="One cluster has more than one ClusterPolicy: several in files, or one in a file beside the one that the "
+    "chart creates from its values.",
+    why="The operator uses the one that it saw first, and ignores the others. After a restart it may be another "
+    "one. If two have the same name, Helm and the other tool overwrite each other.",
+    symptom="`status.state: ignored` in a ClusterPolicy; settings that come and go with each sync.",
+    fix="keep one: write what the other says as values of the chart",
+    references=(
+        "NVIDIA/gpu-operator:controllers/clusterpolicy_controller.go",
+        "NVIDIA/gpu-operator:deployments/gpu-operator",
+    ),
+)
+NEEDS: tuple[str, ...] = ()
+_DEPLOYS = "clusterPolicy.deployCR"
+_NAME = "cluster-policy"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    found = {item.own_name: item for item in reversed(view.of_kind("ClusterPolicy", GROUP))}
+    written = list(reversed(found.values()))
+    if not written:
+        return
+    of_chart = view.values is not None and not view.values.of_policy and view.value(_DEPLOYS) is not False
+    if of_chart:
+        item = found.get(_NAME, written[0])
+        same = "; both have one name, and overwrite each other" if item.own_name == _NAME else ""
+        assert view.values is not None
+        yield Finding(
+            message=f"{item.name} is in a file, and the chart creates a ClusterPolicy from its values{same}",
+            place=item.place("/metadata/name"),
+            help="move what it says into the values of the chart, and remove it",
+            related=(view.values.place("", "the chart's values"),),
+        )
+    elif len(written) > 1:
+        names = listed([item.own_name for item in written], FEW)
+        yield Finding(
+            message=f"there are {len(written)} ClusterPolicy objects ({names}), and the operator takes one of them",
+            place=written[1].place("/metadata/name"),
+            related=(written[0].place("/metadata/name", "the first"),),
+        )

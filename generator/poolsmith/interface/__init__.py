@@ -1,0 +1,1 @@
+"""How people call it and read it."""

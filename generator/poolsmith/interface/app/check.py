@@ -1,0 +1,302 @@
+"""Use case: judge anyone's manifests; and the real kubeconform's opinion of them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import Diagnostic, NoInputError, Severity, UsageError, sorted_unique
+from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.outcome import Outcome
+from poolsmith.core.diagnostics.rule_engine import run_rules
+from poolsmith.core.sources.folder_walk import walk
+from poolsmith.core.sources.input_tree import read_bytes
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.values.check import broken_texts, judge_values_of, known_release, not_mappings, release_with_schemas
+from poolsmith.gpu.values.places import values_of
+from poolsmith.gpu.values.plain_files import plain_files
+from poolsmith.guard.policies.apply import strictly
+from poolsmith.guard.rules.charts.registry import CHART_RULES
+from poolsmith.guard.rules.registry import RULES
+from poolsmith.guard.rules.schema.object_schemas import (
+    Against,
+    SchemaResult,
+    against_cluster,
+    against_flags,
+    judge_schemas,
+    of_version,
+    with_schema_results,
+)
+from poolsmith.guard.rules.setup.views import setups_of
+from poolsmith.guard.rules.templates.registry import TEMPLATE_RULES
+from poolsmith.guard.rules.templates.view import labelled_nodes
+from poolsmith.interface.app.check_scope import judged_trees, scope_of
+from poolsmith.interface.app.left_out import file_problems, left_out, refused_builds
+from poolsmith.interface.app.setup_check import judge_setups_of
+from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
+from poolsmith.kubernetes.repository.model import model_of
+from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.run.facts import with_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from poolsmith.gpu.values.document import ValuePlace
+    from poolsmith.guard.rules.pod_security import PodSecurityStandard
+    from poolsmith.guard.rules.setup.given_nodes import GivenNodes
+
+MAX_MANIFEST_BYTES = 32 << 20
+_MOST_SKIPPED = 5
+_SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
+
+
+@with_facts
+def check_paths(
+    root: Path,
+    paths: Sequence[Path],
+    *,
+    kubernetes: str | None = None,
+    release: str | None = None,
+    kubeconform: str | None = None,
+    pod_security: PodSecurityStandard | None = None,
+    strict: bool = False,
+    nodes: Path | None = None,
+    cluster: str | None = None,
+    everything: bool = False,
+    only: frozenset[str] | None = None,
+) -> Outcome:
+    """Anyone's files and folders. An explicitly named empty file is counted, not an error.
+
+    Judged is what delivery engines would apply of them. Of folders that is what belongs to the GPU stack, unless
+    `everything` is asked for; files that are named one by one are judged whatever they hold.
+
+    `only`: of `paths` these are judged, by the paths that are shown, as far as they are of the GPU stack; the others
+    are read with them.
+
+    `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
+    judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
+    Setups are judged with the nodes of a file, or with the pools of the `cluster` of that name in `profiles/`, which
+    also says Kubernetes and release where nothing else does.
+    Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
+    """
+    given = _given_nodes(root, nodes, cluster)
+    release = known_release(release or (given.release if given is not None else None))
+    kubernetes = kubernetes or (given.kubernetes if given is not None else None)
+    against = against_flags(kubernetes, release_with_schemas(release))
+    with rarely_collecting():
+        outcome = _check_paths(
+            root, paths, against, kubeconform, release, pod_security, given, everything=everything, only=only
+        )
+    return strictly(outcome) if strict else outcome
+
+
+def _given_nodes(root: Path, nodes: Path | None, cluster: str | None) -> GivenNodes | None:
+    if nodes is not None and cluster is not None:
+        raise UsageError("--nodes and --cluster both say which nodes there are; give one of them")
+    if nodes is None and cluster is None:
+        return None
+    from poolsmith.interface.app.setup_nodes import nodes_of_file, nodes_of_profiles  # on demand
+
+    if cluster is not None:
+        return nodes_of_profiles(root, cluster)
+    assert nodes is not None
+    return nodes_of_file(nodes, _shown(nodes, _base(root)), Catalog())
+
+
+def _check_paths(
+    root: Path,
+    paths: Sequence[Path],
+    against: Against,
+    kubeconform: str | None,
+    release: str | None,
+    pod_security: PodSecurityStandard | None,
+    given: GivenNodes | None,
+    *,
+    everything: bool,
+    only: frozenset[str] | None,
+) -> Outcome:
+    for path in paths:
+        if not _exists(path):
+            raise UsageError(f"{path} does not exist")
+    files = RepositoryFiles(root, paths)
+    listed = files.listed()
+    if not listed.yaml and not listed.problems:
+        raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
+    model = model_of(files, listed.yaml, listed.others)
+    named = frozenset(files.shown(path) for path in paths if not path.is_dir())
+    scope = scope_of(model, named, everything=everything)
+    if only is not None:
+        scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
+    diagnostics = list(listed.problems)
+    diagnostics += file_problems(listed.yaml, files, scope)
+    diagnostics += refused_builds(model, scope)
+    versions = tuple(judged_trees(model, scope))
+    trees = tuple(tree for tree, _ in versions)
+    schemas: list[SchemaResult] = []
+    for tree, version in versions:
+        diagnostics.extend(run_rules(RULES, tree, by_file=True))
+        schemas.append(judge_schemas(tree, against if against.operator else of_version(against, version)))
+        diagnostics.extend(schemas[-1].diagnostics)
+        diagnostics.extend(broken_texts(tree))
+    diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
+    whole = CheckedTree(model.documents, frozenset(listed.yaml))
+    diagnostics.extend(run_rules(TEMPLATE_RULES, labelled_nodes(whole, listed.others, files), by_file=True))
+    loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
+    delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
+    found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
+    values = judge_values_of(found, _not_rendered, _refused)
+    if release is not None:
+        for diagnostic, place in not_mappings(model.loose, named):
+            diagnostics.append(diagnostic)
+            values.paths.add(place)
+    setups = judge_setups_of(setups_of(model, loose, release), release, given)
+    diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
+    templates = _neighbours(whole, given, diagnostics)
+    told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
+    judged = {(item.path, item.index) for tree in trees for item in tree.objects}
+    left = left_out(model, listed, scope, judged, told)
+    is_compared = given is not None and given.planned is not None
+    is_empty = not (judged or values.documents or values.skipped or templates or diagnostics or is_compared)
+    if left.is_nothing and is_empty:
+        raise NoInputError(left.nothing(release))
+    described = {"descriptions of nodes": len(templates)} if templates else {}
+    outcome = Outcome(
+        diagnostics=sorted_unique(filter(scope.has_finding, diagnostics)),
+        checked={
+            "manifest files": len(listed.yaml),
+            "objects": len(judged),
+            "rules": len(RULES) + len(CHART_RULES),
+            **described,
+        },
+        skipped=left.skipped,
+        not_evaluated=left.unknown,
+    )
+    outcome = setups.added_to(values.added_to(with_schema_results(outcome, schemas)))
+    if pod_security is not None:
+        for tree in trees:
+            outcome = _with_pod_security(outcome, tree, pod_security)
+    if kubeconform is None:
+        return outcome
+    sound = (item for item in model.documents if scope.has(item) and not files.file(item.path).problems)
+    written = CheckedTree(tuple(sound), frozenset(listed.yaml))
+    return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
+
+
+def _neighbours(
+    tree: CheckedTree, given: GivenNodes | None, diagnostics: list[Diagnostic]
+) -> frozenset[tuple[str, int]]:
+    """What stands beside the stack of a cluster's profiles: findings, and the documents that describe nodes."""
+    if given is None or given.planned is None:
+        return frozenset()
+    from poolsmith.interface.app.neighbours import judge_neighbours_of  # on demand
+
+    loaded, plan = given.planned
+    result = judge_neighbours_of(tree, plan, loaded, Catalog())
+    diagnostics.extend(result.diagnostics)
+    return result.templates
+
+
+def _not_rendered(release: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the chart stops at; what it refuses in its own words is a rule's."""
+    from poolsmith.fleet.operands.chart.judgement import chart_errors  # on demand
+
+    for error in chart_errors(release, values):
+        if not error.refusal:
+            yield error.path, error.message
+
+
+def _refused(release: str, values: dict[str, Any]) -> Iterator[Finding[ValuePlace]]:
+    """What the API server would not take of what the chart renders."""
+    from poolsmith.guard.rules.schema.rendered_values import refused_values  # on demand
+
+    for item in refused_values(release, values, values):
+        severity = Severity.WARNING if item.is_null else None  # `helm install` does not mind
+        yield Finding(place=item.place, message=item.message, help=item.help, severity=severity)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a folder that nobody may enter, or a name that no file can have
+        return False
+
+
+def _with_pod_security(outcome: Outcome, tree: CheckedTree, standard: PodSecurityStandard) -> Outcome:
+    from poolsmith.guard.rules.pod_security import judge_pod_security  # on demand
+
+    result = judge_pod_security(tree, standard.level, standard.version)
+    return replace(
+        outcome,
+        diagnostics=sorted_unique((*outcome.diagnostics, *result.diagnostics)),
+        checked=outcome.checked | {f"Pod Security {standard} pods": result.judged},
+        skipped=(*outcome.skipped, *result.skipped),
+        not_evaluated=outcome.not_evaluated + result.not_evaluated,
+    )
+
+
+def with_opinion(outcome: Outcome, wanted: str, root: Path, results: Callable[[], Iterable[SchemaResult]]) -> Outcome:
+    from poolsmith.guard.rules.schema.kubeconform import NOT_FOUND, find_binary, second_opinion  # on demand
+
+    binary = find_binary(wanted)
+    if binary is None:
+        return replace(outcome, skipped=(*outcome.skipped, NOT_FOUND))
+    opinion = second_opinion(binary, results(), lambda path: root / path)
+    return replace(
+        outcome,
+        diagnostics=sorted_unique((*outcome.diagnostics, *opinion.diagnostics)),
+        skipped=(*outcome.skipped, *opinion.skipped),
+        facts=(*outcome.facts, f"kubeconform came to the same verdict on {opinion.agreed:,} objects"),
+    )
+
+
+def committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
+    """The output of each cluster, judged once more: a second opinion needs each object's verdict."""
+    from poolsmith.fleet.profiles.load_cluster import load_cluster
+    from poolsmith.project.run.project import CLUSTERS, FLEET, open_project  # on demand
+
+    project = open_project(root)
+    for files in project.select(clusters):
+        cluster = load_cluster(project.tree, files, project.bases, project.rings).cluster
+        if cluster is not None:
+            tree = _tree_of(root, f"{CLUSTERS}/{files.name}")
+            yield judge_schemas(tree, against_cluster(cluster, project.catalog), keep_verdicts=True)
+    if not clusters:
+        yield judge_schemas(_tree_of(root, FLEET), Against(), keep_verdicts=True)
+
+
+def _tree_of(root: Path, folder: str) -> CheckedTree:
+    """What is applied of a folder of the output, as far as it can be read; what can't is reported elsewhere."""
+    documents: list[CheckedDocument] = []
+    base = _base(root)
+    for path in _yaml_files(root / folder, []) if (root / folder).is_dir() else ():
+        if path.is_relative_to(root / folder / "expected"):
+            continue
+        shown = _shown(path, base)
+        content = read_bytes(path, shown, MAX_MANIFEST_BYTES)
+        if not isinstance(content, Diagnostic):
+            documents.extend(parse_documents(shown, content)[0])
+    return CheckedTree(tuple(documents), frozenset(document.path for document in documents))
+
+
+def _yaml_files(path: Path, failures: list[OSError]) -> Iterator[Path]:
+    """Sorted; links to folders are not followed. A folder that can't be listed adds to `failures`."""
+    if not path.is_dir():
+        yield path
+        return
+    for folder, files in walk(str(path), _SKIPPED_FOLDERS.__contains__, failures.append):
+        yield from (Path(folder, name) for name in files if name.endswith(YAML_ENDINGS))
+
+
+def _shown(file: Path, base: str) -> str:
+    """The path relative to the absolute folder `base` where it lies below it."""
+    absolute = os.path.abspath(file)  # noqa: PTH100 - resolve() would follow links
+    below = absolute[len(base) :] if absolute.startswith(base) else ""
+    shown = below.lstrip(os.sep) if below[:1] == os.sep or base.endswith(os.sep) else absolute
+    return shown.replace(os.sep, "/")
+
+
+def _base(root: Path) -> str:
+    return os.path.abspath(root)  # noqa: PTH100 - as above

@@ -1,0 +1,148 @@
+"""Clusters of both sides of a change, judged and compared. Any process can do some of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.change.diff.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, untold
+from poolsmith.change.diff.delivery_objects import of_tree
+from poolsmith.change.diff.departures import Handed
+from poolsmith.change.diff.finding_changes import finding_changes
+from poolsmith.change.diff.installation_pairs import InstallationPairs
+from poolsmith.change.diff.likeness import renamed_pools
+from poolsmith.change.review.change import ClusterChange
+from poolsmith.core.record import record
+from poolsmith.interface.app.at_a_distance import at_a_distance, changes_of_others
+from poolsmith.interface.app.departure_findings import departure_findings
+from poolsmith.interface.app.held_delivery import Made, held_by_side
+from poolsmith.interface.app.judged_cluster import judged_cluster
+from poolsmith.interface.app.review import review_cluster
+from poolsmith.project.output.collector import rarely_collecting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.change.diff.change_report import ClusterDiff, OtherPoolChange
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.guard.policies.apply import JudgingOptions
+    from poolsmith.interface.app.diff_side import Pair, Side
+    from poolsmith.interface.app.judged_cluster import JudgedCluster
+
+
+@record
+class PairContext:
+    """What every comparison needs. In another process both projects are loaded anew, once."""
+
+    before: Side
+    after: Side
+    had_profiles: bool
+    judging: JudgingOptions
+
+
+@record
+class PairResult:
+    """`diff` is None where the change does nothing to the cluster; `is_there`: it is, after the change."""
+
+    name: str
+    is_there: bool
+    diff: ClusterDiff | None
+    pools: int
+    new: tuple[Diagnostic, ...]
+    fixed: tuple[Diagnostic, ...]
+
+
+def diff_pairs(context: PairContext, batch: tuple[Pair, ...]) -> Iterator[PairResult]:
+    """Each pair, in order."""
+    project = context.after.project.beside(context.before.project)
+    policies = project.judging_policies
+    grants = policies.book if policies.files.has_privileges else None
+    judges = Judges(catalog=project.catalog, grants=grants, pairs=InstallationPairs())
+    with rarely_collecting():
+        for pair in batch:
+            yield _compared(context, pair, judges)
+
+
+def _compared(context: PairContext, pair: Pair, judges: Judges) -> PairResult:
+    today = context.judging.today
+    before = judged_cluster(context.before, pair.before, today) if pair.before is not None else None
+    after = judged_cluster(context.after, pair.after, today) if pair.after is not None else None
+    others = _others(context, pair, before, after)
+    found = [*(after.findings if after is not None else ()), *_reviewed(context, pair, before, after)]
+    if after is not None and after.seen is not None:
+        found += at_a_distance(after.seen, others)
+    diff = _diff(context, pair, before, after, judges, others)
+    if before is not None and before.seen is not None:
+        found += departure_findings(before.seen, after.seen if after is not None else None, diff.departures)
+    new, fixed = finding_changes(before.findings if before is not None else (), found, _new_names(before, after))
+    return PairResult(
+        name=pair.name,
+        is_there=pair.after is not None,
+        diff=None if does_nothing(diff) else diff,
+        pools=len(after.run.loaded.pools) if after is not None else 0,
+        new=new,
+        fixed=fixed,
+    )
+
+
+def _others(
+    context: PairContext, pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None
+) -> tuple[OtherPoolChange, ...]:
+    older, newer = (side.seen if side is not None else None for side in (before, after))
+    return changes_of_others(context.after.project, ClusterChange(pair.name, older, newer))
+
+
+def _diff(
+    context: PairContext,
+    pair: Pair,
+    before: JudgedCluster | None,
+    after: JudgedCluster | None,
+    judges: Judges,
+    others: tuple[OtherPoolChange, ...],
+) -> ClusterDiff:
+    older, newer = _built(context.before, before), _built(context.after, after)
+    if (before is None or older is not None) and (after is None or newer is not None):
+        return cluster_diff(older, newer, judges, others)
+    return untold(
+        pair.name,
+        was_there=before is not None,
+        is_there=after is not None,
+        was_sound=older is not None,
+        is_sound=newer is not None,
+    )
+
+
+def _reviewed(
+    context: PairContext, pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None
+) -> Iterator[Diagnostic]:
+    """As `check --policies-from` does: a cluster of another name is a new one, and the old one is gone."""
+    older, newer = (side.seen if side is not None else None for side in (before, after))
+    base = context.before.project if context.had_profiles else None
+    if len(pair.names) > 1 and pair.before is not None:
+        yield from review_cluster(
+            context.after.project, base, ClusterChange(pair.before.name, older, None), context.judging
+        )
+        older = None
+    yield from review_cluster(context.after.project, base, ClusterChange(pair.name, older, newer), context.judging)
+
+
+def _built(side: Side, judged: JudgedCluster | None) -> BuiltCluster | None:
+    if judged is None or judged.seen is None or judged.run.tree is None:
+        return None
+    seen, tree = judged.seen, judged.run.tree
+    made = Made(files=judged.run.files or {}, objects=of_tree(tree, seen.plan))
+    handed = Handed(generated=made.objects, held=held_by_side(side, seen.plan.name, made))
+    return BuiltCluster(seen=seen, tree=tree, handed=handed)
+
+
+def _new_names(before: JudgedCluster | None, after: JudgedCluster | None) -> dict[str, str]:
+    """Of pools, of the cluster and of the release, by old ones."""
+    if before is None or after is None:
+        return {}
+    pools = renamed_pools(before.run.loaded, after.run.loaded)
+    names = {old: new for new, old in pools.items()}
+    if before.run.loaded.name != after.run.loaded.name:
+        names[before.run.loaded.name] = after.run.loaded.name
+    if before.seen is not None and after.seen is not None:
+        old, new = (side.prediction.installation.release for side in (before.seen, after.seen))
+        names |= {old: new} if old != new else {}
+    return names

@@ -1,0 +1,190 @@
+"""What this user's earlier runs over the same bytes said, so that nothing is done twice.
+
+A result is remembered by everything that it follows from: the tool, what was asked, each profile, policy and committed
+file. Nothing that is committed is trusted: the store is the user's own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from poolsmith import __version__
+from poolsmith.core.record import record
+from poolsmith.core.sources.file_states import FolderState, content_digest, file_state, folder_state
+from poolsmith.interface.app.project_parts import CLUSTERS, PROFILES, SHARED, parts_of, together
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from poolsmith.interface.app.cluster_result import ClusterResult
+    from poolsmith.interface.app.generate_result import GenerateResult
+    from poolsmith.project.output.result_store import ResultStore
+
+COMPARING, JUDGING = "compare", "check"
+"""What a project is asked; answers are remembered by it."""
+_UNREAD = "unread"
+_LIBRARIES = ("yaml", "jinja2", "cel_expr_python", "re2")
+"""Whose other versions might give other results."""
+
+
+@record
+class Question:
+    """What is asked of a project. `about` is what else the answer depends on, such as the day."""
+
+    work: str
+    clusters: tuple[str, ...] = ()
+    about: str = ""
+
+
+class Memory:
+    """The store, and the state of one project at the beginning of a run."""
+
+    def __init__(self, store: ResultStore, root: Path, question: Question, *, rehash: bool = False) -> None:
+        self._store = store
+        self._root = os.path.realpath(root)
+        self._question = question
+        self._rehash = rehash
+        self._now = time.time_ns()
+        self._states = parts_of(self._root)
+        self._tool = _tool()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether everything that results follow from stands in the project's own regular files."""
+        return self._states is not None
+
+    def result(self) -> GenerateResult | None:
+        """The result of the same question, where nothing at all has changed since."""
+        found = self._store.read(self._name("run"))
+        if not isinstance(found, _WholeRun) or found.key != self._run_key:
+            return None
+        return found.result
+
+    def clusters(self) -> dict[str, ClusterResult]:
+        """The results of clusters that have the same bytes, by name."""
+        shelf = self._shelf
+        return {
+            name: result
+            for name, (key, result) in shelf.results.items()
+            if f"{PROFILES}/{name}" in self._parts and key == self._cluster_key(name)
+        }
+
+    def keep(self, result: GenerateResult, clusters: Iterable[ClusterResult]) -> None:
+        """Remember what a run said, unless something changed meanwhile."""
+        try:
+            after = parts_of(self._root)
+        except OSError:
+            return
+        if after is None or self._states is None or self._has_unread(result):
+            return
+        same = {part for part, state in self._states.items() if after.get(part) == state}
+        if not same.issuperset(SHARED):
+            return
+        results = dict(self._shelf.results)
+        for item in clusters:
+            if same.issuperset((f"{PROFILES}/{item.name}", f"{CLUSTERS}/{item.name}")):
+                results[item.name] = self._cluster_key(item.name), item
+        known = {name: entry for name, entry in results.items() if f"{PROFILES}/{name}" in self._states}
+        settled = {
+            part: (state.stamp, self._digests[part])
+            for part, state in self._states.items()
+            if part in self._digests and state.is_settled(self._now)
+        }
+        self._store.write(self._name("clusters"), _Shelf(self._tool, settled, known))
+        if same == self._states.keys() == after.keys() and all(
+            state.is_settled(self._now) for state in self._states.values()
+        ):
+            self._store.write(self._name("run"), _WholeRun(self._run_key, result))
+
+    def _has_unread(self, result: GenerateResult) -> bool:
+        """Whether something could not be read: it may be the next time, without a change that anybody sees."""
+        from poolsmith.core.diagnostics.codes.reading import UNREADABLE_FILE  # on demand
+
+        unread = any(digest.startswith(_UNREAD) for digest in self._digests.values())
+        return unread or any(item.code == UNREADABLE_FILE.code for item in result.outcome.diagnostics)
+
+    @property
+    def _parts(self) -> dict[str, FolderState]:
+        return self._states or {}
+
+    @cached_property
+    def _run_key(self) -> str:
+        """Of the states alone: by the rule for young files they stand for the bytes."""
+        digests = self._digests if self._rehash else {part: state.stamp for part, state in self._parts.items()}
+        parts = (f"{part} {digests[part]}" for part in sorted(digests))
+        return together(self._tool, self._question.about, repr(self._question.clusters), str(self._rehash), *parts)
+
+    def _cluster_key(self, name: str) -> str:
+        shared = (self._digests[part] for part in SHARED)
+        own = (self._digests.get(part, "") for part in (f"{PROFILES}/{name}", f"{CLUSTERS}/{name}"))
+        return together(self._tool, *shared, *own)
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        """Of the bytes of each part; those of unchanged parts are remembered."""
+        known = {} if self._rehash else self._shelf.digests
+        found = {}
+        for part, state in self._parts.items():
+            stamp, digest = known.get(part, ("", ""))
+            found[part] = digest if stamp == state.stamp else self._read(part, state)
+        return found
+
+    def _read(self, part: str, state: FolderState) -> str:
+        """What can't be read is like nothing that was there before, and nothing that will be."""
+        try:
+            return content_digest(f"{self._root}/{part}", state)
+        except OSError:
+            return f"{_UNREAD} {self._now}"
+
+    @cached_property
+    def _shelf(self) -> _Shelf:
+        found = self._store.read(self._name("clusters"))
+        return found if isinstance(found, _Shelf) and found.tool == self._tool else _Shelf(self._tool)
+
+    def _name(self, what: str) -> str:
+        return f"{together(self._root, self._question.work)[:24]}.{what}"
+
+
+@record(frozen=False, kw_only=False)
+class _WholeRun:
+    key: str
+    result: GenerateResult
+
+
+@record(frozen=False, kw_only=False)
+class _Shelf:
+    """`digests` are stamp and digest of parts, `results` key and result of clusters."""
+
+    tool: str
+    digests: dict[str, tuple[str, str]] = field(default_factory=dict)
+    results: dict[str, tuple[str, Any]] = field(default_factory=dict)
+
+
+def recall(
+    store: ResultStore | None, root: Path, work: str, clusters: Sequence[str], *, about: str = "", rehash: bool = False
+) -> Memory | None:
+    """The memory of a project; None where there is no store, or the project is not made of plain files."""
+    if store is None:
+        return None
+    try:
+        memory = Memory(store, root, Question(work=work, clusters=tuple(sorted(clusters)), about=about), rehash=rehash)
+    except OSError:
+        return None
+    return memory if memory.is_usable else None
+
+
+def _tool() -> str:
+    """What the code is: version, interpreter, each file of the package, and the libraries that results hang on."""
+    from importlib.machinery import PathFinder  # on demand
+
+    package = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
+    code = folder_state(package, ignored=frozenset(("__pycache__",))).entries
+    specs = (PathFinder.find_spec(name) for name in _LIBRARIES)
+    libraries = (f"{spec.origin} {file_state(spec.origin)}" for spec in specs if spec is not None and spec.origin)
+    return together(__version__, sys.version, sys.platform, package, *code, *libraries)

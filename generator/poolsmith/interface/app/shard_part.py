@@ -1,0 +1,275 @@
+"""What a shard found out, as its JSON report carries it to the merge: a line of JSON for each cluster.
+
+Each cluster's result stands with a digest of the files that it follows from, and the merge takes none whose files are
+others on its side. What is shown to people is masked as in every report; names stay as they are. What is read is held
+against the form of each record, and against what a shard may say: somebody who can replace a report can lie about the
+clusters in it. What profiles alone tell, as what output/fleet/ follows from, is found out by the merge itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import zlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith import __version__
+from poolsmith.core.diagnostics import Diagnostic, PoolsmithError, Severity
+from poolsmith.core.diagnostics.masking import masked
+from poolsmith.core.diagnostics.outcome import Skipped, Unevaluated
+from poolsmith.core.diagnostics.span import Location, Position, Span
+from poolsmith.core.record import record
+from poolsmith.core.sources.record_json import RecordError, RecordReader, as_json
+from poolsmith.guard.ledger.grants.use import GrantUse, LedgerUse
+from poolsmith.guard.ledger.privilege import Privilege
+from poolsmith.guard.policies.admission_findings import Sight
+from poolsmith.guard.rules.schema.object_schemas import SchemaResult
+from poolsmith.interface.app.cluster_judgement import Judgement
+from poolsmith.interface.app.cluster_result import ClusterResult
+from poolsmith.interface.app.folder import FolderFindings, FolderResult
+from poolsmith.interface.app.project_parts import CLUSTERS, PROFILES, content_of, shared_input, together
+from poolsmith.interface.app.shard import Shard
+from poolsmith.interface.app.shard_limits import unfit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from poolsmith.project.run.project import Project
+
+CHECK, COMPARE, GENERATE = "check", "generate --check", "generate"
+"""What is asked of shards: the commands."""
+_MOST_OF_ONE = 8 << 20
+"""Bytes of the result of one cluster: thousands of findings."""
+_MOST, _MOST_MORE = 8 << 20, 512 << 10
+"""Bytes of the results of a shard: so many, and so many more for each of its clusters."""
+_CHUNK = 1 << 16
+_REVISION = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
+_DAY = re.compile(r"(?:\d{4}-\d\d-\d\d)?")
+_NAMES: dict[type, frozenset[str]] = {
+    ClusterResult: frozenset(("name", "used_bases")),
+    Diagnostic: frozenset(("code", "name", "subject")),
+    GrantUse: frozenset(("cluster",)),
+    Unevaluated: frozenset(("cluster",)),
+    Span: frozenset(("path",)),
+}
+"""Fields that something is found by. They are names of files and of what profiles declare, and no secrets."""
+
+
+class ShardError(PoolsmithError):
+    """A report is no part of the run that is to be put together."""
+
+
+@record
+class Question:
+    """What was asked: the same of all shards, but for the day.
+
+    `clusters` is how many the project has, `shared` a digest of what all of them follow from, `base` the commit of
+    `--policies-from`. Empty texts stand for what was not asked for.
+    """
+
+    tool: str
+    catalog: str
+    work: str
+    clusters: int
+    shared: str
+    today: str = ""
+    strict: bool = False
+    base: str = ""
+    accepted: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what nobody asks."""
+        if self.work not in (CHECK, COMPARE, GENERATE):
+            raise ValueError("no work of shards")
+        if _DAY.fullmatch(self.today) is None or _REVISION.fullmatch(self.base) is None:
+            raise ValueError("no day, or no commit")
+
+
+@record
+class ClusterPart:
+    """One cluster: `files` is a digest of its profiles and its output, `review` what its change would gain."""
+
+    files: str
+    result: ClusterResult
+    review: tuple[Diagnostic, ...] = ()
+
+
+@record
+class ShardPart:
+    """All that one shard found out."""
+
+    shard: Shard
+    question: Question
+    clusters: tuple[ClusterPart, ...]
+
+
+_READER = RecordReader(
+    (
+        *(
+            Shard,
+            Question,
+            ClusterPart,
+            ShardPart,
+            ClusterResult,
+            Judgement,
+            FolderResult,
+            FolderFindings,
+            SchemaResult,
+        ),
+        *(Diagnostic, Severity, Location, Span, Position, Skipped, Unevaluated),
+        *(GrantUse, LedgerUse, Privilege, Sight),
+    ),
+    never=("Staged", "SchemaVerdict", "KnownSecrets", "FleetEntry"),
+)
+
+
+def question(project: Project, work: str, **more: Any) -> Question:
+    """Of a project as it stands; `more` are fields of a Question."""
+    return Question(
+        tool=__version__,
+        catalog=project.catalog.digest,
+        work=work,
+        clusters=len(project.fleet.clusters),
+        shared=shared_input(str(project.root)),
+        **more,
+    )
+
+
+def files_of(project: Project, name: str) -> str:
+    """A digest of what one cluster's result follows from, beside what all share and what `beside` tells."""
+    folders = (f"{project.root}/{PROFILES}/{name}", f"{project.root}/{CLUSTERS}/{name}")
+    return together(*map(content_of, folders))
+
+
+def with_beside(project: Project, digest: str, beside: tuple[str, ...]) -> str:
+    """The digest of a cluster, with that of the files beside the stack that its profile names, if any."""
+    return together(digest, *(content_of(f"{project.root}/{path}") for path in beside)) if beside else digest
+
+
+def part_of(
+    project: Project,
+    shard: Shard,
+    asked: Question,
+    files: Mapping[str, str],
+    results: Iterable[ClusterResult],
+    reviews: Mapping[str, tuple[Diagnostic, ...]],
+) -> dict[str, Any]:
+    """What stands below `shard` in a JSON report. `files` are digests by cluster, from before the work."""
+    hidden, packing, packed = _remembered(masked), zlib.compressobj(), bytearray()
+    found = sorted(results, key=lambda item: item.name)
+    for item in found:
+        digest = with_beside(project, files[item.name], item.beside)
+        part = ClusterPart(files=digest, result=_shown(item), review=reviews.get(item.name, ()))
+        line = json.dumps(as_json(part, hidden, _NAMES), separators=(",", ":"))
+        packed += packing.compress(f"{line}\n".encode())
+    packed += packing.flush()
+    return {
+        "number": shard.number,
+        "of": shard.of,
+        "work": asked.work,
+        "clusters": [item.name for item in found],
+        "question": json.dumps(as_json(asked)),
+        "results": base64.b64encode(packed).decode(),
+    }
+
+
+def _shown(result: ClusterResult) -> ClusterResult:
+    """Without what stands in it twice, and without secrets of the files that something is about, which a finding would
+    leave out of its text later."""
+    folder, judged = result.folder, result.judgement
+    if folder is not None and folder.findings is not None:
+        schemas = replace(folder.findings.schemas, diagnostics=(), verdicts=(), half=frozenset())
+        result = replace(result, folder=replace(folder, findings=replace(folder.findings, schemas=schemas)))
+    if judged is None:
+        return result
+    unevaluated = tuple(
+        replace(item, what=item.place.secrets.without(item.what), place=replace(item.place, source_line=None))
+        if item.place.secrets
+        else item
+        for item in judged.unevaluated
+    )
+    return replace(result, judgement=replace(judged, diagnostics=(), unevaluated=unevaluated))
+
+
+def read_part(text: str, shown: str, clusters: int) -> ShardPart:
+    """Of a JSON report. Raises ShardError; `shown` is what the file is called, `clusters` how many the project has."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ShardError(f"{shown} is no JSON report; `--shard N/M --format json` prints one") from None
+    held = body.get("shard") if isinstance(body, dict) else None
+    if not isinstance(held, dict):
+        raise ShardError(f"{shown} is no report of a shard; `--shard N/M --format json` prints one")
+    try:
+        shard = _READER.read(Shard, [held.get("number"), held.get("of")])
+        asked = _READER.read(Question, json.loads(_text(held, "question")))
+        most = len(shard.part(range(clusters)))
+        return ShardPart(shard=shard, question=asked, clusters=tuple(_parts(_text(held, "results"), asked.work, most)))
+    except (ValueError, RecursionError, zlib.error) as error:
+        why = f" ({error})" if isinstance(error, RecordError) else ""
+        raise ShardError(f"{shown} is damaged, or of another version of poolsmith{why}") from None
+
+
+def _parts(text: str, work: str, most: int) -> Iterator[ClusterPart]:
+    """Of at the most so many clusters. Raises RecordError, ValueError, zlib.error."""
+    for count, line in enumerate(_lines(text, _MOST + most * _MOST_MORE)):
+        if count == most:
+            raise RecordError(f"results of more clusters than the {most} of its part")
+        part = _READER.read(ClusterPart, json.loads(line))
+        if why := unfit(part.result, part.review, is_judged=work == CHECK):
+            raise RecordError(why)
+        yield part
+
+
+def _text(body: dict[str, Any], key: str) -> str:
+    found = body.get(key)
+    if not isinstance(found, str):
+        raise RecordError(f"no {key}")
+    return found
+
+
+def _lines(text: str, most: int) -> Iterator[bytes]:
+    """One for each cluster. Raises RecordError, zlib.error."""
+    try:
+        packed = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise RecordError("no results") from None
+    held = bytearray()
+    for part in _inflated(packed):
+        most -= len(part)
+        held += part
+        lines = held.split(b"\n")
+        if most < 0 or any(len(line) > _MOST_OF_ONE for line in lines):
+            raise RecordError("the results are larger than those of so many clusters may be")
+        held = lines.pop()
+        yield from map(bytes, lines)
+    if held:
+        raise RecordError("the results are cut off")
+
+
+def _inflated(packed: bytes) -> Iterator[bytes]:
+    """In parts of a bounded size. Raises RecordError, zlib.error."""
+    inflating = zlib.decompressobj()
+    for start in range(0, len(packed), _CHUNK):
+        left = packed[start : start + _CHUNK]
+        while left and not inflating.eof:
+            yield inflating.decompress(left, _CHUNK)
+            left = inflating.unconsumed_tail
+    if not inflating.eof:
+        raise RecordError("the results are cut off")
+
+
+def _remembered(change: Callable[[str], str]) -> Callable[[str], str]:
+    """The same function; most texts of a fleet stand there many times."""
+    known: dict[str, str] = {}
+
+    def changed(text: str) -> str:
+        found = known.get(text)
+        if found is None:
+            found = known[text] = change(text)
+        return found
+
+    return changed

@@ -1,0 +1,199 @@
+"""Use case: another release or driver for clusters, told before it is written, and then written.
+
+The edited profiles are generated in a folder of their own, and compared with what is there: the same comparison as
+that of two revisions.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from poolsmith.change.diff.change_report import ChangeReport, ReleaseChangeKind, Revision
+from poolsmith.change.upgrade_edits import Edit, Edits, changed_since, done_edits, driver_edits, release_edits
+from poolsmith.core.diagnostics import UsageError, WriteError, sorted_unique
+from poolsmith.core.record import record
+from poolsmith.fleet.profiles.fleet import PROFILES
+from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.policies.files import POLICIES
+from poolsmith.interface.app.diff_side import Pair, Side
+from poolsmith.interface.app.generate import generate
+from poolsmith.interface.app.new_files import replace_file
+from poolsmith.interface.app.progress import Progress, silent
+from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.run.cluster_run import run_cluster
+from poolsmith.project.run.facts import with_facts
+from poolsmith.project.run.project import open_project
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.interface.app.diff_pairs import PairResult
+    from poolsmith.project.run.project import Project
+
+
+@record
+class UpgradeOptions:
+    """What is asked for: one of a `release`, a `driver`, and `done`, the end of an upgrade."""
+
+    today: dt.date
+    release: str | None = None
+    driver: str | None = None
+    done: bool = False
+    edits_bases: bool = False
+    dry_run: bool = False
+    jobs: int = 1
+
+
+@record
+class Upgrade:
+    """`report` is None where there is nothing to do, or `refused` says why the edited profiles come to nothing."""
+
+    edits: tuple[Edit, ...]
+    clusters: tuple[str, ...]
+    report: ChangeReport | None = None
+    refused: Outcome | None = None
+    written: bool = False
+    steps: tuple[str, ...] = ()
+
+
+@with_facts
+def upgrade(root: Path, targets: Sequence[str], options: UpgradeOptions, progress: Progress = silent) -> Upgrade:
+    """Raises UsageError, NoInputError, WriteError; what is raised before profiles are written leaves all as it was."""
+    project = open_project(root)
+    with rarely_collecting(), _copy(root) as copy:
+        edits = _edits(project, copy, targets, options)
+        if not edits.told:
+            return Upgrade(edits=(), clusters=edits.clusters)
+        _write_all(copy, edits.after)
+        made = generate(copy, clusters=edits.clusters, jobs=options.jobs, progress=progress)
+        if not made.written:
+            return Upgrade(edits=edits.told, clusters=edits.clusters, refused=made.outcome)
+        report = _compared(project, open_project(copy), edits, options)
+    if not options.dry_run:
+        _put_in_place(project, edits)
+        written = generate(root, jobs=options.jobs, progress=progress)
+        if not written.written:
+            return Upgrade(
+                edits=edits.told, clusters=edits.clusters, report=report, refused=written.outcome, written=True
+            )
+    return Upgrade(
+        edits=edits.told,
+        clusters=edits.clusters,
+        report=report,
+        written=not options.dry_run,
+        steps=_steps(edits, report, options),
+    )
+
+
+def _edits(project: Project, copy: Path, targets: Sequence[str], options: UpgradeOptions) -> Edits:
+    """Raises UsageError, NoInputError."""
+    if options.driver is not None:
+        return driver_edits(project, targets, options.driver, edits_bases=options.edits_bases)
+    if names := [target for target in targets if "/" in target]:
+        raise UsageError(f"a release is one for a cluster: write `{names[0].partition('/')[0]}`, without the pool")
+    if options.done:
+        return done_edits(project, targets)
+    assert options.release is not None, "one of the three is asked for"
+    alone = release_edits(project, targets, options.release, accepting=frozenset())
+    both = release_edits(project, targets, options.release, accepting=frozenset(alone.clusters))
+    then, now = (_admission(copy, edits) for edits in (alone, both))
+    accepting = frozenset(name for name in both.clusters if then[name] != now[name] or now[name] is None)
+    return release_edits(project, targets, options.release, accepting=accepting)
+
+
+def _admission(copy: Path, edits: Edits) -> dict[str, str | None]:
+    """The admission policies of the edited clusters; None where the profiles have errors then."""
+    _write_all(copy, edits.after)
+    project = open_project(copy)
+    found = {}
+    for files in project.select(edits.clusters) if edits.clusters else ():
+        run = run_cluster(project, files)
+        found[files.name] = None if run.failed else repr(run.admission)
+    _write_all(copy, edits.before)
+    return found
+
+
+def _compared(before: Project, after: Project, edits: Edits, options: UpgradeOptions) -> ChangeReport:
+    from poolsmith.interface.app.diff_pairs import PairContext, diff_pairs  # on demand: all rules
+
+    then, now = ({files.name: files for files in side.fleet.clusters} for side in (before, after))
+    pairs = tuple(Pair(before=then[name], after=now[name]) for name in edits.clusters)
+    after.beside(before)
+    context = PairContext(
+        before=Side(project=before, files={}),
+        after=Side(project=after, files={}),
+        had_profiles=True,
+        judging=JudgingOptions(today=options.today),
+    )
+    results: list[PairResult] = sorted(diff_pairs(context, pairs), key=lambda item: item.name)
+    told = [item for item in results if item.diff is not None]
+    return ChangeReport(
+        base=Revision(name="what is there"),
+        head=Revision(name="the upgrade"),
+        clusters=tuple(item.diff for item in told if item.diff is not None),
+        unchanged_clusters=len(then) - len(told),
+        pools=sum(item.pools for item in told),
+        new_findings=sorted_unique([one for item in results for one in item.new]),
+        fixed_findings=sorted_unique([one for item in results for one in item.fixed]),
+    )
+
+
+def _steps(edits: Edits, report: ChangeReport, options: UpgradeOptions) -> tuple[str, ...]:
+    """What is left to do, in order."""
+    names = " ".join(edits.clusters)
+    found = []
+    if any(item.severity == "error" and not item.is_waived for item in report.new_findings):
+        found.append("settle the new errors: privileges that you want have to be granted (`poolsmith grants --write`)")
+    found.append("commit, have it reviewed, and merge: one ring after the other")
+    found.append("wait until the new pods are ready on all nodes: the README of the cluster has what to look at")
+    accepts = any(item.kind is ReleaseChangeKind.ACCEPTED for cluster in report.clusters for item in cluster.release)
+    if accepts:
+        found.append(f"then accept pods of the new release only: `poolsmith upgrade {names} --done`")
+    return () if options.done else tuple(found)
+
+
+@contextmanager
+def _copy(root: Path) -> Iterator[Path]:
+    """Profiles and policies in a folder of our own; links stay links, and what is no file is left out."""
+
+    def odd(folder: str, names: list[str]) -> list[str]:
+        modes = {name: (Path(folder) / name).lstat().st_mode for name in names}
+        return [
+            name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+        ]
+
+    with tempfile.TemporaryDirectory(prefix="poolsmith-") as name:
+        folder = Path(name)
+        try:
+            for part in (PROFILES, POLICIES):
+                if (root / part).is_dir():
+                    shutil.copytree(root / part, folder / part, symlinks=True, ignore=odd)
+        except (OSError, shutil.Error) as error:
+            raise UsageError(f"the profiles can't be copied: {error}") from None
+        yield folder
+
+
+def _write_all(folder: Path, texts: Mapping[str, str]) -> None:
+    for path, text in texts.items():
+        replace_file(folder / path, text)
+
+
+def _put_in_place(project: Project, edits: Edits) -> None:
+    """All files or none. Raises UsageError, WriteError."""
+    if path := changed_since(project, edits):
+        raise UsageError(f"{path} was changed meanwhile; nothing was changed: run it again")
+    written: list[str] = []
+    try:
+        for path, text in edits.after.items():
+            replace_file(project.root / path, text)
+            written.append(path)
+    except WriteError:
+        _write_all(project.root, {path: edits.before[path] for path in written})
+        raise

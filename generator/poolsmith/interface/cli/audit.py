@@ -1,0 +1,51 @@
+"""poolsmith audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.interface.cli import options
+from poolsmith.interface.cli.exit_codes import Exit
+from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.terminal import tell, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("audit")
+@options.root
+@options.clusters
+@click.option(
+    "--since", required=True, metavar="REV|DAY", help="From this revision on, or from the last one before this day."
+)
+@click.option("--until", default="HEAD", show_default=True, metavar="REV", help="Up to this revision.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(("csv", "markdown", "json")),
+    default="csv",
+    show_default=True,
+    help="Output format.",
+)
+def command(root: Path, clusters: tuple[str, ...], since: str, until: str, output_format: str) -> int:
+    """Print which privilege was held where, from when until when, and who gave leave.
+
+    It is told from the ledgers and grants that were committed, on the branch's own line of commits; nothing is
+    generated anew, and nothing but git objects is read. What can't be read is told, and the exit code is 1.
+    """
+    from poolsmith.core.diagnostics.masking import masked
+    from poolsmith.interface.app.audit import audit
+    from poolsmith.interface.report.audit import audit_csv, audit_json, audit_markdown
+    from poolsmith.interface.report.layout import ReportContext
+
+    found = audit(root, since, until, clusters)
+    if output_format == "json":
+        write(audit_json(found, ReportContext(tool=TOOL)))
+    else:
+        write(audit_csv(found) if output_format == "csv" else audit_markdown(found))
+    if output_format == "csv":
+        tell([f"not evaluated: {masked(item)}" for item in found.not_evaluated])
+    return Exit.FINDINGS if found.not_evaluated else Exit.CLEAN

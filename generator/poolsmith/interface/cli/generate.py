@@ -1,0 +1,96 @@
+"""poolsmith generate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.core.diagnostics import UsageError
+from poolsmith.interface.cli import options
+from poolsmith.interface.cli.exit_codes import Exit
+from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.reports import print_outcome
+from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.interface.app.shard import Shard
+
+
+@click.command("generate")
+@click.option("--check", is_flag=True, help="Write nothing; fail if the output is out of date.")
+@click.option(
+    "--hook",
+    is_flag=True,
+    help="For a hook of commits: fail if anything was written or a generated file is not in git, and say what to add.",
+)
+@options.output_elsewhere
+@options.cache
+@options.rehash
+@options.report_flags
+def command(
+    root: Path,
+    clusters: tuple[str, ...],
+    jobs: int | None,
+    scheduler: str | None,
+    shard: Shard | None,
+    color: bool | None,
+    output_format: str | None,
+    verbose: bool,
+    group_by: str,
+    fail_on: str,
+    check: bool,
+    hook: bool,
+    against: str | None,
+    output_root: Path | None,
+    cache: bool | None,
+    rehash: bool,
+) -> int:
+    """Generate output/ from profiles/.
+
+    Every cluster's folder is replaced as a whole, and only when all profiles are sound.
+    """
+    from poolsmith.interface.app.compare import compare
+
+    elsewhere = {"--cluster": clusters, "--against": against, "--output-root": output_root, "--hook": hook}
+    options.no_shard(shard, elsewhere | {"--cache": cache or None, "--rehash": rehash})
+    if check and hook:
+        raise UsageError("--check writes nothing, and --hook is about what was written: take one of them")
+    if against is not None and not check:
+        raise UsageError("--against compares with a revision, and writes nothing: it goes with --check")
+    if hook and output_root is not None:
+        raise UsageError("--hook is about the repository of the profiles, and --output-root names another folder")
+    store, workers = options.result_store(cache), options.workers(jobs, scheduler)
+    root = root if scheduler is None else root.resolve()
+    with (
+        options.place_of_output(root, output_root, against) as place,
+        progress_bar("comparing" if check else "generating") as progress,
+    ):
+        if shard is not None:
+            from poolsmith.interface.app.sharded import compare_shard, generate_shard
+
+            work = compare_shard if check else generate_shard
+            result = work(root, shard, jobs=workers, progress=progress)
+        elif check:
+            result = compare(
+                root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
+            )
+        else:
+            from poolsmith.interface.app.generate import generate  # the whole generator
+
+            result = generate(
+                root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
+            )
+    layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
+    print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
+    if check and not result.is_current:
+        return Exit.FINDINGS
+    if hook:
+        from poolsmith.interface.app.commit_hook import to_be_added
+
+        if lacking := list(to_be_added(root, result)):
+            tell(lacking)
+            return Exit.FINDINGS
+    return exit_code(result.outcome, fail_on)

@@ -1,0 +1,186 @@
+"""The command `poolsmith`: a verb's exit code, whatever happens.
+
+Little is imported here: `--version` loads no parser, and an interrupt while a verb's modules load is caught too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+
+from poolsmith import __version__
+
+TYPE_CHECKING = False  # `typing` itself takes longer to load than `--version` takes to print
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from poolsmith.interface.cli.exit_codes import Exit
+
+_RARELY = 500_000
+"""New objects between two searches for cycles: what is loaded and read has hardly any, and a search takes its time."""
+_SOON = 0.01
+"""Seconds after which an interrupt comes once more: late enough not to hit the same destructor."""
+
+TOOL = f"poolsmith {__version__}"
+
+
+def main() -> NoReturn:
+    """Run, and turn whatever happens into an exit code. No traceback reaches a user."""
+    sys.unraisablehook = _interrupt_again
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        _open_what_is_closed()
+    gc.set_threshold(_RARELY)
+    _leave(_run(sys.argv[1:]))
+
+
+def _leave(code: int) -> NoReturn:
+    """End without taking every object apart, which would be a tenth of a short run: all is written and closed by then.
+
+    What is still in a buffer and can't be written is a failure, told once; nothing of it is left to the interpreter,
+    which would end with a code of its own. Profilers and coverage get to write theirs.
+    """
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except BrokenPipeError:
+        code = code or 1
+        _silence_output()
+    except OSError as error:
+        code = code or _beyond(error)
+        _silence_output()
+    except ValueError:
+        sys.exit(code)
+    if sys.gettrace() is None and sys.getprofile() is None:
+        os._exit(code)
+    sys.exit(code)
+
+
+def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """An interrupt that hits a destructor would be shown as a traceback and forgotten; it comes once more instead."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+    elif not sys.is_finalizing():
+        import _thread
+        import threading
+
+        again = threading.Timer(_SOON, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        if arguments == ["--version"]:
+            sys.stdout.write(f"{TOOL}\n")
+            sys.stdout.flush()
+            return 0
+        return _call(arguments)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        _silence_output()
+        return 1
+    except (OSError, RecursionError, MemoryError) as error:
+        return _beyond(error)
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, not shown
+        return _bug(error)
+
+
+def _call(arguments: list[str]) -> int:
+    import click
+
+    from poolsmith.core.diagnostics.errors import NoInputError, PoolsmithError, UsageError
+    from poolsmith.interface.cli.exit_codes import Exit
+    from poolsmith.interface.cli.verbs import cli
+
+    try:
+        result = cli.main(arguments, prog_name="poolsmith", standalone_mode=False, obj=tuple(arguments))
+    except click.exceptions.Abort:
+        return _interrupted()
+    except click.ClickException as error:
+        from io import StringIO
+
+        shown = StringIO()
+        error.show(shown)
+        return _write(shown.getvalue(), Exit.USAGE)
+    except UsageError as error:
+        return _say(str(error), Exit.USAGE)
+    except NoInputError as error:
+        return _say(str(error), Exit.NO_INPUT)
+    except PoolsmithError as error:
+        return _say(str(error), Exit.FINDINGS)
+    return result if isinstance(result, int) else Exit.CLEAN
+
+
+def _interrupted() -> int:
+    from poolsmith.interface.cli.exit_codes import Exit
+
+    return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
+
+
+def _say(message: str, code: Exit) -> int:
+    from poolsmith.core.diagnostics.masking import masked
+    from poolsmith.core.diagnostics.printable import printable
+
+    return _write(f"poolsmith: {masked(printable(message))}\n", code)
+
+
+def _write(text: str, code: Exit) -> int:
+    """To standard error, without what could steer a terminal; if it is gone, the exit code still tells."""
+    from poolsmith.core.diagnostics.printable import harmless
+
+    encoding = sys.stderr.encoding or "utf-8"
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(harmless(text).encode(encoding, "backslashreplace").decode(encoding))
+        sys.stderr.flush()
+    return code
+
+
+def _beyond(error: OSError | RecursionError | MemoryError) -> int:
+    """What the machine can't do, or the input asks too much of: no bug, and a failure all the same."""
+    from poolsmith.interface.cli.exit_codes import Exit
+
+    if isinstance(error, OSError):
+        where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""
+        return _say(f"can't go on: {error.strerror or type(error).__name__}{where}", Exit.FINDINGS)
+    what = "nested too deep" if isinstance(error, RecursionError) else "larger than the memory"
+    return _say(f"can't go on: the input is {what}", Exit.FINDINGS)
+
+
+def _open_what_is_closed() -> None:
+    """Whoever closed an output does not want it; what is written there goes nowhere, and into no other file."""
+    for number, stream in ((0, sys.stdin), (1, sys.stdout), (2, sys.stderr)):
+        if stream is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - for as long as we run
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - for as long as we run
+
+
+def _bug(error: Exception) -> int:
+    """Where it happened, in one line, for a report; never the user's data."""
+    from poolsmith.interface.cli.exit_codes import Exit
+
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        place = f"{code.co_filename.rpartition('poolsmith/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    message = (
+        f"internal error in {TOOL}: {type(error).__name__} at {place}; nothing was written. "
+        "Please report this line together with the command"
+    )
+    return _say(message, Exit.INTERNAL)
+
+
+def _silence_output() -> None:
+    """The reader is gone; keep the interpreter from complaining about it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

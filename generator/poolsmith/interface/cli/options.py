@@ -1,0 +1,305 @@
+"""Flags that several verbs share."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics.severity import Severity
+from poolsmith.interface.report.formats import CHECK, names_for
+from poolsmith.interface.report.layout import GROUPS, RULE, Layout
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from poolsmith.interface.app.report_files import ReportFile
+    from poolsmith.interface.app.shard import Shard
+    from poolsmith.project.output.crew import Workers
+    from poolsmith.project.output.result_store import ResultStore
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def completes(what: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """What the shell offers for a value, from the module that is loaded when it asks."""
+
+    def offered(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from poolsmith.interface.cli.completion import complete
+
+        return complete(what, context, incomplete)
+
+    return offered
+
+
+def _on_its_facts(context: click.Context, _option: click.Parameter, folder: Path) -> Path:
+    """The project's packs of facts hold while the verb runs."""
+    if not context.resilient_parsing:
+        from poolsmith.project.run.facts import facts_of
+
+        context.with_resource(facts_of(folder))
+    return folder
+
+
+_LONGEST_COMMAND = 120
+_ABOUT_REPORTS = ("--format", "--output", "--group-by")
+root = click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    show_default="the current folder",
+    callback=_on_its_facts,
+    help="Folder that contains profiles/ and output/.",
+)
+clusters = click.option(
+    "--cluster",
+    "clusters",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completes("cluster"),
+    help="Only this cluster; repeatable.",
+)
+today = click.option(
+    "--today",
+    type=click.DateTime(("%Y-%m-%d",)),
+    metavar="DAY",
+    help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
+)
+jobs = click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Processes for many clusters.")
+scheduler = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="A Dask scheduler, such as tcp://10.0.0.5:8786: its workers take the clusters. They must share this folder.",
+)
+shard = click.option(
+    "--shard",
+    metavar="N/M",
+    callback=lambda _context, _option, text: _shard(text),
+    help="Only the Nth of M parts of the clusters, such as 3/8. `poolsmith report merge` takes their JSON reports.",
+)
+color = click.option("--no-color", "color", flag_value=False, default=None, type=bool, help="Never use colour.")
+output_format = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(names_for(CHECK)),
+    default=None,
+    help="Report format. Default: github inside GitHub Actions, else text.",
+)
+cache = click.option(
+    "--cache/--no-cache",
+    "cache",
+    default=None,
+    help="Remember results in your cache folder. Default: yes, but no if CI is set.",
+)
+rehash = click.option(
+    "--rehash", is_flag=True, help="Read every file again, instead of comparing size and times with remembered results."
+)
+fail_on = click.option(
+    "--fail-on",
+    type=click.Choice(("error", "warning", "note")),
+    default="error",
+    show_default=True,
+    help="Exit with 1 if a finding is at least this severe.",
+)
+verbose = click.option("-v", "--verbose", is_flag=True, help="Show every finding and each note, in full.")
+group_by = click.option(
+    "--group-by",
+    type=click.Choice(GROUPS),
+    default=RULE,
+    show_default=True,
+    help="What findings stand together by in the text report.",
+)
+outputs = click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="[FORMAT=]PATH",
+    shell_complete=completes("report file"),
+    help="Also write the report of this run to a file; repeatable. Without FORMAT the file's ending says it.",
+)
+api_versions = click.option(
+    "--api-versions",
+    multiple=True,
+    metavar="API",
+    callback=lambda _context, _option, words: frozenset(api for word in words for api in word.split(",")),
+    help="API that the cluster serves, such as resource.k8s.io/v1/DeviceClass; repeatable.",
+)
+chart_set = click.option(
+    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="One more value, as Helm reads it."
+)
+object_format = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(("yaml", "json")),
+    default="yaml",
+    show_default=True,
+    help="Output format.",
+)
+
+
+def no_shard(shard: Shard | None, flags: Mapping[str, object]) -> None:
+    """Raises UsageError where one of these flags is given beside --shard."""
+    given = [name for name, value in flags.items() if value not in (None, False, ())] if shard is not None else []
+    if given:
+        raise UsageError(f"--shard takes its part of all clusters, as they are committed: leave out {given[0]}")
+
+
+def baseline(function: Command) -> Command:
+    """Flags about findings that are accepted for now."""
+    for option in (
+        click.option(
+            "--baseline-from",
+            metavar="REV",
+            help="For PATHS: baseline and waivers of this git revision, such as the base of a pull request.",
+        ),
+        click.option("--no-baseline", is_flag=True, help="For PATHS: show what the baseline accepts, too."),
+        click.option(
+            "--baseline",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="For PATHS: another baseline than policies/baseline.yaml or .poolsmith-baseline.yaml.",
+        ),
+        click.option(
+            "--write-baseline",
+            is_flag=False,
+            flag_value="",
+            default=None,
+            metavar="[FILE]",
+            help="Accept the errors and warnings of PATHS for 90 days: writes the baseline, or --write-baseline=FILE.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def output_elsewhere(function: Command) -> Command:
+    """Flags that say where the output stands."""
+    for option in (
+        click.option(
+            "--against",
+            metavar="REV[:PATH]",
+            help="Take the output of this git revision instead, such as a branch that holds what is rendered.",
+        ),
+        click.option(
+            "--output-root",
+            type=click.Path(path_type=Path),
+            help="Folder that contains output/, where that is not --root: another work tree, or a pulled artefact.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def place_of_output(root: Path, folder: Path | None, revision: str | None) -> AbstractContextManager[Path | None]:
+    """What these flags name; None for the project's own output."""
+    if folder is None and revision is None:
+        return nullcontext()
+    from poolsmith.interface.app.output_place import output_place
+
+    return output_place(root, folder, revision)
+
+
+def result_store(wanted: bool | None) -> ResultStore | None:
+    """The user's own store of results; None where there is to be none, or can't be one."""
+    if wanted is False or (wanted is None and os.environ.get("CI")):
+        return None
+    from poolsmith.project.output.result_store import open_store
+
+    folder = _cache_folder()
+    return open_store(folder) if folder else None
+
+
+def _cache_folder() -> str:
+    """POOLSMITH_CACHE_DIR, else a folder in that of the user; empty where there is none."""
+    own = os.environ.get("POOLSMITH_CACHE_DIR")
+    if own is not None:
+        return os.path.abspath(own) if own else ""  # noqa: PTH100 - links stay as they were given
+    home = os.path.expanduser("~")  # noqa: PTH111 - no Path for one string at start-up
+    if not os.path.isabs(home):  # noqa: PTH117
+        return ""
+    default = f"{home}/Library/Caches" if sys.platform == "darwin" else f"{home}/.cache"
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    return f"{shared if os.path.isabs(shared) else default}/poolsmith"  # noqa: PTH117
+
+
+def report_flags(command: Command) -> Command:
+    """Everything that a verb with a report takes."""
+    for option in (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root):
+        command = option(command)
+    return command
+
+
+def _shard(text: str | None) -> Shard | None:
+    if text is None:
+        return None
+    from poolsmith.interface.app.shard import shard_of
+
+    return shard_of(text)
+
+
+def workers(jobs: int | None, scheduler: str | None) -> int | Workers:
+    """Who works on many clusters. Raises UsageError."""
+    if scheduler is None:
+        from poolsmith.project.output.batches import default_jobs
+
+        return jobs or default_jobs()
+    if jobs is not None:
+        raise UsageError("--jobs is for processes of this machine, and --scheduler has workers of its own: take one")
+    from poolsmith.interface.app.dask_workers import DaskWorkers
+
+    return DaskWorkers(address=scheduler)
+
+
+def report_files(wanted: tuple[str, ...], root: Path, kind: str) -> tuple[ReportFile, ...]:
+    """What --output asks for, of a check or of a diff. Raises UsageError."""
+    if not wanted:
+        return ()
+    from poolsmith.interface.app.report_files import report_files as checked
+
+    return checked(root, wanted, kind)
+
+
+def layout(*, verbose: bool, group_by: str = RULE, fail_on: str = Severity.ERROR) -> Layout:
+    """What flags say of the report; `rest` is the command as it was given, and `-v`."""
+    return Layout(group_by=group_by, verbose=verbose, fail_on=Severity(fail_on), rest=_with_verbose())
+
+
+def _with_verbose() -> str:
+    """Without flags that say where a report goes, and how: what is folded is folded in text."""
+    context = click.get_current_context()
+    verb = len(context.command_path.split()) - 1
+    given = iter((context.find_root().obj or ())[verb:])
+    words = [context.command_path, "-v"]
+    kept = []
+    for word in given:
+        if word in _ABOUT_REPORTS:
+            next(given, None)
+        elif not word.startswith(tuple(f"{flag}=" for flag in _ABOUT_REPORTS)):
+            kept.append(shlex.quote(word))
+    whole = " ".join([*words, *kept])
+    return whole if len(whole) <= _LONGEST_COMMAND and whole.isprintable() else " ".join([*words, "…"])
+
+
+class SeveralFiles(click.Command):
+    """Every value after a repeatable flag belongs to it: `--policy a.yaml b.yaml`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        repeatable = {name for item in self.params if getattr(item, "multiple", False) for name in item.opts}
+        spread: list[str] = []
+        flag, has_value = "", False
+        for part in args:
+            if part.startswith("-"):
+                flag, has_value = part.partition("=")[0], "=" in part
+            elif flag in repeatable and has_value:
+                spread.append(flag)
+            else:
+                has_value = True
+            spread.append(part)
+        return super().parse_args(ctx, spread)

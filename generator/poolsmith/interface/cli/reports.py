@@ -1,0 +1,207 @@
+"""The report of a run: printed, written to files, and told to the build server that runs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from poolsmith.core.diagnostics.printable import harmless
+from poolsmith.interface.cli.terminal import tell, width_of, write
+from poolsmith.interface.report.formats import CHECK, DIFF, FORMATS, format_check, format_diff, names_for
+from poolsmith.interface.report.layout import FULL, Layout, ReportContext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from poolsmith.change.diff.change_report import ChangeReport
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.interface.app.report_files import ReportFile
+    from poolsmith.interface.report.finding_text import Styled
+    from poolsmith.interface.report.fleet_facts import FleetFacts
+
+_STYLES = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "note": "bold cyan",
+    "place": "bold",
+    "code": "magenta",
+    "faint": "dim",
+    "good": "green",
+}
+_SUMMARY_BYTES = 1 << 20
+"""Of the summary of one step; GitHub drops a longer one as a whole."""
+
+
+FleetOf = Callable[[], "FleetFacts | None"]
+"""The fleet, for formats that show it; asked for only by those."""
+
+
+def _no_fleet() -> None:
+    return None
+
+
+def fleet_of(root: Path, clusters: tuple[str, ...], *, is_there: bool) -> FleetFacts | None:
+    """What formats show of a project; the files of somebody else, and a shard, have none."""
+    if not is_there:
+        return None
+    from poolsmith.interface.app.fleet_facts import fleet_facts
+
+    return fleet_facts(root, clusters)
+
+
+class TextOf(Protocol):
+    """Makes the text of the format of a name."""
+
+    def __call__(self, name: str, *, context: ReportContext) -> str: ...
+
+
+def print_outcome(
+    outcome: Outcome,
+    *,
+    output_format: str | None,
+    color: bool | None,
+    tool: str,
+    layout: Layout = FULL,
+    root: Path | None = None,
+    fleet: FleetOf = _no_fleet,
+) -> None:
+    """Write the report to standard output, and nothing else but the summary of a step."""
+    layout = replace(layout, width=width_of(sys.stdout))
+    chosen = _chosen(output_format)
+    if chosen == "text" and color is not False and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        from poolsmith.interface.report.text import styled
+
+        _print_styled(styled(outcome, layout))
+    else:
+        _print(partial(format_check, outcome=outcome), chosen, CHECK, _context(chosen, tool, layout, root, fleet))
+
+
+def print_change(
+    change: ChangeReport,
+    *,
+    output_format: str | None,
+    tool: str,
+    layout: Layout,
+    root: Path | None = None,
+    fleet: FleetOf = _no_fleet,
+) -> None:
+    """The report of a diff, in the same way."""
+    chosen = _chosen(output_format)
+    layout = replace(layout, width=width_of(sys.stdout))
+    if chosen == "text" and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        from poolsmith.interface.report.diff_text import styled
+
+        _print_styled(styled(change, layout))
+        return
+    context = _context(chosen, tool, layout, root, fleet)
+    _print(partial(format_diff, change=change), chosen, DIFF, context)
+
+
+def print_problems(diagnostics: tuple[Diagnostic, ...], *, output_format: str, tool: str) -> None:
+    """Why a verb has no answer: as JSON where it was asked for, else as text."""
+    from poolsmith.core.diagnostics.outcome import Outcome
+
+    form = "json" if output_format == "json" else "text"
+    print_outcome(Outcome(diagnostics=diagnostics), output_format=form, color=None, tool=tool)
+
+
+def write_report_files(
+    root: Path,
+    files: Sequence[ReportFile],
+    text_of: TextOf,
+    *,
+    tool: str,
+    layout: Layout,
+    fleet: FleetOf = _no_fleet,
+) -> None:
+    """The reports that --output asks for. Lines have any length in a file."""
+    if not files:
+        return
+    from poolsmith.interface.app.report_files import write_reports
+
+    wide = replace(layout, width=None)
+    write_reports(root, files, lambda name: text_of(name, context=_context(name, tool, wide, root, fleet)))
+
+
+def _chosen(asked: str | None) -> str:
+    """The format for standard output."""
+    return asked or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
+
+
+def _context(name: str, tool: str, layout: Layout, root: Path | None, fleet: FleetOf) -> ReportContext:
+    """What the format is told; one that speaks to a build server gets a word that no file can hold."""
+    token = ""
+    if FORMATS[name].has_commands:
+        import secrets
+
+        token = secrets.token_hex(16)
+    return ReportContext(
+        tool=tool,
+        layout=layout,
+        stop_token=token,
+        below=_below_repository(root) if root is not None else "",
+        docs=_address("POOLSMITH_DOCS"),
+        source=_source() if FORMATS[name].shows_fleet else "",
+        fleet=fleet() if FORMATS[name].shows_fleet else None,
+    )
+
+
+def _address(variable: str) -> str:
+    """What a variable of the environment says, if it is the address of a folder and nothing else."""
+    text = os.environ.get(variable, "").rstrip("/")
+    is_plain = text.startswith("https://") and text.isascii() and text.isprintable() and " " not in text
+    return text if is_plain else ""
+
+
+def _source() -> str:
+    from poolsmith.interface.cli.source_address import source_address
+
+    return source_address()
+
+
+def _below_repository(root: Path) -> str:
+    """Where the project stands in its git work tree, with a slash at the end: reports name files from its top."""
+    folder = top = os.path.realpath(root)
+    while not os.path.lexists(os.path.join(top, ".git")):  # noqa: PTH118 - strings, for speed
+        parent = os.path.dirname(top)  # noqa: PTH120
+        if parent == top:
+            return ""
+        top = parent
+    return "" if top == folder else f"{os.path.relpath(folder, top).replace(os.sep, '/')}/"
+
+
+def _print(text_of: TextOf, chosen: str, kind: str, context: ReportContext) -> None:
+    has_commands = FORMATS[chosen].has_commands
+    write(text_of(chosen, context=context), with_commands=has_commands)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if has_commands and summary and "markdown" in names_for(kind):
+        _add_to_summary(summary, text_of("markdown", context=context))
+
+
+def _add_to_summary(path: str, text: str) -> None:
+    """The whole text at the end of the file that the runner gives; or that there was no room."""
+    content = harmless(text, with_commands=True).encode("utf-8", "backslashreplace")
+    try:
+        with Path(path).open("ab") as stream:
+            if stream.tell() + len(content) < _SUMMARY_BYTES:
+                stream.write(content)
+            else:
+                tell(["the step's summary has no room for this report"])
+    except OSError as error:
+        tell([f"the step's summary can't be written: {error.strerror or error}"])
+
+
+def _print_styled(pieces: Iterable[Styled]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    text = Text()
+    for piece, style in pieces:
+        text.append(harmless(piece, with_commands=True), style=_STYLES.get(style))
+    Console(highlight=False, soft_wrap=True).print(text, end="")

@@ -1,0 +1,124 @@
+"""poolsmith upgrade."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.core.diagnostics import Severity, UsageError
+from poolsmith.interface.cli import options
+from poolsmith.interface.cli.exit_codes import Exit
+from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.reports import print_change, print_outcome
+from poolsmith.interface.cli.terminal import progress_bar, tell, write
+from poolsmith.interface.report.formats import DIFF, names_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from poolsmith.interface.app.upgrade import Upgrade
+
+
+@click.command("upgrade")
+@click.argument(
+    "targets", nargs=-1, required=True, metavar="CLUSTER[/POOL]...", shell_complete=options.completes("cluster")
+)
+@click.option(
+    "--to", "release", metavar="RELEASE", help="The release of the gpu-operator, such as v26.7.0; also an earlier one."
+)
+@click.option(
+    "--driver", metavar="VERSION", help="The driver of pools: a full version, or the branch of precompiled ones."
+)
+@click.option("--done", is_flag=True, help="All nodes have the new release: accept pods of that one only.")
+@click.option(
+    "--with-bases", is_flag=True, help="With --driver: edit a base although pools that are not named stand on it."
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing; tell what it would do.")
+@options.today
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice([name for name in names_for(DIFF) if name != "html"]),
+    default="text",
+    show_default=True,
+    help="Report format.",
+)
+@options.verbose
+@options.fail_on
+@options.jobs
+@options.root
+def command(
+    root: Path,
+    targets: tuple[str, ...],
+    release: str | None,
+    driver: str | None,
+    done: bool,
+    with_bases: bool,
+    dry_run: bool,
+    today: dt.datetime | None,
+    output_format: str,
+    verbose: bool,
+    fail_on: str,
+    jobs: int | None,
+) -> int:
+    """Tell what another release or driver does to clusters, and write it into their profiles.
+
+    The output is generated anew. Of each profile one line changes, with comments kept. Steps that NVIDIA does not
+    support are refused, with the way to take. A release that is older takes an upgrade back.
+    """
+    if sum((release is not None, driver is not None, done)) != 1:
+        raise UsageError("say what to do: one of --to RELEASE, --driver VERSION and --done")
+    if with_bases and driver is None:
+        raise UsageError("--with-bases goes with --driver: the release stands in no base")
+    from poolsmith.interface.app.upgrade import UpgradeOptions, upgrade
+    from poolsmith.project.output.batches import default_jobs
+
+    asked = UpgradeOptions(
+        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        release=release,
+        driver=driver,
+        done=done,
+        edits_bases=with_bases,
+        dry_run=dry_run,
+        jobs=jobs or default_jobs(),
+    )
+    with progress_bar("upgrading") as progress:
+        result = upgrade(root, targets, asked, progress)
+    return _told(result, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
+
+
+def _told(result: Upgrade, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
+    """The report on stdout; what was done beside it."""
+    layout = options.layout(verbose=verbose, fail_on=fail_on)
+    if result.written:
+        layout = replace(layout, rest="poolsmith diff -v --base HEAD")  # the same command would find nothing to do
+    if not result.edits:
+        tell(["nothing to do: the profiles say so already"])
+        return Exit.CLEAN
+    if result.report is not None:
+        print_change(result.report, output_format=output_format, tool=TOOL, layout=layout, root=root)
+    if result.refused is not None:
+        chosen = "json" if output_format == "json" else "text"
+        print_outcome(result.refused, output_format=chosen, color=None, tool=TOOL, layout=layout, root=root)
+        state = "the profiles are edited, and the output is not generated" if result.written else "nothing was changed"
+        tell([f"{state}: with this the profiles have errors", *_lines(result)])
+        return Exit.FINDINGS
+    lines = [
+        "wrote the profiles and the output:" if result.written else "nothing was written; it would change",
+        *_lines(result),
+    ]
+    lines += [f"   {number}. {step}" for number, step in enumerate(result.steps, 1)]
+    if output_format == "text":
+        write("".join(f"{line}\n" for line in lines))
+    else:
+        tell(lines)
+    found = result.report.new_findings if result.report is not None else ()
+    fails = any(item.severity.rank <= Severity(fail_on).rank for item in found if not item.is_waived)
+    return Exit.FINDINGS if fails else Exit.CLEAN
+
+
+def _lines(result: Upgrade) -> list[str]:
+    return [f"   {edit}" for edit in result.edits]

@@ -1,0 +1,69 @@
+"""The verbs: what each is for, and the module of this package that is imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from poolsmith import __version__
+
+VERBS = {
+    "init": ("initialize", "Start a project: a CLUSTER with one pool, policies, hooks, a pipeline, owners."),
+    "generate": ("generate", "Generate output/ from profiles/."),
+    "check": ("check", "Check the project and its output, or the manifests in PATHS."),
+    "template": ("template", "Print the custom resources that the chart renders from Helm values, without Helm."),
+    "expand": ("expand", "Print what the operator creates at run time, without a cluster."),
+    "ledger": (
+        "ledger",
+        "Print who may do what to the nodes and to the cluster, and which profile line causes it.",
+    ),
+    "images": ("images", "Print every image that the nodes will pull, for mirrors and scanners."),
+    "audit": ("audit", "Print which privilege was held where, from when until when, and who gave leave."),
+    "inventory": (
+        "inventory",
+        "Print what the pools have: selectors, taints, resources, runtime classes, drivers, owners.",
+    ),
+    "drift": ("drift", "Print what Argo CD or Flux will report as different for ever."),
+    "grants": ("grants", "Print the smallest grants for all privileges that nobody has granted yet."),
+    "diff": ("diff", "Print what a change does to the fleet, held against the revision that it is to be merged into."),
+    "upgrade": ("upgrade", "Tell what another release or driver does to clusters, and write it into their profiles."),
+    "discover": ("discover", "Propose profiles for a cluster that runs, and say where each field was seen."),
+    "verify": ("verify", "Hold a cluster that runs against what is committed and predicted for it."),
+    "live": ("live", "What verbs need that read a cluster."),
+    "supply": ("supply", "Print the supply policy for what the clusters take today."),
+    "policy": ("policy", "Evaluate and test ValidatingAdmissionPolicies, without a cluster."),
+    "explain": ("explain", "Explain a rule, a pool or a generated value."),
+    "rules": ("rules", "List every rule: code, name, default severity."),
+    "schema": ("schema", "Print the JSON Schema of a KIND."),
+    "gather": ("gather", "Take the profiles of teams, each from a repository of its own, into the fleet."),
+    "report": ("report", "Put reports of shards together."),
+    "catalog": ("catalog", "What poolsmith knows about the gpu-operator's releases."),
+}
+"""By its name: a verb's module, and the first sentence of its help."""
+
+
+class _Verbs(click.Group):
+    """Lists and completes verbs without importing any of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        return click.Command(cmd_name, help=VERBS[cmd_name][1]) if cmd_name in VERBS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known, rest = super().resolve_command(ctx, args)
+        if name is None or known is None:
+            return name, known, rest
+        return name, importlib.import_module(f"poolsmith.interface.cli.{VERBS[name][0]}").command, rest
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="poolsmith", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Forge GPU node pools into GitOps manifests, and see every privilege before it lands."""

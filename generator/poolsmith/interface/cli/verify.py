@@ -1,0 +1,65 @@
+"""poolsmith verify."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.interface.cli import options
+from poolsmith.interface.cli.live_options import source_flags, source_of
+from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.reports import print_outcome, write_report_files
+from poolsmith.interface.cli.terminal import exit_code
+from poolsmith.interface.report.formats import CHECK, format_check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command("verify")
+@click.argument("cluster", required=False, shell_complete=options.completes("cluster"))
+@options.root
+@source_flags
+@click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
+@options.outputs
+@options.output_format
+@options.verbose
+@options.group_by
+@options.color
+@options.fail_on
+def command(
+    cluster: str | None,
+    root: Path,
+    kubeconfig: Path | None,
+    context: str | None,
+    timeout: float,
+    snapshot: Path | None,
+    save: Path | None,
+    in_cluster: bool,
+    strict: bool,
+    outputs: tuple[str, ...],
+    output_format: str | None,
+    verbose: bool,
+    group_by: str,
+    color: bool | None,
+    fail_on: str,
+) -> int:
+    """Hold a cluster that runs against what is committed and predicted for it.
+
+    It only reads: objects, operands, nodes, privileges, policies. What it needs is printed by `poolsmith live rbac`; a
+    right that it lacks is counted as not evaluated. CLUSTER may be left out where the project has only one.
+    """
+    from poolsmith.guard.policies.apply import JudgingOptions
+    from poolsmith.interface.app.live.verify import verify
+
+    source = source_of(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
+    files = options.report_files(outputs, root, CHECK)
+    outcome = verify(root, cluster, source, JudgingOptions(strict=strict))
+    layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
+    try:
+        write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)
+    finally:
+        print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
+    return exit_code(outcome, fail_on)

@@ -1,0 +1,98 @@
+"""The findings of a check, as one comment of a pull request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.listing import counted
+from poolsmith.interface.report import markdown_page
+from poolsmith.interface.report.blocks import blocks_of
+from poolsmith.interface.report.layout import RULE
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.interface.report.blocks import Block
+    from poolsmith.interface.report.layout import ReportContext
+
+MOST_BYTES = 20_000
+"""With the comment of a diff beside it, below GitHub's limit."""
+_ICONS = {Severity.ERROR: "🔴", Severity.WARNING: "🟡", Severity.NOTE: "⚪"}
+_MARKS = {Severity.ERROR: "❗ ", Severity.WARNING: "", Severity.NOTE: ""}
+_MOST_RULES = 10
+_MOST_SKIPPED = 4
+
+
+def check_report(outcome: Outcome, context: ReportContext) -> str:
+    """Below MOST_BYTES. It begins with a comment by which it can be found again, and ends in a newline."""
+    found = [item for item in outcome.open if not item.asks_nothing]
+    told = [item for item in found if not context.layout.folds(item)]
+    notes = [item for item in found if context.layout.folds(item)]
+    blocks = blocks_of(told, RULE)
+    parts = [_part(block, context.docs) for block in blocks[:_MOST_RULES]]
+    for title, rest in (
+        ("Other rules", [one for block in blocks[_MOST_RULES:] for one in block.findings]),
+        ("Notes", notes),
+    ):
+        if rest:
+            items = tuple(_item(item, with_code=True) for item in rest)
+            parts.append(markdown_page.Part(title=title, items=items, is_folded=True))
+    page = markdown_page.Page(
+        marker="check",
+        title=_title(outcome),
+        lead=_lead(outcome),
+        parts=tuple(parts),
+        rest=context.layout.rest or "poolsmith check -v",
+    )
+    return markdown_page.fitted(page, MOST_BYTES)
+
+
+def _title(outcome: Outcome) -> str:
+    counts = [(severity, outcome.count(severity)) for severity in (Severity.ERROR, Severity.WARNING)]
+    told = ", ".join(counted(count, severity.value) for severity, count in counts if count)
+    worst = next((severity for severity, count in counts if count), Severity.NOTE)
+    return f"{_ICONS[worst]} poolsmith check: {told or 'no errors, no warnings'}"
+
+
+def _lead(outcome: Outcome) -> tuple[str, ...]:
+    checked = ", ".join(f"{count:,} {kind}" for kind, count in outcome.checked.items()) or "nothing"
+    counts = (
+        (outcome.count(Severity.NOTE), counted(outcome.count(Severity.NOTE), "note")),
+        (outcome.waived, f"{outcome.waived:,} waived"),
+        (outcome.not_evaluated, f"{outcome.not_evaluated:,} not evaluated"),
+        (outcome.accepted_unknown, f"{outcome.accepted_unknown:,} accepted unseen"),
+    )
+    first = f"Checked {checked}; {', '.join(text for count, text in counts if count) or 'nothing else to say'}."
+    skipped = [f"Skipped {item.what}: {item.reason}." for item in outcome.skipped if not item.by_design]
+    return (first, *skipped[:_MOST_SKIPPED])
+
+
+def _part(block: Block, docs: str) -> markdown_page.Part:
+    """The code of a rule leads to its page, where somebody has said where the pages are."""
+    first = block.findings[0]
+    title = f"{first.code} {first.name}"
+    if docs:
+        title = f"[{title}](<{docs}/rules.md#{first.code.lower()}-{first.name}>)"
+    helps = {item.help for item in block.findings}
+    is_one = len(helps) == 1 and len(block.findings) > 1 and None not in helps
+    return markdown_page.Part(
+        title=f"{_ICONS[block.severity]} {title}",
+        told=(f"{block.where}: {block.cluster_names}" if len(block.clusters) > 1 else "")
+        + (f"{'; ' if len(block.clusters) > 1 else ''}help: {_one_line(first.help)}" if is_one else ""),
+        items=tuple(_item(item, with_help=not is_one) for item in block.findings),
+    )
+
+
+def _item(item: Diagnostic, *, with_code: bool = False, with_help: bool = True) -> markdown_page.Item:
+    name = f"{item.severity.value} {item.code} {item.name}: " if with_code else ""
+    return markdown_page.Item(
+        words=f"{name}{item.message}",
+        places=(str(item.primary.span),),
+        details=(f"help: {_one_line(item.help)}",) if item.help and with_help else (),
+        mark="" if with_code else _MARKS[item.severity],
+    )
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())

@@ -1,0 +1,119 @@
+"""What a change does, as text for a terminal: one screen, what matters first, and last where the rest is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.change.diff.compared import scope
+from poolsmith.change.diff.told import Part, Weight
+from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.masking import masked
+from poolsmith.core.diagnostics.printable import printable, printable_line
+from poolsmith.interface.report.finding_text import str_place
+from poolsmith.interface.report.layout import SHORT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.change.diff.change_report import ChangeReport
+    from poolsmith.change.diff.told import Point, Section
+    from poolsmith.interface.report.finding_text import Styled
+    from poolsmith.interface.report.layout import Layout, ReportContext
+
+_MOST = {
+    Part.LEAVES: 4,
+    Part.UNKNOWN: 4,
+    Part.OWN: 4,
+    Part.OTHERS: 5,
+    Part.RELEASE: 6,
+    Part.MORE: 4,
+    Part.DISRUPTION: 5,
+    Part.NEW: 4,
+    Part.FLEET: 4,
+}
+_MOST_OF_OTHERS = 2
+_COUNTED = (Part.IMAGES, Part.OBJECTS)
+_FINDINGS = (Part.NEW, Part.FIXED)
+_STYLES = {Weight.GRAVE: "error", Weight.NOTABLE: "warning", Weight.PLAIN: "good"}
+WORDS = {Weight.GRAVE: "look closely", Weight.NOTABLE: "worth a look", Weight.PLAIN: "quiet"}
+
+
+def diff_report(change: ChangeReport, context: ReportContext) -> str:
+    """In the order in which a reviewer reads it; the text ends in a newline."""
+    return "".join(text for text, _ in styled(change, context.layout))
+
+
+def styled(change: ChangeReport, layout: Layout = SHORT) -> Iterator[Styled]:
+    """The report in pieces; a terminal may colour them."""
+    if layout.width is None:
+        return _report(change, layout)
+    from poolsmith.interface.report.wrapping import wrapped  # on demand
+
+    return wrapped(_report(change, layout), layout.width)
+
+
+def _report(change: ChangeReport, layout: Layout) -> Iterator[Styled]:
+    if change.is_empty:
+        yield f"nothing changes: {_safe(scope(change))}\n", "plain"
+        return
+    from poolsmith.change.diff.together import told  # on demand: of many changes there is nothing to tell
+
+    story = told(change)
+    yield f"{_safe(story.scope)}\n", "plain"
+    yield WORDS[story.weight], _STYLES[story.weight]
+    yield f": {_safe(story.verdict)}\n", "plain"
+    folded = False
+    for section in story.sections:
+        shown = _shown(section, layout)
+        folded = folded or len(shown) < len(section.points) or any(point.details for point in shown)
+        yield section.title, "place"
+        yield f"{'' if shown else f': {_short(section)}'}\n", "plain"
+        for point in shown:
+            yield from _point(point, layout)
+        rest = len(section.points) - len(shown)
+        if shown and rest:
+            yield f"   and {rest:,} more\n", "faint"
+    if folded and not layout.verbose:
+        yield f"{_rest(layout)} shows all\n", "plain"
+
+
+def _rest(layout: Layout) -> str:
+    return f"`{printable_line(layout.rest)}`" if layout.rest else "`-v`"
+
+
+def _short(section: Section) -> str:
+    return _safe(section.in_short)
+
+
+def _shown(section: Section, layout: Layout) -> tuple[Point, ...]:
+    """None where one line tells the section. Notes are counted, unless they decide the exit code."""
+    points = section.points
+    if layout.verbose:
+        return points
+    if section.part in _COUNTED:
+        return points if len(points) <= _MOST_OF_OTHERS else ()
+    if section.part in _FINDINGS and layout.fail_on is not Severity.NOTE:
+        points = tuple(point for point in points if not point.is_note)
+    most = _MOST.get(section.part, _MOST_OF_OTHERS)
+    return points if len(points) == most + 1 else points[:most]
+
+
+def _point(point: Point, layout: Layout) -> Iterator[Styled]:
+    mark = "!" if point.weight is Weight.GRAVE else "-"
+    yield f" {mark} ", _STYLES[point.weight] if point.weight is not Weight.PLAIN else "plain"
+    yield _safe(point.words), "plain"
+    if point.places:
+        more = f" and {len(point.places) - 1:,} more" if len(point.places) > 1 else ""
+        yield f" ({_safe(str_place(point.places[0]))}{more})", "faint"
+    yield "\n", "plain"
+    if layout.verbose:
+        if len(point.clusters) > 1:
+            yield f"      clusters: {_safe(', '.join(point.clusters))}\n", "faint"
+        for detail in point.details:
+            yield f"      {_safe(detail)}\n", "plain"
+        for place in point.places[1:]:
+            yield f"      see {_safe(str_place(place))}\n", "faint"
+
+
+def _safe(text: str) -> str:
+    return printable(masked(text))

@@ -1,0 +1,42 @@
+"""A report as one HTML file: it asks nobody for anything, and only the script that it names by digest runs in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.interface.report.html.diff_view import diff_view
+from poolsmith.interface.report.html.findings_view import findings_view
+from poolsmith.interface.report.html.fleet_view import fleet_view
+from poolsmith.interface.report.html.page import page
+from poolsmith.interface.report.html.privilege_view import privilege_view
+from poolsmith.interface.report.html.summary_view import check_summary, diff_summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.change.diff.change_report import ChangeReport
+    from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.interface.report.html.view import View
+    from poolsmith.interface.report.layout import ReportContext
+
+
+def check_report(outcome: Outcome, context: ReportContext) -> str:
+    """What was found, the fleet, and who may do what in it."""
+    views = (findings_view(outcome.diagnostics, context, title="Findings"), *_fleet(context))
+    return page("Check of the GPU fleet", check_summary(outcome, context), views, context)
+
+
+def diff_report(change: ChangeReport, context: ReportContext) -> str:
+    """What the change does, what it brings of findings, and the fleet as it is afterwards."""
+    views = (
+        diff_view(change, context),
+        findings_view(change.new_findings, context, title="New findings"),
+        *_fleet(context),
+    )
+    return page("What this change does", diff_summary(change), views, context)
+
+
+def _fleet(context: ReportContext) -> Iterator[View]:
+    if context.fleet is not None:
+        yield fleet_view(context.fleet, context)
+        yield privilege_view(context.fleet, context)

@@ -1,0 +1,169 @@
+"""The text report: what is worst first, what can wait in one line, and last where the rest is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.listing import counted
+from poolsmith.core.diagnostics.masking import masked
+from poolsmith.core.diagnostics.printable import printable, printable_line
+from poolsmith.interface.report.blocks import blocks_of
+from poolsmith.interface.report.finding_text import MOST_RELATED, body, head, help_lines, str_place
+from poolsmith.interface.report.layout import CLUSTER, RULE, SHORT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.interface.report.blocks import Block
+    from poolsmith.interface.report.finding_text import Styled
+    from poolsmith.interface.report.layout import Layout, ReportContext
+
+_MOST_SHOWN = 200
+_MOST_OF_ONE_RULE = 10
+_WITH_EXCERPT = 3
+"""So many findings of one rule are shown whole; of the next ones line one says what differs."""
+_MOST_SKIPPED = 5
+_MOST_KINDS = 4
+_WORST = 3
+_A_SCREEN = 20
+"""Lines of findings after which the worst ones are told once more, at the end."""
+
+
+def check_report(outcome: Outcome, context: ReportContext) -> str:
+    return format_text(outcome, context.layout)
+
+
+def format_text(outcome: Outcome, layout: Layout = SHORT) -> str:
+    return "".join(text for text, _ in styled(outcome, layout))
+
+
+def styled(outcome: Outcome, layout: Layout = SHORT) -> Iterator[Styled]:
+    """The report in pieces; a terminal may colour them."""
+    if layout.width is None:
+        return _report(outcome, layout)
+    from poolsmith.interface.report.wrapping import wrapped  # on demand
+
+    return wrapped(_report(outcome, layout), layout.width)
+
+
+def _report(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
+    folded = [item for item in outcome.open if layout.folds(item)]
+    found = [item for item in outcome.open if not layout.folds(item)]
+    shown = found if layout.verbose else _worst_of(found)
+    lines = 0
+    for block in blocks_of(shown, layout.group_by):
+        for text, style in _block(block, layout):
+            lines += text.count("\n")
+            yield text, style
+    if len(shown) < len(found):
+        yield f"{len(found) - len(shown):,} more findings are not shown; {_rest(layout)} shows them\n\n", "faint"
+    for fact in (*outcome.facts, *(outcome.details if layout.verbose else ())):
+        yield f"{printable(masked(fact))}\n", "plain"
+    yield from _summary(outcome, layout)
+    if folded:
+        yield f"{_notes(folded)}; {_rest(layout)} shows them\n", "plain"
+    if lines > _A_SCREEN and not layout.verbose:
+        yield from _worst(found, layout)
+
+
+def _worst_of(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """As many as are shown, in their order."""
+    if len(found) <= _MOST_SHOWN:
+        return found
+    kept = set(map(id, sorted(found, key=lambda item: item.severity.rank)[:_MOST_SHOWN]))
+    return [item for item in found if id(item) in kept]
+
+
+def _block(block: Block, layout: Layout) -> Iterator[Styled]:
+    if layout.group_by == RULE:
+        yield from _rule_block(block, layout)
+        return
+    if layout.group_by == CLUSTER:
+        title = f"cluster {block.name}" if block.name else "no cluster of its own"
+        yield f"{printable(title)}\n", "place"
+    for item in block.findings:
+        yield from _whole(item, layout)
+        yield "\n", "plain"
+
+
+def _rule_block(block: Block, layout: Layout) -> Iterator[Styled]:
+    """One line that says how far the rule reaches, where that is more than one place; then the places."""
+    findings = block.findings
+    if len(findings) > 1 or len(block.clusters) > 1:
+        names = f" ({block.cluster_names})" if len(block.clusters) > 1 else ""
+        yield f"{block.name} {block.where}", block.severity.value
+        yield f": {findings[0].name}{names}\n", "plain"
+    shown = findings if layout.verbose else findings[:_MOST_OF_ONE_RULE]
+    whole = shown if layout.verbose else shown[:_WITH_EXCERPT]
+    for item, following in pairwise((*whole, None)):
+        assert item is not None
+        yield from _whole(item, layout, told_later=following is not None and following.help == item.help)
+    for before, item in pairwise(shown[len(whole) - 1 :]):
+        yield from head(item)
+        if item.help and item.help != before.help:
+            yield from help_lines(item.help)
+    if len(shown) < len(findings):
+        yield f"   and {len(findings) - len(shown):,} more; {_rest(layout)} shows them\n", "faint"
+    yield "\n", "plain"
+
+
+def _whole(item: Diagnostic, layout: Layout, *, told_later: bool = False) -> Iterator[Styled]:
+    yield from head(item)
+    yield from body(item, layout.width, None if layout.verbose else MOST_RELATED)
+    if item.help and not told_later:
+        yield from help_lines(item.help)
+
+
+def _summary(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
+    counts = [f"{count:,} {kind.removesuffix('s') if count == 1 else kind}" for kind, count in outcome.checked.items()]
+    if len(counts) > _MOST_KINDS and not layout.verbose:
+        counts[_MOST_KINDS - 1 :] = [f"{len(counts) - _MOST_KINDS + 1} more kinds"]
+    errors, warnings, notes = (outcome.count(severity) for severity in Severity)
+    yield f"checked {', '.join(counts) or 'nothing'}: ", "plain"
+    yield counted(errors, "error"), "error" if errors else "good"
+    yield ", ", "plain"
+    yield counted(warnings, "warning"), "warning" if warnings else "plain"
+    yield f", {counted(notes, 'note')}", "plain"
+    yield f", {outcome.waived} waived, {outcome.not_evaluated} not evaluated", "plain"
+    if outcome.accepted_unknown:
+        yield f", {outcome.accepted_unknown} accepted unseen", "plain"
+    yield f", {len(outcome.skipped)} skipped\n", "plain"
+    told = [item for item in outcome.skipped if layout.verbose or not item.by_design]
+    shown = told if layout.verbose else told[:_MOST_SKIPPED]
+    for skipped in shown:
+        yield f"   skipped {printable(masked(skipped.what))}: {printable(masked(skipped.reason))}\n", "faint"
+    if len(shown) < len(told):
+        yield f"   and {len(told) - len(shown):,} more are skipped; {_rest(layout)} says why\n", "faint"
+
+
+def _notes(folded: Sequence[Diagnostic]) -> str:
+    """`notes: PSM640 on 2 clusters, PSM619 in 3 places and 5 more rules; 24 with nothing to do`."""
+    blocks = blocks_of((item for item in folded if not item.asks_nothing), RULE)
+    parts = [f"{block.name} {block.where}" for block in blocks[:_WORST]]
+    if len(blocks) > _WORST:
+        rest = len(blocks) - _WORST
+        parts[-1] += f" and {rest} more {'rule' if rest == 1 else 'rules'}"
+    if idle := sum(item.asks_nothing for item in folded):
+        parts.append(f"{idle:,} with nothing to do")
+    return f"notes: {', '.join(parts)}"
+
+
+def _worst(found: Sequence[Diagnostic], layout: Layout) -> Iterator[Styled]:
+    yield "worst:\n", "plain"
+    blocks = blocks_of(found, RULE)
+    for block in blocks[:_WORST]:
+        first = block.findings[0]
+        more = len(block.findings) - 1
+        yield f"   {block.severity.value}", block.severity.value
+        yield f" {first.code} {first.name}", "code"
+        yield f" {block.where}: {printable(first.message)}\n", "plain"
+        yield f"      {str_place(first.primary)}{f' and {more:,} more' if more else ''}\n", "faint"
+    yield f"{_rest(layout)} shows all; `poolsmith explain {blocks[0].name}` says more of a rule\n", "plain"
+
+
+def _rest(layout: Layout) -> str:
+    return f"`{printable_line(layout.rest)}`" if layout.rest else "`-v`"

@@ -1,0 +1,197 @@
+"""An expression that the API server would accept, ready to be evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.kubernetes.cel.cost import LARGE, might_pass_limit
+from poolsmith.kubernetes.cel.deep import split
+from poolsmith.kubernetes.cel.engine import Program, engine, engine_problem
+from poolsmith.kubernetes.cel.errors import CelError, NoFieldsError, NoRangeError, NotEvaluated
+from poolsmith.kubernetes.cel.plan import LoweredPart, with_own_slots
+from poolsmith.kubernetes.cel.printed_text import printable
+from poolsmith.kubernetes.cel.syntax import Call, Ident, Literal, Select, walk
+from poolsmith.kubernetes.cel.unparse import unparse
+
+if TYPE_CHECKING:
+    from poolsmith.kubernetes.cel.bindings import Bindings
+    from poolsmith.kubernetes.cel.cel_types import Type
+    from poolsmith.kubernetes.cel.syntax import Node
+
+ONE_VARIABLE = 2
+LONGEST_MESSAGE = 5 << 10
+_GO_TYPES = {
+    "null_type": "types.Null",
+    "string": "types.String",
+    "int": "types.Int",
+    "double": "types.Double",
+    "bool": "types.Bool",
+}
+_KINDS = ("map", "list", *_GO_TYPES)
+
+
+@record(kw_only=False, slots=False, eq=False)
+class Compiled:
+    """names: what it reads, also through variables; needs: the lowest Kubernetes minor that has all that it uses."""
+
+    source: str
+    type: Type
+    names: frozenset[str]
+    needs: str
+    part: LoweredPart = field(repr=False)
+
+    @property
+    def result_type(self) -> str:
+        """CEL's spelling: bool, list(string) ..."""
+        return str(self.type)
+
+    @cached_property
+    def undecidable(self) -> str | None:
+        """Why nobody can evaluate it here; None: it can be tried."""
+        return self.part.reason() or engine_problem() or self._ready.problem
+
+    @cached_property
+    def _ready(self) -> _Ready:
+        return _ready(self.part)
+
+    def evaluate(self, bindings: Bindings) -> Any:
+        """A plain value; raises CelError, or NotEvaluated."""
+        if self.undecidable is not None:
+            raise NotEvaluated(self.undecidable)
+        if bindings.size.total > LARGE and might_pass_limit(self.part, bindings.size):
+            raise NotEvaluated("on an object of this size it might pass the API server's cost limit")
+        try:
+            return self._ready.evaluate(bindings)
+        except CelError as error:
+            raise CelError(printable(told(self.part, error, bindings)[:LONGEST_MESSAGE])) from None
+
+
+@record(kw_only=False, slots=False, eq=False)
+class _Ready:
+    """A program and, for a deep expression, the programs of its parts."""
+
+    program: Program | None
+    later: dict[str, Program] = field(default_factory=dict)
+    problem: str | None = None
+
+    @classmethod
+    def of(cls, part: LoweredPart) -> _Ready:
+        try:
+            return cls(engine().plan(unparse(part.bound())))
+        except (NotEvaluated, RecursionError):
+            pass
+        try:
+            node, later = split(part)
+            programs = {number: engine().plan(unparse(with_own_slots(one))) for number, one in later.items()}
+            return cls(engine().plan(unparse(with_own_slots(node))), programs)
+        except NotEvaluated as error:
+            return cls(None, problem=str(error))
+        except RecursionError:
+            return cls(None, problem="the expression is nested too deeply for the engine")
+
+    def evaluate(self, bindings: Bindings) -> Any:
+        """Raises CelError, or NotEvaluated."""
+        if self.program is None:
+            raise NotEvaluated(self.problem or "there is no program")
+        activation = bindings.activation()
+        if not self.later:
+            return self.program.evaluate(activation)
+        known: dict[str, Any] = {}
+        stuck: list[NotEvaluated] = []
+
+        def ask(number: str) -> Any:
+            if number not in known:
+                known[number] = self._tried(number, activation, ask, stuck)
+            if isinstance(known[number], CelError):
+                raise known[number]
+            return known[number]
+
+        try:
+            result = engine().asking(ask, self.program, activation)
+        except CelError:
+            if stuck:
+                raise stuck[0] from None
+            raise
+        if stuck:
+            raise stuck[0]
+        return result
+
+    def _tried(self, number: str, activation: Any, ask: Any, stuck: list[NotEvaluated]) -> Any:
+        try:
+            return engine().asking(ask, self.later[number], activation)
+        except CelError as error:
+            return error
+        except NotEvaluated as error:
+            stuck.append(error)
+            return CelError(str(error))
+
+
+@lru_cache(maxsize=1024)
+def _ready(part: LoweredPart) -> _Ready:
+    return _Ready.of(part)
+
+
+@lru_cache(maxsize=1024)
+def _kind_test(node: Node, part: LoweredPart) -> LoweredPart:
+    test: Node = Literal("", "string", 0)
+    for name in _KINDS:
+        same = Call("_==_", (Call("type", (node,), 0), Ident(name, 0)), 0)
+        test = Call("_?_:_", (same, Literal(name, "string", 0), test), 0)
+    return LoweredPart(test, part.variables)
+
+
+def told(part: LoweredPart, error: CelError, bindings: Bindings) -> str:
+    """The message as the API server words it: with the variable that failed, and the field that nothing has."""
+    message = str(error)
+    for name, one in part.variables.items():
+        try:
+            _ready(one).evaluate(bindings)
+        except CelError as inner:
+            if str(inner) == message and not message.startswith("composited variable"):
+                return f'composited variable "{name}" fails to evaluate: {told(one, inner, bindings)}'
+        except NotEvaluated:
+            continue
+    if isinstance(error, NoFieldsError):
+        return _missing_field(part, bindings) or message
+    return _bad_range(part, bindings) or message if isinstance(error, NoRangeError) else message
+
+
+def _missing_field(part: LoweredPart, bindings: Bindings) -> str | None:
+    for node in reversed(list(walk(part.node))):
+        if isinstance(node, Select) and not node.optional:
+            kind = _kind_of(node.operand, part, bindings)
+            if kind == "list":
+                return "unsupported index type 'string' in list"
+            if kind not in (None, "map"):
+                return f"no such key: {node.field}"
+        elif (
+            isinstance(node, Call)
+            and node.function == "_[_]"
+            and isinstance(node.args[1], Literal)
+            and isinstance(node.args[1].value, str | int)
+            and _kind_of(node.args[0], part, bindings) not in (None, "map", "list")
+        ):
+            return f"no such key: {node.args[1].value}"
+    return None
+
+
+def _bad_range(part: LoweredPart, bindings: Bindings) -> str | None:
+    for node in reversed(list(walk(part.node))):
+        if isinstance(node, Call) and node.target is not None and node.args and isinstance(node.args[0], Ident):
+            kind = _GO_TYPES.get(_kind_of(node.target, part, bindings) or "")
+            if kind is not None and len(node.args) > ONE_VARIABLE and isinstance(node.args[1], Ident):
+                return f"unsupported comprehension range type: {kind}"
+            if kind is not None:
+                return f"got '{kind}', expected iterable type"
+    return None
+
+
+def _kind_of(node: Node, part: LoweredPart, bindings: Bindings) -> str | None:
+    """The type of a part of an expression as text; None where it has none, or depends on a loop."""
+    try:
+        return str(_ready(_kind_test(node, part)).evaluate(bindings))
+    except (CelError, NotEvaluated):
+        return None

@@ -1,0 +1,133 @@
+"""Types of macros: those of what cel-go expands them to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.kubernetes.cel.cel_types import BOOL, DYN, ERROR, INT, Type, list_of, map_of, optional_of
+from poolsmith.kubernetes.cel.declared import SYNTAX, overloads
+from poolsmith.kubernetes.cel.syntax import Call, Ident, Literal, MapOf, Node, Select, StructOf
+
+if TYPE_CHECKING:
+    from poolsmith.kubernetes.cel.checker import Checker
+
+TWO_VARIABLES = 3
+
+
+def check_macro(checker: Checker, node: Call) -> Type:
+    """Macros have the types of what cel-go expands them to."""
+    name = node.function
+    if name == "has":
+        return _presence(checker, node)
+    assert node.target is not None
+    if name in ("optMap", "optFlatMap"):
+        return _optional_macro(checker, node)
+    two = len(node.args) >= TWO_VARIABLES and (name, len(node.args)) != ("map", 3)
+    variables = node.args[:2] if two else node.args[:1]
+    names = [one.name for one in variables if isinstance(one, Ident)]
+    if len(names) != len(variables):
+        bad = next(one for one in variables if not isinstance(one, Ident))
+        return checker.fail(bad.offset, "argument must be a simple name")
+    if len(set(names)) != len(names):
+        return checker.fail(variables[1].offset, f"duplicate variable name: {names[1][:80]}")
+    if "__result__" in names:
+        return checker.fail(variables[0].offset, "iteration variable overwrites accumulator variable")
+    types = _loop_types(checker, node.target, two=two)
+    checker.scopes.append(dict(zip(names, types, strict=False)))
+    parts = [checker.check(one) for one in node.args[len(variables) :]]
+    result = _loop_result(checker, node, parts, types)
+    checker.scopes.pop()
+    return result
+
+
+def _presence(checker: Checker, node: Call) -> Type:
+    inside = node.args[0]
+    if not isinstance(inside, Select) or inside.optional:
+        return checker.fail(node.offset, "invalid argument to has() macro")
+    if inside.quoted and checker.minor < SYNTAX["quoted"]:
+        return checker.fail(inside.offset, f"unsupported syntax: '`{inside.field[:80]}`'")
+    checker.found.types[id(inside)] = checker.field_of(inside)
+    return BOOL
+
+
+def _loop_types(checker: Checker, range_node: Node, *, two: bool) -> tuple[Type, Type]:
+    given = checker.unifier.resolve(checker.check(range_node))
+    if given.name == "list" and given.params:
+        return (INT, given.params[0]) if two else (given.params[0], DYN)
+    if given.name == "map" and given.params:
+        return given.params[0], given.params[1]
+    if given.name in ("dyn", ERROR.name) or given.is_parameter:
+        checker.unifier.assignable(DYN, given)
+        return DYN, DYN
+    shown = checker.shown(given)
+    words = f"expression of type '{shown}' cannot be range of a comprehension (must be list, map, or dynamic)"
+    return checker.fail(range_node.offset, words), ERROR
+
+
+def _loop_result(checker: Checker, node: Call, parts: list[Type], types: tuple[Type, Type]) -> Type:
+    name = node.function
+    bodies = node.args[-len(parts) :]
+    if name in ("all", "exists", "exists_one", "existsOne", "filter"):
+        _wants_bool(checker, node, bodies[0], parts[0])
+        return list_of(types[0]) if name == "filter" else BOOL
+    if len(parts) > 1:
+        _wants_bool(checker, node, bodies[0], parts[0])
+    if name in ("map", "transformList"):
+        return list_of(parts[-1])
+    if name == "transformMap":
+        return map_of(types[0], parts[-1])
+    if name == "transformMapEntry":
+        key, value = checker.unifier.fresh(), checker.unifier.fresh()
+        if not checker.unifier.assignable(parts[-1], map_of(key, value)):
+            checker.mismatch(bodies[-1], map_of(DYN, DYN), parts[-1])
+        return checker.unifier.resolve(map_of(key, value))
+    return _sorted_by(checker, node, parts[-1])
+
+
+def _sorted_by(checker: Checker, node: Call, key: Type) -> Type:
+    assert node.target is not None
+    if isinstance(node.target, Literal | MapOf | StructOf):
+        words = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
+        return checker.fail(node.target.offset, words)
+    plain = [one.arguments[0].params[0] for one in overloads()["sort"]]
+    if not any(checker.unifier.assignable(key, one) for one in plain):
+        shown = checker.shown(key)
+        checker.fail(node.offset, f"found no matching overload for '@sortByAssociatedKeys' applied to 'list({shown})'")
+    given = checker.unifier.resolve(checker.found.types[id(node.target)])
+    if given.name == "list":
+        return given
+    return DYN if checker.unifier.resolve(key, free=True) == DYN else list_of(checker.unifier.fresh())
+
+
+def _wants_bool(checker: Checker, node: Call, body: Node, given: Type) -> None:
+    if checker.unifier.assignable(given, BOOL):
+        return
+    if node.function in ("all", "exists"):
+        checker.mismatch(body, BOOL, given)
+        return
+    shown = checker.shown(given)
+    checker.fail(node.offset, f"found no matching overload for '_?_:_' applied to '({shown}, dyn, dyn)'")
+
+
+def _optional_macro(checker: Checker, node: Call) -> Type:
+    assert node.target is not None
+    variable = node.args[0]
+    if not isinstance(variable, Ident):
+        word = "optMap" if node.function == "optMap" else "optFlatMap"
+        return checker.fail(variable.offset, f"{word}() variable name must be a simple identifier")
+    held = checker.unifier.fresh()
+    given = checker.check(node.target)
+    if not checker.unifier.assignable(given, optional_of(held)):
+        shown = checker.shown(given)
+        return checker.fail(node.offset, f"found no matching overload for 'hasValue' applied to '{shown}.()'")
+    checker.scopes.append({variable.name: checker.unifier.resolve(held)})
+    body = checker.check(node.args[1])
+    checker.scopes.pop()
+    if node.function == "optMap":
+        return optional_of(body)
+    value = optional_of(checker.unifier.fresh())
+    if not checker.unifier.assignable(body, value):
+        shown = checker.shown(body)
+        words = f"found no matching overload for '_?_:_' applied to '(bool, {shown}, optional_type(dyn))'"
+        return checker.fail(node.offset, words)
+    return checker.unifier.join(checker.unifier.resolve(body), checker.unifier.resolve(value))

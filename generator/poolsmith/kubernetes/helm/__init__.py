@@ -1,0 +1,1 @@
+"""What Helm does with values and templates."""

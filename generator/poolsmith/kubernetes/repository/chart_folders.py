@@ -1,0 +1,171 @@
+"""Helm charts whose files stand in the repository, and the charts that they bring along: umbrella charts.
+
+Source: helm.sh/docs/topics/charts: a dependency goes by its alias; `condition` is a path in the parent's values;
+Chart.lock has the versions that were resolved.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import copied, value_at
+from poolsmith.core.sources.pod_template import mappings, word
+from poolsmith.kubernetes.repository.argo_sources import file_layer
+from poolsmith.kubernetes.repository.flux_releases import last
+from poolsmith.kubernetes.repository.installations import Installation, ValuesLayer, below, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.kubernetes.repository.delivered import Unknown
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+CHART_FILE, LOCK_FILE, VALUES_FILE = "Chart.yaml", "Chart.lock", "values.yaml"
+
+
+@record(kw_only=False)
+class Dependency:
+    """A chart that another brings along. `version` is the locked one where a lock has it, else as it is written."""
+
+    name: str
+    alias: str
+    version: str | None
+    is_locked: bool
+    repository: str | None
+    condition: str | None
+    document: CheckedDocument
+    pointer: str
+
+
+@record(kw_only=False)
+class ChartFolder:
+    """A folder with a Chart.yaml."""
+
+    folder: str
+    name: str
+    document: CheckedDocument
+    dependencies: tuple[Dependency, ...] = ()
+
+
+def chart_at(folder: str, files: RepositoryFiles) -> ChartFolder | None:
+    """None where the folder has no Chart.yaml that can be read."""
+    path = f"{folder}/{CHART_FILE}" if folder else CHART_FILE
+    documents = files.documents(path) if files.is_file(path) else ()
+    if not documents or not isinstance(documents[0].data, dict):
+        return None
+    document = documents[0]
+    locked = _locked(folder, files)
+    found = []
+    for index, entry in enumerate(mappings(document.data.get("dependencies"))):
+        name = last(word(entry.get("name")))
+        if not name:
+            continue
+        alias = word(entry.get("alias")) or name
+        version = locked.get((name, word(entry.get("repository"))), locked.get((name, "")))
+        written = entry.get("version")
+        found.append(
+            Dependency(
+                name,
+                alias,
+                version or (written if isinstance(written, str) else None),
+                version is not None or _is_beside(folder, name, word(entry.get("repository")), files),
+                word(entry.get("repository")) or None,
+                word(entry.get("condition")) or None,
+                document,
+                f"/dependencies/{index}",
+            )
+        )
+    return ChartFolder(folder, word(document.data.get("name")), document, tuple(found))
+
+
+def _is_beside(folder: str, name: str, repository: str, files: RepositoryFiles) -> bool:
+    """Whether the chart's own files are in the repository, so that nothing is fetched."""
+    if not repository or repository.startswith("file:"):
+        return True
+    charts = posixpath.join(folder, "charts")
+    return files.is_folder(posixpath.join(charts, name)) or any(
+        posixpath.basename(path).startswith(f"{name}-") and path.endswith(".tgz") for path in files.files_in(charts)
+    )
+
+
+def _locked(folder: str, files: RepositoryFiles) -> dict[tuple[str, str], str]:
+    path = f"{folder}/{LOCK_FILE}" if folder else LOCK_FILE
+    text = files.text(path) if files.is_file(path) else None
+    if text is None:
+        return {}
+    data = files.parsed(path)
+    found: dict[tuple[str, str], str] = {}
+    for entry in mappings(value_at(data, ("dependencies",))):
+        name, version = word(entry.get("name")), word(entry.get("version"))
+        if name and version:
+            found[name, word(entry.get("repository"))] = version
+            found.setdefault((name, ""), version)
+    return found
+
+
+def brought_along(
+    chart: ChartFolder,
+    files: RepositoryFiles,
+    layers: tuple[ValuesLayer, ...] = (),
+    unknown: tuple[Unknown, ...] = (),
+    *,
+    namespace: str | None = None,
+    release_name: str | None = None,
+) -> Iterator[Installation]:
+    """The dependencies that the chart installs with its own values.yaml and `layers` on top of it."""
+    own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
+    stacked = ((own,) if own is not None else ()) + layers
+    values = merged(layer.values for layer in stacked if not layer.at)
+    for dependency in chart.dependencies:
+        if not _is_on(dependency, values, stacked):
+            continue
+        parts = [part for layer in stacked if (part := _part(layer, dependency)) is not None]
+        yield Installation(
+            chart=dependency.name,
+            document=dependency.document,
+            pointer=dependency.pointer,
+            version=dependency.version,
+            version_pointer=f"{dependency.pointer}/version",
+            repository=dependency.repository,
+            namespace=namespace,
+            release_name=release_name,
+            layers=tuple(parts),
+            unknown=unknown,
+            is_locked=dependency.is_locked,
+        )
+
+
+def _part(layer: ValuesLayer, dependency: Dependency) -> ValuesLayer | None:
+    """What a layer gives to the dependency, without the switches that Helm itself reads for its parent."""
+    switches = [tuple(path.strip().split(".")) for path in (dependency.condition or "").split(",")]
+    own = [switch[1:] for switch in switches if switch[:1] == (dependency.alias,)]
+    if not layer.at:
+        part = below(layer, dependency.alias)
+        if part is None or not own:
+            return part
+        return ValuesLayer(_without(part.values, own), part.source, part.pointer)
+    if layer.at[0] != dependency.alias or layer.at[1:] in own:
+        return None
+    return ValuesLayer(layer.values, layer.source, layer.pointer, layer.at[1:])
+
+
+def _without(values: dict[str, Any], paths: list[tuple[str, ...]]) -> dict[str, Any]:
+    kept = copied(values)
+    for path in paths:
+        node = value_at(kept, path[:-1])
+        if isinstance(node, dict):
+            node.pop(path[-1], None)
+    return kept if isinstance(kept, dict) else {}
+
+
+def _is_on(dependency: Dependency, values: dict[str, Any], layers: tuple[ValuesLayer, ...]) -> bool:
+    """The first path of a condition that is there decides; without any the dependency is installed."""
+    for path in (dependency.condition or "").split(","):
+        steps = tuple(path.strip().split("."))
+        said = next((layer.values for layer in reversed(layers) if layer.at == steps), value_at(values, steps))
+        if isinstance(said, bool):
+            return said
+    return True

@@ -1,0 +1,249 @@
+"""What Flux applies to a cluster: its Kustomizations from the top down, each as its parents have changed it.
+
+Source: fluxcd/kustomize-controller docs/spec/v1/kustomizations.md. A folder without kustomization.yaml is taken with
+all that is below it; `components`, `patches`, `images`, `namePrefix`, `nameSuffix`, `targetNamespace` and
+`commonMetadata` are put on what is built, and variables come last.
+"""
+
+from __future__ import annotations
+
+import base64
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.kubernetes.repository.argo_sources import normal
+from poolsmith.kubernetes.repository.delivered import Delivered, Unknown, delivered
+from poolsmith.kubernetes.repository.file_forms import is_encrypted
+from poolsmith.kubernetes.repository.substitution import Variables, is_left_alone, substituted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+GROUP = "kustomize.toolkit.fluxcd.io"
+_FIELDS = {"targetNamespace": "namespace"}
+_COPIED = ("patches", "images", "namePrefix", "nameSuffix")
+MOST_NESTED = 30
+BOOTSTRAP = "flux-system"
+
+Identity = tuple[str, int]
+"""Path and index of a document."""
+
+
+@record
+class FluxDelivery:
+    """What reaches one cluster through the Kustomization `top`."""
+
+    top: CheckedDocument
+    objects: tuple[Delivered, ...]
+    unknown: tuple[Unknown, ...]
+    taken: frozenset[Identity]
+    """The documents that are the first layer of some object."""
+    folders: frozenset[str]
+    """Those that were built."""
+
+
+def is_flux_kustomization(item: CheckedDocument) -> bool:
+    return item.kind == "Kustomization" and item.api_version.startswith(f"{GROUP}/")
+
+
+class FluxClusters:
+    """Evaluates the Kustomizations of a repository; each folder is built once."""
+
+    def __init__(self, files: RepositoryFiles, builder: Builder, others: Callable[[str, str], Any]) -> None:
+        """`others` finds an object of the files by kind and name, for variables that no delivered object has."""
+        self._files = files
+        self._builder = builder
+        self._others = others
+
+    def deliveries(self, items: Iterable[CheckedDocument]) -> Iterator[FluxDelivery]:
+        """One for each Kustomization that no other one delivers."""
+        tops = [item for item in items if is_flux_kustomization(item)]
+        inside: set[Identity] = set()
+        for item in tops:
+            inside |= {identity(found) for found in self._children(item)} - {identity(item)}
+        roots = [item for item in tops if identity(item) not in inside]
+        if not roots:  # each delivers another: no one is first
+            roots = tops
+        for item in roots:
+            yield self._delivered(item)
+
+    def folder(self, item: CheckedDocument) -> str | None:
+        """The folder of the repository that a Kustomization applies; None where it is of another repository.
+
+        One without source and path is a patch that nobody names now: it does not apply the whole repository.
+        """
+        spec = mapping(item.data.get("spec"))
+        if not spec.get("sourceRef") and not spec.get("path"):
+            return None
+        if word(value_at(spec, ("sourceRef", "kind"))) not in ("GitRepository", "OCIRepository", "Bucket", ""):
+            return None
+        path = normal(word(spec.get("path")) or ".")
+        if path is None or not self._is_own(mapping(spec.get("sourceRef")), path):
+            return None
+        return self._files.in_repository(path)
+
+    def _is_own(self, reference: Any, path: str) -> bool:
+        """Whether a source is this repository, as far as its address tells: the one that bootstrapped Flux is."""
+        source = self._others(word(reference.get("kind")), word(reference.get("name")))
+        own = self._others("GitRepository", BOOTSTRAP)
+        if source is None or source is own:
+            return True
+        address = value_at(source.data, ("spec", "url"))
+        if own is not None:
+            return bool(address == value_at(own.data, ("spec", "url")))
+        return bool(path)  # the top of a repository is said by name or not at all
+
+    def _children(self, item: CheckedDocument) -> Iterator[Delivered]:
+        folder = self.folder(item)
+        if folder is not None:
+            yield from filter(is_flux_kustomization, self._builder.folder(folder).objects)
+
+    def _delivered(self, top: CheckedDocument) -> FluxDelivery:
+        run = _Run(self, self._files, self._builder, self._others)
+        run.add(delivered(top), 0)
+        return FluxDelivery(
+            top=top,
+            objects=tuple(run.objects),
+            unknown=tuple(run.unknown),
+            taken=frozenset(map(identity, run.objects)) | {identity(top)},
+            folders=frozenset(run.folders),
+        )
+
+
+class _Run:
+    """One cluster on its way."""
+
+    def __init__(
+        self, clusters: FluxClusters, files: RepositoryFiles, builder: Builder, others: Callable[[str, str], Any]
+    ) -> None:
+        self.clusters, self.files, self.builder, self.others = clusters, files, builder, others
+        self.objects: list[Delivered] = []
+        self.unknown: list[Unknown] = []
+        self.folders: set[str] = set()
+        self._seen: set[tuple[str, str, str]] = set()
+        self._named: dict[tuple[str, str], Delivered] = {}
+
+    def add(self, item: Delivered, depth: int) -> None:
+        spec = mapping(item.data.get("spec"))
+        metadata = item.metadata
+        name = (word(metadata.get("namespace")), word(metadata.get("name")), word(spec.get("path")))
+        if name in self._seen or depth > MOST_NESTED:
+            return
+        self._seen.add(name)
+        folder = self.clusters.folder(item)
+        if folder is None:
+            what = f"{item.name} applies `{word(spec.get('path')) or '.'}`, which is not among the files"
+            self.unknown.append(Unknown(item.source.locate("/spec/path"), what))
+            return
+        self.folders.add(folder)
+        built = self._built(item, spec, folder)
+        self.unknown += built.unknown
+        objects = [self._with_variables(item, spec, found) for found in built.objects]
+        for found in objects:
+            if is_flux_kustomization(found) and identity(found) == identity(item):
+                continue  # flux-system applies itself
+            self.objects.append(found)
+            self._named.setdefault((found.kind, word(found.metadata.get("name"))), found)
+        for found in objects:
+            if is_flux_kustomization(found):
+                self.add(found, depth + 1)
+
+    def _built(self, item: Delivered, spec: Any, folder: str) -> Build:
+        built = self.builder.folder(folder)
+        overlay = {key: spec[key] for key in _COPIED if spec.get(key)}
+        overlay |= {new: spec[key] for key, new in _FIELDS.items() if spec.get(key)}
+        components = [path for path in spec.get("components") or () if isinstance(path, str)]
+        if components:
+            overlay["components"] = [posixpath.join(folder, path) for path in components]
+        common = mapping(spec.get("commonMetadata"))
+        if common.get("labels"):
+            overlay["labels"] = [{"pairs": common["labels"]}]
+        if common.get("annotations"):
+            overlay["commonAnnotations"] = common["annotations"]
+        if not overlay:
+            return built
+        return self.builder.overlay(built, overlay, item.source, "/spec", _PLACES)
+
+    def _with_variables(self, item: Delivered, spec: Any, found: Delivered) -> Delivered:
+        build = spec.get("postBuild")
+        if not isinstance(build, dict) or is_left_alone(found.data):
+            return found
+        variables = self._variables(item, build)
+        data = substituted(found.data, variables)
+        return found if data is found.data else delivered(found, data)
+
+    def _variables(self, item: Delivered, build: Any) -> Variables:
+        known: dict[str, str] = {}
+        hidden: set[str] = set()
+        is_complete = True
+        for index, reference in enumerate(mappings(build.get("substituteFrom"))):
+            kind, name = word(reference.get("kind")), word(reference.get("name"))
+            source = self._named.get((kind, name)) or self.others(kind, name)
+            if source is None:
+                if not reference.get("optional"):
+                    place = item.source.locate(f"/spec/postBuild/substituteFrom/{index}")
+                    self._tell(Unknown(place, f"variables of {kind} `{name}`, which is not among the files"))
+                is_complete = False
+                continue
+            values, secret = _pairs(source.data)
+            known |= values
+            hidden = (hidden - values.keys()) | secret
+            known = {key: value for key, value in known.items() if key not in secret}
+        for key, value in mapping(build.get("substitute")).items():
+            known[key] = _as_text(value)
+            hidden.discard(key)
+        return Variables(known=known, hidden=frozenset(hidden), is_complete=is_complete)
+
+    def _tell(self, unknown: Unknown) -> None:
+        if unknown not in self.unknown:
+            self.unknown.append(unknown)
+
+
+_PLACES = {"namespace": "targetNamespace", "labels": "commonMetadata", "commonAnnotations": "commonMetadata"}
+"""Where the fields of a kustomization stand in Flux's object."""
+
+
+def identity(item: CheckedDocument) -> Identity:
+    return item.path, item.index
+
+
+def _pairs(data: Any) -> tuple[dict[str, str], set[str]]:
+    """The variables of a ConfigMap or Secret: those whose values can be read, and the names of the others."""
+    values: dict[str, str] = {}
+    secret: set[str] = set()
+    encrypted = is_encrypted(data) or data.get("kind") == "SealedSecret"
+    fields = [mapping(data.get("stringData"))]
+    fields.insert(0, mapping(data.get("data")) or mapping(value_at(data, ("spec", "encryptedData"))))
+    for field in fields:
+        for key, value in field.items():
+            if encrypted:
+                secret.add(key)
+            elif data.get("kind") == "Secret" and field is fields[0]:
+                decoded = _decoded(value)
+                if decoded is None:
+                    secret.add(key)
+                else:
+                    values[key] = decoded
+            else:
+                values[key] = _as_text(value)
+    return values, secret
+
+
+def _decoded(value: Any) -> str | None:
+    try:
+        return base64.b64decode(str(value), validate=True).decode()
+    except ValueError:
+        return None
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)

@@ -1,0 +1,110 @@
+"""What belongs to the GPU stack: by the groups of its kinds, the names of its charts, and the words in its files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
+
+if TYPE_CHECKING:
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+
+GROUPS = (
+    "nvidia.com",
+    "resource.nvidia.com",
+    "gpu.resource.nvidia.com",
+    "nfd.k8s-sigs.io",
+    "nfd.kubernetes.io",
+    "mellanox.com",
+    "configuration.net.nvidia.com",
+    "confidentialcontainers.org",
+    "sriovnetwork.openshift.io",
+)
+"""API groups, whose kinds are of the stack whatever they say."""
+OPERATOR = ("gpu-operator", "nvidia-gpu-operator")
+"""Names of the operator's chart: NVIDIA's own, and the one that mirrors like to give it."""
+CHARTS = frozenset(
+    (
+        "gpu-operator",
+        "nvidia-gpu-operator",
+        "nvidia-device-plugin",
+        "k8s-device-plugin",
+        "gpu-feature-discovery",
+        "node-feature-discovery",
+        "dcgm-exporter",
+        "network-operator",
+        "nvidia-dra-driver-gpu",
+        "k8s-dra-driver-gpu",
+        "nvidia-network-operator",
+        "kata-deploy",
+        "confidential-containers",
+        "coco-operator",
+        "nvidia-mig-parted",
+        "mig-manager",
+    )
+)
+_WORDS = re.compile(
+    rb"nvidia|gpu[-_]operator|gpu-feature-discovery|node-feature-discovery|nfd[-_]|nfd\.|dcgm|mellanox|mig[-.]parted"
+    rb"|device-plugin|kata-deploy|kata-qemu|confidential-?containers|network-operator|feature\.node\.kubernetes\.io",
+    re.IGNORECASE,
+)
+_IMAGES = re.compile(r"nvidia|nvcr\.io|node-feature-discovery|dcgm|mellanox|kata-deploy")
+_NAMES = re.compile(
+    r"(?:^|[-_.])(?:gpu-operator|nvidia|nfd|node-feature-discovery|dcgm|dcgm-exporter|network-operator|kata|coco"
+    r"|mig|device-plugin|time-slicing)(?:$|[-_.])"
+)
+_ROLE_KINDS = ("Namespace", "ResourceQuota", "LimitRange", "RuntimeClass", "PriorityClass")
+
+
+def mentions(content: bytes) -> bool:
+    """Whether the words of the stack are in a file: where they are not, nothing of it is."""
+    return _WORDS.search(content) is not None
+
+
+def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozenset()) -> bool:
+    """Whether an object is part of the stack. `namespaces` are those that its charts are installed in."""
+    data = mapping(document.data)
+    group = document.api_version.rpartition("/")[0]
+    if any(group == own or group.endswith(f".{own}") for own in GROUPS):
+        return True
+    metadata = document.metadata
+    name, namespace = word(metadata.get("name")), word(metadata.get("namespace"))
+    if document.kind == "Namespace":
+        return name in namespaces or _NAMES.search(name) is not None
+    if _chart_of(document) in CHARTS:
+        return True
+    if document.kind in WORKLOAD_KINDS:
+        return _is_stack_workload(data, namespace, namespaces)
+    if document.kind in ("ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBinding", *_ROLE_KINDS):
+        return namespace in namespaces or _NAMES.search(name) is not None
+    if document.kind in ("ClusterRole", "ClusterRoleBinding"):
+        return _NAMES.search(name) is not None
+    return False
+
+
+def _chart_of(document: CheckedDocument) -> str:
+    """The chart that an object of a delivery engine is for, by what it says or by its own name."""
+    spec = mapping(mapping(document.data).get("spec"))
+    name = word(document.metadata.get("name"))
+    if document.kind in ("HelmRelease", "HelmChart", "HelmChartConfig", "OCIRepository", "HelmRepository"):
+        said = value_at(spec, ("chart", "spec", "chart")) or spec.get("chart") or spec.get("url") or ""
+        last = said.rstrip("/").rpartition("/")[2] if isinstance(said, str) else ""
+        return last if last in CHARTS else name
+    if document.kind in ("Application", "ApplicationSet"):
+        inner = mapping(value_at(spec, ("template", "spec"))) if document.kind == "ApplicationSet" else spec
+        sources = [inner.get("source"), *(inner.get("sources") or ())]
+        charts = [word(mapping(source).get("chart")).rpartition("/")[2] for source in sources]
+        return next((chart for chart in charts if chart in CHARTS), name)
+    if document.kind == "Kustomization":
+        return name
+    return ""
+
+
+def _is_stack_workload(data: Any, namespace: str, namespaces: frozenset[str]) -> bool:
+    if namespace and namespace in namespaces:
+        return True
+    template = pod_template_of(data)
+    pod = mapping(mapping(template).get("spec"))
+    return any(_IMAGES.search(word(container.get("image"))) for container in containers_of(pod))

@@ -1,0 +1,138 @@
+"""Paths of kustomize into objects, and the change of what stands there; what does not change is shared.
+
+Source: kustomize api/types/fieldspec.go and api/filters/fieldspec. Lists on the way stand for each of their items.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from poolsmith.core.sources.pod_template import mappings, word
+from poolsmith.core.sources.pointer import join
+from poolsmith.kubernetes.repository.kustomize.item import RefusedError, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.kubernetes.repository.kustomize.item import Identity
+
+GONE: Any = object()
+"""Nothing stands there."""
+
+Change = "Callable[[Any, str], Any]"
+"""From what stands at a pointer to what shall; itself where nothing changes."""
+
+
+class FieldSpec(NamedTuple):
+    """Where a field is in objects of a kind; empty words stand for any."""
+
+    path: str
+    kind: str = ""
+    group: str = ""
+    version: str = ""
+    create: bool = False
+
+    def is_for(self, identity: Identity) -> bool:
+        return identity.is_selected(self.group, self.version, self.kind)
+
+
+def specs_in(listed: Any) -> Iterator[FieldSpec]:
+    """`fieldSpecs` that somebody wrote."""
+    for entry in mappings(listed):
+        path = word(entry.get("path"))
+        if path:
+            group, version = word(entry.get("group")), word(entry.get("version"))
+            yield FieldSpec(path, word(entry.get("kind")), group, version, entry.get("create") is True)
+
+
+def merged(known: tuple[FieldSpec, ...], more: Iterable[FieldSpec]) -> tuple[FieldSpec, ...]:
+    """Without those that say what a known one says."""
+    result = list(known)
+    for spec in more:
+        if not any(_is_like(other, spec) for other in result):
+            result.append(spec)
+    return tuple(result)
+
+
+def _is_like(known: FieldSpec, spec: FieldSpec) -> bool:
+    words = ((spec.group, known.group), (spec.version, known.version), (spec.kind, known.kind))
+    return known.path == spec.path and all(not wanted or wanted == own for wanted, own in words)
+
+
+@lru_cache(maxsize=1024)
+def steps_of(path: str, delimiter: str = "/") -> tuple[str, ...]:
+    """A backslash before a delimiter makes it a part of a step."""
+    parts = path.split(delimiter)
+    if len(parts) > 1 and not parts[0]:
+        parts = parts[1:]
+    steps = [parts[0]]
+    for part in parts[1:]:
+        if steps[-1].endswith("\\"):
+            steps[-1] = f"{steps[-1][:-1]}{delimiter}{part}"
+        else:
+            steps.append(part)
+    return tuple(steps)
+
+
+def changed(data: Any, specs: Iterable[FieldSpec], identity: Identity, change: Any, leaf: Any = GONE) -> Any:
+    """`data` with each of the fields changed. `leaf` is put where a field to be created is not there, or null."""
+    for spec in specs:
+        if spec.is_for(identity):
+            data = _changed(data, steps_of(spec.path), change, leaf if spec.create else GONE, "")
+    return data
+
+
+def _changed(node: Any, steps: tuple[str, ...], change: Any, leaf: Any, pointer: str) -> Any:
+    if not steps:
+        return change(node, pointer)
+    if node is None:
+        return node
+    if isinstance(node, list):
+        items = [_changed(item, steps, change, leaf, join(pointer, at)) for at, item in enumerate(node)]
+        return node if all(new is old for new, old in zip(items, node, strict=True)) else items
+    if not isinstance(node, dict):
+        raise RefusedError(f"there is a plain value where `{'/'.join(steps)[:60]}` is expected")
+    key = steps[0].removesuffix("[]")
+    is_list = key != steps[0]
+    below = node.get(key, GONE)
+    if below is GONE and (leaf is GONE or is_list):
+        return node
+    old = below
+    if below is GONE or (below is None and leaf is not GONE and not is_list):
+        below = leaf if len(steps) == 1 else {}
+    new = _changed(below, steps[1:], change, leaf, join(pointer, key))
+    return node if new is old else {**node, key: new}
+
+
+def with_entries(pairs: dict[str, str]) -> Any:
+    """The change that puts entries into a mapping."""
+
+    def change(node: Any, _pointer: str) -> Any:
+        if not isinstance(node, dict):
+            raise RefusedError("there is no mapping where labels or annotations are put")
+        return node if all(node.get(key) == value for key, value in pairs.items()) else {**node, **pairs}
+
+    return change
+
+
+def with_text(text: str) -> Any:
+    """The change that puts a text in the place of a scalar."""
+
+    def change(node: Any, _pointer: str) -> Any:
+        if isinstance(node, (dict, list)):
+            raise RefusedError("there is no plain value where a text is put")
+        return node if node == text and isinstance(node, str) else text
+
+    return change
+
+
+def around(prefix: str, suffix: str) -> Any:
+    """The change that puts texts before and after a scalar."""
+
+    def change(node: Any, _pointer: str) -> Any:
+        if isinstance(node, (dict, list)):
+            raise RefusedError("there is no plain value where a prefix or suffix is put")
+        return f"{prefix}{text_of(node)}{suffix}"
+
+    return change

@@ -1,0 +1,128 @@
+"""The files that manifest rules look at, whoever wrote them."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import diagnose, whole_file
+from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.record import record
+from poolsmith.core.sources.input_tree import yaml_diagnostic
+from poolsmith.core.sources.source_file import SourceFile
+from poolsmith.core.sources.stream_places import StreamPlaces
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Diagnostic
+
+YAML_ENDINGS = (".yaml", ".yml")
+
+
+@record(kw_only=False, slots=False)
+class CheckedDocument:
+    """One YAML document of a file. `text` is the whole file's, and so is `stream`, which its documents share.
+
+    `is_incomplete`: it has mistakes of syntax, and the lines around them are left out.
+    """
+
+    path: str
+    index: int
+    data: Any
+    text: str
+    stream: StreamPlaces | None = field(default=None, compare=False, repr=False)
+    is_incomplete: bool = False
+
+    @cached_property
+    def source(self) -> SourceFile:
+        return SourceFile(self.path, self.text, self.data, document=self.index, stream=self.stream)
+
+    @property
+    def kind(self) -> str:
+        kind = self.data.get("kind") if isinstance(self.data, dict) else None
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def api_version(self) -> str:
+        version = self.data.get("apiVersion") if isinstance(self.data, dict) else None
+        return version if isinstance(version, str) else ""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        metadata = self.data.get("metadata") if isinstance(self.data, dict) else None
+        return metadata if isinstance(metadata, dict) else {}
+
+    @property
+    def is_object(self) -> bool:
+        return bool(self.kind and self.api_version)
+
+    @property
+    def name(self) -> str:
+        """Kind/name, for messages."""
+        name = self.metadata.get("name") or self.metadata.get("generateName")
+        return f"{self.kind}/{name}" if isinstance(name, str) else self.kind
+
+
+@record(kw_only=False, slots=False)
+class CheckedTree:
+    """All documents of a run; `paths` are all files, whatever they hold."""
+
+    documents: tuple[CheckedDocument, ...]
+    paths: frozenset[str]
+
+    @cached_property
+    def objects(self) -> tuple[CheckedDocument, ...]:
+        return tuple(document for document in self.documents if document.is_object)
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], CheckedDocument]:
+        found: dict[tuple[str, str], CheckedDocument] = {}
+        for document in self.objects:
+            name = document.metadata.get("name")
+            if isinstance(name, str):
+                found.setdefault((document.kind, name), document)
+        return found
+
+    def named(self, kind: str, name: str) -> CheckedDocument | None:
+        """The first object of that kind and name, in whichever group and namespace."""
+        return self._by_name.get((kind, name))
+
+    @cached_property
+    def kustomizations(self) -> tuple[CheckedDocument, ...]:
+        return tuple(
+            document
+            for document in self.objects
+            if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/")
+        )
+
+
+def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], Diagnostic | None]:
+    """The documents of a file, or why it can't be read."""
+    try:
+        text = content.decode("utf-8")
+        documents = read_documents(text)
+    except UnicodeDecodeError:
+        return [], diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(shown))
+    except YamlProblem as problem:
+        return [], yaml_diagnostic(shown, text, problem)
+    return documents_of(shown, text, documents), None
+
+
+def documents_of(shown: str, text: str, found: list[Any]) -> list[CheckedDocument]:
+    """Those of a text that was read, without the empty ones."""
+    stream = StreamPlaces(shown, text)
+    return [CheckedDocument(shown, index, data, text, stream) for index, data in enumerate(found) if data is not None]
+
+
+def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The object with an empty pointer, or the items of a list, each with its own."""
+    items = document.data.get("items") if document.kind.endswith("List") else None
+    if not isinstance(items, list):
+        yield "", document.data
+        return
+    for index, item in enumerate(items):
+        if isinstance(item, dict):
+            yield f"/items/{index}", item

@@ -1,0 +1,237 @@
+"""A repository as delivery engines see it: what reaches each cluster, which charts are installed, what is unknown."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from poolsmith.core.record import record
+from poolsmith.kubernetes.repository.argo_cd import ArgoClusters, is_application
+from poolsmith.kubernetes.repository.chart_templates import templated_installations
+from poolsmith.kubernetes.repository.flux import FluxClusters, identity
+from poolsmith.kubernetes.repository.installed import loose_installations, of_object, of_other_languages
+from poolsmith.kubernetes.repository.kustomize.build import Builder, declared_files
+from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.kubernetes.repository.other_installers import inflated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.kubernetes.repository.delivered import Delivered, Unknown
+    from poolsmith.kubernetes.repository.flux import Identity
+    from poolsmith.kubernetes.repository.installations import Installation
+    from poolsmith.kubernetes.repository.kustomize.build import Build
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+_ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
+_ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
+
+
+@record(slots=False)
+class Delivery:
+    """What reaches one cluster. `place` is where it begins: a path, and a destination where there are several.
+
+    `by_engine`: Flux or Argo CD says so; else it is what one kustomization brings, and nobody says to which cluster.
+    """
+
+    place: str
+    objects: tuple[Delivered, ...]
+    installations: tuple[Installation, ...]
+    kustomizations: tuple[CheckedDocument, ...] = ()
+    by_engine: bool = True
+    refused: tuple[Unknown, ...] = ()
+    """Where kustomize stops: nothing of that build is applied."""
+
+
+@record(slots=False)
+class RepositoryModel:
+    """`loose` are the documents that no engine and no kustomization takes in, as they stand; `installations` those that
+    stand among them. `parts` are files that are patches, asserts, or texts of generators: no objects."""
+
+    files: RepositoryFiles
+    documents: tuple[CheckedDocument, ...]
+    deliveries: tuple[Delivery, ...]
+    loose: CheckedTree
+    installations: tuple[Installation, ...]
+    unknown: tuple[Unknown, ...]
+    parts: frozenset[str]
+
+    @cached_property
+    def all_installations(self) -> tuple[Installation, ...]:
+        return (*(found for item in self.deliveries for found in item.installations), *self.installations)
+
+
+def model_of(files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = ()) -> RepositoryModel:
+    """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform."""
+    modelling = _Modelling(files, tuple(yaml), tuple(others))
+    modelling.alone += of_other_languages(others, files)
+    return modelling.model()
+
+
+class _Modelling:
+    def __init__(self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...]) -> None:
+        self.files = files
+        self.others = others
+        self.builder = Builder(files)
+        self.documents = tuple(document for path in yaml for document in files.documents(path))
+        self.whole = CheckedTree(self.documents, frozenset(yaml))
+        self.unknown: list[Unknown] = []
+        self.taken: set[Identity] = set()
+        self.kustomized: set[str] = set()
+        self.deliveries: list[Delivery] = []
+        self.alone: list[Installation] = []
+
+    def model(self) -> RepositoryModel:
+        parts = self._parts()
+        whole = [item for item in self.documents if item.path not in parts]
+        self._flux(whole)
+        self._argo(whole)
+        self._kustomizations()
+        self.alone += templated_installations(sorted(self.whole.paths), self.files, self.whole)
+        loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
+        tree = CheckedTree(loose, frozenset(item.path for item in loose))
+        charts = {found.document.path for item in self.deliveries for found in item.installations}
+        charts |= {found.document.path for found in self.alone}
+        return RepositoryModel(
+            files=self.files,
+            documents=self.documents,
+            deliveries=tuple(self.deliveries),
+            loose=tree,
+            installations=(*self.alone, *loose_installations(tree, self.whole, self.files, charts, self.others)),
+            unknown=tuple(dict.fromkeys(self.unknown)),
+            parts=parts,
+        )
+
+    def _parts(self) -> frozenset[str]:
+        found: set[str] = set()
+        for document in self.whole.objects:
+            if document.api_version.startswith("kustomize.config.k8s.io/"):  # components too, whoever uses them
+                found.update(declared_files(document.data, posixpath.dirname(document.path)))
+        for path in self.whole.paths:
+            folder, _, name = path.rpartition("/")
+            beside = any(self.files.is_file(f"{folder}/{test}" if folder else test) for test in _ASSERTS)
+            if name.endswith(_ASSERT_ENDINGS) or (beside and name not in _ASSERTS):
+                found.add(path)
+        return frozenset(found)
+
+    def _flux(self, whole: list[CheckedDocument]) -> None:
+        clusters = FluxClusters(self.files, self.builder, self.whole.named)
+        by_place: dict[str, list[Delivered]] = {}
+        folders: dict[str, set[str]] = {}
+        for found in clusters.deliveries(whole):
+            self.taken |= found.taken
+            self.unknown += found.unknown
+            self._built(found.folders)
+            place = posixpath.dirname(found.top.path)
+            by_place.setdefault(place, []).extend(found.objects)
+            folders.setdefault(place, set()).update(found.folders)
+        for place, objects in by_place.items():
+            inside = self._kustomizations_of(folders[place])
+            self._add(place, objects, kustomizations=inside, refused=self._refused_in(folders[place]))
+
+    def _argo(self, whole: list[CheckedDocument]) -> None:
+        left = [item for item in whole if identity(item) not in self.taken]
+        delivered_ones = [item for found in self.deliveries for item in found.objects if is_application(item)]
+        for found in ArgoClusters(self.files, self.builder).deliveries([*left, *delivered_ones]):
+            self.unknown += found.unknown
+            if all(map(is_application, found.objects)):  # what stands beside them belongs to them as well
+                self.alone += found.installations
+                continue
+            self.taken |= found.taken
+            self._built(found.folders)
+            place = f"{found.place} ({found.destination})" if found.destination else found.place
+            inside = self._kustomizations_of(found.folders)
+            refused = self._refused_in(found.folders)
+            self._add(place, found.objects, (*found.installations, *self._inflated(inside)), inside, refused=refused)
+
+    def _kustomizations(self) -> None:
+        """Those at the top of what nobody has taken yet."""
+        own = [item for item in self.whole.kustomizations if item.kind == "Kustomization"]
+        left = [item for item in own if posixpath.dirname(item.path) not in self.kustomized_folders]
+        below: set[str] = set()
+        for document in left:
+            build = self.builder.folder(posixpath.dirname(document.path))
+            below |= {item.path for item in build.kustomizations} - {document.path}
+        for document in left:
+            if document.path not in below:
+                folder = posixpath.dirname(document.path)
+                build = self.builder.folder(folder)
+                self.unknown += build.unknown
+                self.taken |= set(map(identity, build.objects))
+                self.taken |= set(map(identity, build.kustomizations))
+                self.kustomized |= build.files
+                brought = build.kustomizations
+                own_charts = self._inflated(brought)
+                self._add(folder, build.objects, own_charts, brought, refused=_certain(build), by_engine=False)
+
+    @cached_property
+    def kustomized_folders(self) -> frozenset[str]:
+        return frozenset(posixpath.dirname(path) for path in self.kustomized if posixpath.basename(path) in _KUSTOMIZED)
+
+    def _built(self, folders: Iterable[str]) -> None:
+        for folder in folders:
+            build = self.builder.folder(folder)
+            self.taken |= set(map(identity, build.kustomizations))
+            self.kustomized |= build.files
+
+    def _kustomizations_of(self, folders: Iterable[str]) -> tuple[CheckedDocument, ...]:
+        found = (document for folder in sorted(folders) for document in self.builder.folder(folder).kustomizations)
+        return tuple({identity(document): document for document in found}.values())
+
+    def _refused_in(self, folders: Iterable[str]) -> tuple[Unknown, ...]:
+        builds = map(self.builder.folder, sorted(folders))
+        return tuple(dict.fromkeys(item for build in builds for item in _certain(build)))
+
+    def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[Installation]:
+        for document in kustomizations:
+            yield from inflated(document, posixpath.dirname(document.path), self.files)
+
+    def _add(
+        self,
+        place: str,
+        objects: Iterable[Delivered],
+        installations: Iterable[Installation] = (),
+        kustomizations: tuple[CheckedDocument, ...] = (),
+        *,
+        refused: tuple[Unknown, ...] = (),
+        by_engine: bool = True,
+    ) -> None:
+        items = tuple(objects)
+        tree = CheckedTree(items, frozenset(item.path for item in items))
+        found = list(installations)
+        for item in items:
+            found += of_object(item, tree, self.whole, self.files)
+        self.deliveries.append(
+            Delivery(
+                place=place or ".",
+                objects=items,
+                installations=tuple(_as_far_as_built(item, refused) for item in found),
+                kustomizations=kustomizations,
+                by_engine=by_engine,
+                refused=refused,
+            )
+        )
+
+
+def _certain(build: Build) -> tuple[Unknown, ...]:
+    """Where kustomize stops, unless something is unknown that it may have been for."""
+    return build.refused if len(build.unknown) == len(build.refused) else ()
+
+
+def _as_far_as_built(installation: Installation, refused: tuple[Unknown, ...]) -> Installation:
+    """What stands below a kustomization at which kustomize stops may lack what that one would have put on it."""
+    paths = {installation.document.path, *(layer.source.path for layer in installation.layers)}
+    folders = [posixpath.dirname(item.place.span.path) for item in refused]
+    near = [
+        item for item, folder in zip(refused, folders, strict=True) if any(_is_below(path, folder) for path in paths)
+    ]
+    return replace(installation, unknown=(*installation.unknown, *near)) if near else installation
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return not folder or path.startswith(f"{folder}/")
+
+
+_KUSTOMIZED = ("kustomization.yaml", "kustomization.yml", "Kustomization")

@@ -1,0 +1,96 @@
+"""What a description of nodes says of their GPUs: by requirements, annotations and names of machines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import join, reach
+from poolsmith.kubernetes.repository.template_marks import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
+
+_COUNTS = ("karpenter.k8s.aws/instance-gpu-count", "karpenter.azure.com/sku-gpu-count")
+_MODELS = ("karpenter.k8s.aws/instance-gpu-name", "karpenter.azure.com/sku-gpu-name")
+_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_CAPACITY = "metadata/annotations/capacity.cluster-autoscaler.kubernetes.io~1gpu-count"
+_MACHINE_FIELDS = (
+    "instanceType",
+    "instanceTypes",
+    "instancesDistribution/instanceTypes",
+    "spec/instanceType",
+    "spec/instanceTypes",
+    "spec/forProvider/instanceTypes",
+    "spec/sku",
+    "spec/vmSize",
+    "spec/nodeConfig/machineType",
+)
+_NUMBER = re.compile(r"[0-9]{1,6}")
+_ACCELERATORS = "spec/nodeConfig/guestAccelerator"
+
+
+@record(kw_only=False)
+class GpuClaim:
+    """`counts` and `models` are those that nodes may have, models in capital letters; empty: nothing is said of it."""
+
+    counts: frozenset[int]
+    models: frozenset[str]
+    pointer: str
+    said: str
+
+
+def gpu_claims(template: NodeTemplate, machines: Mapping[str, tuple[str, int]]) -> Iterator[GpuClaim]:
+    """`machines` are models and counts of known machines; of others nothing is said."""
+    yield from _by_requirement(template, machines)
+    data = template.document.data
+    count, is_there = reach(data, f"{template.top}/{_CAPACITY}")
+    if template.announces and is_there and _is_number(text_of(count)):
+        place = f"{template.top}/{_CAPACITY}"
+        yield GpuClaim(frozenset((int(text_of(count)),)), frozenset(), place, f"gpu-count {count}")
+    for field in _MACHINE_FIELDS:
+        value, is_there = reach(data, f"{template.top}/{field}")
+        if is_there and not template.announces:
+            yield from _of_machines(_texts(value), machines, f"{template.top}/{field}")
+    listed, is_there = reach(data, f"{template.top}/{_ACCELERATORS}")
+    for index, item in enumerate(listed if is_there and isinstance(listed, list) else ()):
+        if isinstance(item, dict) and _is_number(text_of(item.get("count"))):
+            place = join(f"{template.top}/{_ACCELERATORS}", index, "count")
+            yield GpuClaim(frozenset((int(text_of(item["count"])),)), frozenset(), place, f"count {item['count']}")
+
+
+def _by_requirement(template: NodeTemplate, machines: Mapping[str, tuple[str, int]]) -> Iterator[GpuClaim]:
+    by_key: dict[str, list[tuple[str, str]]] = {}
+    for mark in (*template.labels, *template.choices):
+        if mark.value is not None:
+            by_key.setdefault(mark.key, []).append((mark.value, mark.pointer))
+    for key, found in by_key.items():
+        values, place = [value for value, _ in found], found[0][1]
+        said = f"{key} {', '.join(values)}"
+        if key in _COUNTS and all(map(_is_number, values)):
+            yield GpuClaim(frozenset(map(int, values)), frozenset(), place, said)
+        elif key in _MODELS:
+            yield GpuClaim(frozenset(), frozenset(value.upper() for value in values), place, said)
+        elif key in _TYPES:
+            yield from _of_machines(values, machines, place)
+
+
+def _of_machines(names: list[str], machines: Mapping[str, tuple[str, int]], place: str) -> Iterator[GpuClaim]:
+    """Nothing where one of them is not known: it may be the one."""
+    if names and all(name in machines for name in names):
+        found = [machines[name] for name in names]
+        yield GpuClaim(
+            frozenset(count for _, count in found), frozenset(model for model, _ in found), place, ", ".join(names)
+        )
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _texts(value: Any) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, str)] if all(isinstance(item, str) for item in items) else []

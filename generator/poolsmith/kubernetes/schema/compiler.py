@@ -1,0 +1,236 @@
+"""Compiles structural schemas into closures, each when it is first needed.
+
+A closure takes a value and returns None, or a list of violations whose paths grow on the way out; so a sound
+object costs no path and no list. Strict: a field that the schema does not name is a violation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.kubernetes.schema.lists import list_check
+from poolsmith.kubernetes.schema.scalars import int_or_string_check, quantity_check, scalar_check, value_check
+from poolsmith.kubernetes.schema.validation_rules import rule_violations
+from poolsmith.kubernetes.schema.violation import Found, Violation, What, unknown_field, wrong_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.kubernetes.schema.scalars import Schema
+
+Check = Callable[[Any], Found]
+
+
+class Nulls(StrEnum):
+    """What null means: absent (built-in kinds, kustomize), or what `nullable` says (custom resources)."""
+
+    ABSENT = "absent"
+    NULLABLE = "nullable"
+
+
+_LEVELS_DOWN = 2
+
+
+def demanded(schema: Schema, resolve: Callable[[Schema], Schema]) -> tuple[str, ...]:
+    """Required fields without a default: the API server fills in defaults before it validates."""
+    properties = schema.get("properties", {})
+    return tuple(key for key in schema.get("required", ()) if "default" not in resolve(properties.get(key, {})))
+
+
+def accept(_value: Any) -> Found:
+    return None
+
+
+def _null_is_absent() -> Found:
+    return [Violation(What.NULL, "is null, which counts as absent", grave=False)]
+
+
+def _null_is_refused() -> Found:
+    return [Violation(What.TYPE, "is null, which the definition does not allow here", help="remove it")]
+
+
+class Compiler:
+    """Checks by schema. `definition` looks a `$ref` up; `metadata` is the check of objects' metadata."""
+
+    def __init__(self, definition: Callable[[str], Schema], nulls: Nulls, metadata: Check | None = None) -> None:
+        self.definition = definition
+        self.nulls = nulls
+        self._metadata = metadata
+        self._by_name: dict[str, Check] = {}
+        self._schemas: dict[str, Schema] = {}
+
+    def resolve(self, schema: Schema) -> Schema:
+        name = schema.get("$ref")
+        if name is None:
+            return schema
+        if name not in self._schemas:
+            self._schemas[name] = self.definition(name)
+        return self._schemas[name]
+
+    def root(self, name: str) -> Check:
+        """The check of a whole object; of a custom resource its envelope too."""
+        if self._metadata is None:
+            return self.check({"$ref": name})
+        schema = self.resolve({"$ref": name})
+        envelope: dict[str, Check] = {"apiVersion": accept, "kind": accept, "metadata": self._metadata}
+        return self._with_rules(schema, self._mapping(schema, envelope))
+
+    def check(self, schema: Schema) -> Check:
+        name = schema.get("$ref")
+        if name is None:
+            return self._compile(schema)
+        if name not in self._by_name:
+            self._by_name[name] = self._compile(self.resolve(schema))
+        return self._by_name[name]
+
+    def _compile(self, schema: Schema) -> Check:
+        on_null = self._on_null(schema)
+        kind = schema.get("type")
+        if schema.get("intOrString"):
+            return int_or_string_check(schema, on_null, custom=self._is_custom)
+        if schema.get("quantity"):
+            return quantity_check(on_null)
+        if kind == "object":
+            return self._with_rules(schema, self._mapping(schema, {}))
+        if kind == "array":
+            items = self.resolve(schema.get("items", {}))
+            return self._with_rules(
+                schema,
+                list_check(schema, items, self.check(schema.get("items", {})), on_null, custom=self._is_custom),
+            )
+        if kind is not None:
+            return self._with_rules(schema, scalar_check(schema, on_null, custom=self._is_custom))
+        more = value_check(schema)
+        if more is None:
+            return accept
+
+        def check(value: Any) -> Found:
+            found = more(value)
+            return None if found is None else [found]
+
+        return check
+
+    @property
+    def _is_custom(self) -> bool:
+        return self.nulls is Nulls.NULLABLE
+
+    def _on_null(self, schema: Schema) -> Callable[[], Found]:
+        if self.nulls is Nulls.ABSENT:
+            return _null_is_absent
+        if schema.get("nullable") or "default" in schema:  # the API server drops a null that has a default
+            return lambda: None
+        return _null_is_refused
+
+    def _with_rules(self, schema: Schema, check: Check) -> Check:
+        """As the API server does: validation rules see the defaulted value, and only one that fits the schema."""
+        if (demand := schema.get("demand")) is not None:
+            return _demanding(check, demand)
+        rules = schema.get("rules")
+        if not rules:
+            return check
+
+        def check_with_rules(value: Any) -> Found:
+            if (found := check(value)) is not None or value is None:
+                return found
+            return rule_violations(rules, schema, value, self.resolve) or None
+
+        return check_with_rules
+
+    def _mapping(self, schema: Schema, envelope: dict[str, Check]) -> Check:
+        properties: dict[str, Schema] = schema.get("properties", {})
+        additional = schema.get("additionalProperties")
+        free = accept if schema.get("preserve") else None
+        other = self.check(additional) if additional is not None else free
+        fields = _Fields(self, properties, other, envelope)
+        required = demanded(schema, self.resolve)
+        absent_when_null = frozenset(required) if self.nulls is Nulls.ABSENT else frozenset()
+        on_null = self._on_null(schema)
+        least, most = schema.get("minProperties", 0), schema.get("maxProperties")
+
+        def check(value: Any) -> Found:
+            if value.__class__ is not dict:
+                return on_null() if value is None else [wrong_type(value, "mapping")]
+            found: Found = None
+            for key, item in value.items():
+                field = fields[key]
+                if field is None:
+                    bad: Found = [unknown_field(key, fields.known, fields.home)]
+                elif (bad := field(item)) is None:
+                    continue
+                elif item is None and key in absent_when_null:
+                    bad = [Violation(What.REQUIRED, "is required, and null counts as absent")]
+                found = _collect(found, bad, key)
+            for key in required:
+                if key not in value:
+                    missing = Violation(What.REQUIRED, f"lacks the required field `{key}`", help=f"add `{key}`")
+                    found = _collect(found, [missing], None)
+            if len(value) < least or (most is not None and len(value) > most):
+                limits = f"at least {least}" if len(value) < least else f"at most {most}"
+                found = _collect(
+                    found, [Violation(What.VALUE, f"has {len(value)} entries; {limits} are allowed")], None
+                )
+            return found
+
+        return check
+
+
+def _demanding(check: Check, demand: Callable[[Any], Iterator[Violation]]) -> Check:
+    """A check, and a rule across the fields of a mapping whose fields are sound (see server_rules)."""
+
+    def check_with_demand(value: Any) -> Found:
+        found = check(value)
+        if value.__class__ is not dict or (found is not None and any(item.grave for item in found)):
+            return found
+        return [*(found or ()), *demand(value)] or None
+
+    return check_with_demand
+
+
+class _Fields(dict[str, Check | None]):
+    """Field name to check; compiled at the first use, which also ends the recursion of recursive schemas."""
+
+    __slots__ = ("_compiler", "_other", "_properties", "known")
+
+    def __init__(
+        self, compiler: Compiler, properties: dict[str, Schema], other: Check | None, envelope: dict[str, Check]
+    ) -> None:
+        super().__init__(envelope)
+        self._compiler = compiler
+        self._properties = properties
+        self._other = other
+        self.known: dict[str, Any] = {**envelope, **properties}
+
+    def __missing__(self, key: str) -> Check | None:
+        schema = self._properties.get(key)
+        if schema is None:
+            return self._other
+        check = self[key] = self._compiler.check(schema)
+        return check
+
+    def home(self, key: str) -> str | None:
+        """The path below these fields at which `key` is known: it may stand some levels too high."""
+        resolve = self._compiler.resolve
+        level = [(name, resolve(child)) for name, child in self._properties.items()]
+        for _ in range(_LEVELS_DOWN):
+            for path, schema in level:
+                if key in schema.get("properties", ()):
+                    return path
+            level = [
+                (f"{path}.{name}", resolve(child))
+                for path, schema in level
+                for name, child in schema.get("properties", {}).items()
+            ]
+        return None
+
+
+def _collect(found: Found, bad: Found, step: str | None) -> Found:
+    assert bad is not None
+    if step is not None:
+        for violation in bad:
+            violation.steps.append(step)
+    if found is None:
+        return bad
+    found.extend(bad)
+    return found

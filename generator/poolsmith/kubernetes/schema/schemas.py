@@ -1,0 +1,246 @@
+"""Which schema an object is judged by: packs, versions, kinds."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.suggest import nearest
+from poolsmith.core.facts.packs import remembered
+from poolsmith.core.facts.store import read_json
+from poolsmith.core.record import record
+from poolsmith.core.sources.digest import tree_digest
+from poolsmith.kubernetes.schema.compiler import Check, Compiler, Nulls
+from poolsmith.kubernetes.schema.defaulting import with_defaults
+from poolsmith.kubernetes.schema.schema_pack import read_pack
+from poolsmith.kubernetes.schema.server_rules import RULES
+from poolsmith.kubernetes.schema.server_validation import validated
+from poolsmith.kubernetes.schema.transitions import transition_violations
+
+if TYPE_CHECKING:
+    from poolsmith.kubernetes.schema.scalars import Schema
+    from poolsmith.kubernetes.schema.schema_pack import PackView
+    from poolsmith.kubernetes.schema.violation import Violation
+
+CORE = "kubernetes"
+OPERATOR = "gpu-operator"
+COCO = "confidential-containers"
+_NEWEST_ONLY = ("node-feature-discovery", "argo-cd", "flux")
+_REMEMBERED = 100_000
+_METADATA = "meta.v1.ObjectMeta"
+_VERSION = re.compile(r"v[0-9]+(alpha|beta)[0-9]+")
+
+
+@record
+class Versions:
+    """What objects are judged against; None for an operator release that nobody named."""
+
+    kubernetes: str
+    operator: str | None = None
+    coco: str | None = None
+
+
+@record(kw_only=False)
+class NoSchema:
+    """Why a kind can't be judged. `refused`: what should serve it is known, and does not. `is_foreign`: it belongs to
+    a project whose definitions are not here, or to no API of Kubernetes."""
+
+    reason: str
+    help: str | None = None
+    refused: bool = False
+    is_foreign: bool = False
+
+
+class KindSchema:
+    """One kind's compiled schema."""
+
+    def __init__(self, compiler: Compiler, name: str, family: str, version: str) -> None:
+        self.compiler = compiler
+        self.name = name
+        self.family = family
+        self.version = version
+        self._sound: set[bytes] = set()
+
+    @property
+    def definition(self) -> Schema:
+        return self.compiler.resolve({"$ref": self.name})
+
+    @property
+    def is_custom(self) -> bool:
+        return self.compiler.nulls is Nulls.NULLABLE
+
+    @cached_property
+    def check(self) -> Check:
+        return self.compiler.root(self.name)
+
+    def violations(self, body: Any) -> tuple[Violation, ...]:
+        """An object that is equal to one found sound before is not walked again."""
+        key = tree_digest(body)
+        if key in self._sound:
+            return ()
+        found = self.check(body)
+        if found is not None:
+            return tuple(found)
+        if len(self._sound) < _REMEMBERED:
+            self._sound.add(key)
+        return ()
+
+    def with_defaults(self, body: Any) -> Any:
+        return with_defaults(self.definition, body, self.compiler.resolve)
+
+    def transition_violations(self, old: Any, new: Any) -> tuple[Violation, ...]:
+        return transition_violations(self.definition, old, new, self.compiler.resolve)
+
+
+class Schemas:
+    """All kinds that are known for a set of versions. Packs are read when they are first needed."""
+
+    def __init__(self, versions: Versions) -> None:
+        self.versions = versions
+        self._found: dict[tuple[str, str], KindSchema | NoSchema] = {}
+
+    def find(self, api_version: str, kind: str) -> KindSchema | NoSchema:
+        key = api_version, kind
+        if key not in self._found:
+            self._found[key] = self._find(api_version, kind)
+        return self._found[key]
+
+    def _find(self, api_version: str, kind: str) -> KindSchema | NoSchema:
+        group = api_version.rpartition("/")[0]
+        wanted = f"{api_version} {kind}"
+        if group == "kustomize.config.k8s.io":
+            names: dict[str, str] = _kustomize()["kinds"]
+            if wanted in names:
+                return KindSchema(_kustomize_compiler(), names[wanted], "kustomize", "v5")
+        elif group in read_cached(CORE).groups:
+            return self._core(group, wanted)
+        for family in (OPERATOR, COCO, *_NEWEST_ONLY):
+            if group in read_cached(family).groups:
+                return self._custom(family, wanted)
+        return NoSchema(f"no schema of {api_version} {kind} is known", is_foreign=True)
+
+    def _core(self, group: str, wanted: str) -> KindSchema | NoSchema:
+        version = self.versions.kubernetes
+        if version not in kubernetes_minors():
+            known = kubernetes_minors()
+            return NoSchema(f"no schemas of Kubernetes {version} are known; there are {known[0]} to {known[-1]}")
+        name = _view(CORE, version).kinds.get(wanted)
+        if name is not None:
+            return KindSchema(core_compiler(version), name, CORE, version)
+        if _is_of_a_tool(wanted, _view(CORE, version)):
+            return NoSchema(f"{wanted} is the form of a tool, and no object of Kubernetes", is_foreign=True)
+        return _not_served(f"Kubernetes {version}", group, wanted, _view(CORE, version))
+
+    def _custom(self, family: str, wanted: str) -> KindSchema | NoSchema:
+        pack = read_cached(family)
+        version = {OPERATOR: self.versions.operator, COCO: self.versions.coco}.get(family, pack.versions[-1])
+        if version is None and family == OPERATOR:
+            return NoSchema("the gpu-operator release is unknown", "name it with --release")
+        if version is None:
+            holders = [item for item in pack.versions if wanted in _view(family, item).kinds]
+            if len(holders) > 1:
+                return NoSchema(f"the release of {family} is unknown, and the definitions differ")
+            version = pack.versions[-1]
+        if version not in pack.versions:
+            return NoSchema(f"no definitions of {family} {version} are known", f"known: {listed(pack.versions)}")
+        view = _view(family, version)
+        if wanted in view.kinds:
+            core = self.versions.kubernetes if self.versions.kubernetes in kubernetes_minors() else None
+            return KindSchema(_custom_compiler(family, version, core), view.kinds[wanted], family, version)
+        if family == OPERATOR:
+            return _not_served(f"gpu-operator {version}", wanted.partition("/")[0], wanted, view)
+        return NoSchema(f"no schema of {wanted} is known; {family} {version} has {listed(view.kinds)}")
+
+
+@remembered
+def schemas_for(versions: Versions) -> Schemas:
+    """One object per set of versions and process: what is compiled stays compiled."""
+    return Schemas(versions)
+
+
+@cache
+def kubernetes_minors() -> tuple[str, ...]:
+    return read_cached(CORE).versions
+
+
+def newest_kubernetes() -> str:
+    return kubernetes_minors()[-1]
+
+
+def operator_releases() -> tuple[str, ...]:
+    return read_cached(OPERATOR).versions
+
+
+read_cached = cache(read_pack)
+
+
+@cache
+def _view(family: str, version: str) -> PackView:
+    return read_cached(family).view(version)
+
+
+@cache
+def core_compiler(minor: str) -> Compiler:
+    view = _view(CORE, minor)
+
+    def definition(name: str) -> Schema:
+        schema = validated(name, view.definition(name))
+        return {**schema, "demand": RULES[name]} if name in RULES else schema
+
+    return Compiler(definition, Nulls.ABSENT)
+
+
+@cache
+def _custom_compiler(family: str, version: str, minor: str | None) -> Compiler:
+    metadata = core_compiler(minor or newest_kubernetes()).check({"$ref": _METADATA})
+    return Compiler(_view(family, version).definition, Nulls.NULLABLE, metadata)
+
+
+@cache
+def _kustomize() -> dict[str, Any]:
+    return read_json("schemas/kustomize.json")
+
+
+@cache
+def _kustomize_compiler() -> Compiler:
+    definitions: dict[str, Schema] = _kustomize()["definitions"]
+    return Compiler(definitions.__getitem__, Nulls.ABSENT)
+
+
+_FORMS = frozenset(("v1 Config",))
+"""kubeconfig."""
+_PLUGINS = "builtin "
+"""Transformers and generators of kustomize."""
+
+
+def _is_of_a_tool(wanted: str, view: PackView) -> bool:
+    """A version without a group that is not `v1`, with a kind that Kubernetes does not have: Talos writes such."""
+    api_version, _, kind = wanted.partition(" ")
+    if wanted in _FORMS or wanted.startswith(_PLUGINS):
+        return True
+    if "/" in api_version or _VERSION.fullmatch(api_version) is None:
+        return False
+    return not any(item.endswith(f" {kind}") for item in view.kinds)
+
+
+def _not_served(server: str, group: str, wanted: str, view: PackView) -> NoSchema:
+    """The server has this group, but not this kind in this version of it."""
+    api_version, _, kind = wanted.partition(" ")
+    same_kind = sorted(item.partition(" ")[0] for item in view.kinds if _group_and_kind(item) == (group, kind))
+    if same_kind:
+        return NoSchema(
+            f"{server} does not serve {kind} as {api_version}", f"use `apiVersion: {same_kind[0]}`", refused=True
+        )
+    kinds = [item.partition(" ")[2] for item in view.kinds if item.partition(" ")[0] == api_version]
+    match = nearest(kind, kinds)
+    help_text = f"did you mean `{match}`?" if match is not None else None
+    if help_text is None and (elsewhere := sorted(item for item in view.kinds if item.endswith(f" {kind}"))):
+        help_text = f"{kind} is served as `apiVersion: {elsewhere[0].partition(' ')[0]}`"
+    return NoSchema(f"{server} does not serve {api_version} {kind}", help_text, refused=True)
+
+
+def _group_and_kind(wanted: str) -> tuple[str, str]:
+    api_version, _, kind = wanted.partition(" ")
+    return api_version.rpartition("/")[0], kind

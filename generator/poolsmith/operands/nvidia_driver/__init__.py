@@ -1,6 +1,0 @@
-"""What the operator creates for NVIDIADriver objects, and which node each of them serves."""
-
-from poolsmith.operands.nvidia_driver.conflicts import assign_owners
-from poolsmith.operands.nvidia_driver.expand import DriverExpansion, expand_drivers
-
-__all__ = ["DriverExpansion", "assign_owners", "expand_drivers"]

@@ -1,0 +1,1 @@
+"""A project's clusters: run, and written as files."""

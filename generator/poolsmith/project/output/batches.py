@@ -1,0 +1,50 @@
+"""Many clusters on several processors, in bounded memory.
+
+A batch is a part of the clusters, and what is made of it is a function of its files. Who works on it is an executor of
+`concurrent.futures`: processes of this machine, or other workers. They share nothing, and what comes back from them is
+small. Results come in any order; who needs one sorts them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from poolsmith.project.output.crew import Workers
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def default_jobs() -> int:
+    return max(1, min(8, os.cpu_count() or 1))
+
+
+def in_batches(
+    work: Callable[[tuple[Item, ...]], Iterable[Result]],
+    items: Sequence[Item],
+    jobs: int | Workers,
+    *,
+    few: int,
+    folders: tuple[Path, ...] = (),
+) -> Iterator[Result]:
+    """The results of `work`, which takes some of the items. `jobs` is a number of processes, or other workers.
+
+    With one process, or up to `few` items, all is done in this one, in order. Otherwise work, items and results must be
+    picklable; what `work` holds is loaded once in each process, and `folders` are what it reads and writes. What a lost
+    worker had is worked on once more, which `work` must bear. Raises WorkersLostError.
+    """
+    if isinstance(jobs, int):
+        if jobs <= 1 or len(items) <= few:
+            yield from work(tuple(items))
+            return
+        from poolsmith.project.output.processes import Processes  # on demand
+
+        jobs = Processes(min(jobs, len(items)))
+    from poolsmith.project.output.crew import Shift  # on demand
+
+    yield from Shift(work, items, jobs, folders).results()

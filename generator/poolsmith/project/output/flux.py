@@ -1,0 +1,186 @@
+"""Flux: sources, a Kustomization per unit, a HelmRelease per chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.fleet.operands.manifest import Manifest
+from poolsmith.fleet.profiles.cluster import Engine
+from poolsmith.fleet.profiles.delivered_before import DeliveryKind
+from poolsmith.project.output.flux_source import SOURCE, git_repository, own_source, repository_name, source_kind
+from poolsmith.project.output.platform_unit import (
+    PRUNE_GUARDS,
+    VALUES_KEY,
+    delivery_namespace,
+    namespace_patch,
+    values_config_map,
+)
+from poolsmith.project.output.pools import FOLDER as POOLS
+
+if TYPE_CHECKING:
+    from poolsmith.fleet.plan.plan import ClusterPlan, HelmChart
+    from poolsmith.project.output.delivery_unit import DeliveryUnit
+
+_KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
+_HELM = "helm.toolkit.fluxcd.io/v2"
+_SAID = "has(status.conditions) && status.conditions.exists(e, "
+_ERROR = "e.type == 'Error' && e.status == 'True'"
+_WAITING = f"{_ERROR} && e.reason == 'DriverNotReady'"
+_NO_NODES = "e.message.contains('no nodes matching the given node selector')"
+_DRIVER_HEALTH = {
+    "apiVersion": "nvidia.com/v1alpha1",
+    "kind": "NVIDIADriver",
+    "inProgress": f"!has(status.conditions) || status.conditions.exists(e, {_WAITING})",
+    "failed": f"{_SAID}{_ERROR} && e.reason != 'DriverNotReady' && !{_NO_NODES})",
+    "current": f"{_SAID}e.type == 'Ready' && e.status == 'True' || {_ERROR} && {_NO_NODES})",
+}
+"""Without it, a driver object counts as healthy before the operator has seen it. While driver pods start, the operator
+says Error, too, for a reason of its own; and before v26.3 of a pool that has no nodes now, where it says Ready since.
+Flux takes the first of the three that holds.
+
+Source: NVIDIA/gpu-operator, from v24.6.0 on: internal/conditions/nvidiadriver.go, internal/state/driver.go,
+controllers/nvidiadriver_controller.go; fluxcd/pkg:runtime/cel/status_evaluator.go
+"""
+
+
+def render_flux(
+    plan: ClusterPlan, units: tuple[DeliveryUnit, ...], folder: str, header: tuple[str, ...]
+) -> list[Manifest]:
+    """Kustomizations depend on the one before; a chart's values unit waits for its HelmRelease."""
+    namespace = delivery_namespace(plan)
+    manifests = []
+    sources = _sources(plan, units, namespace)
+    if sources:
+        manifests.append(Manifest(path=f"{folder}/sources.yaml", documents=tuple(sources), header=header))
+    previous: str | None = None
+    releases = {unit.values_folder: unit for unit in units if unit.chart is not None}
+    for unit in units:
+        if unit.chart is not None:
+            body = _helm_release(plan, unit, unit.chart, namespace)
+        else:
+            body = _kustomization(plan, unit, namespace, previous, releases.get(unit.folder))
+            previous = body["metadata"]["name"]
+        lines = (*header, "", f"{unit.title}.")
+        manifests.append(Manifest(path=f"{folder}/{unit.name}.yaml", documents=(body,), header=lines))
+    return manifests
+
+
+def _name(plan: ClusterPlan, unit: DeliveryUnit) -> str:
+    return f"{plan.name}-{unit.name}"
+
+
+def _sources(plan: ClusterPlan, units: tuple[DeliveryUnit, ...], namespace: str) -> list[dict[str, Any]]:
+    delivery = plan.cluster.spec.delivery
+    found = []
+    if delivery.source_ref is None:
+        found.append(own_source(plan, namespace))
+    for unit in units:
+        if unit.source is not None:
+            found.append(git_repository(_name(plan, unit), namespace, unit.source.repository, unit.source.revision))
+        if unit.chart is not None:
+            found.append(_helm_repository(_name(plan, unit), namespace, unit.chart))
+    return found
+
+
+def _helm_repository(name: str, namespace: str, chart: HelmChart) -> dict[str, Any]:
+    spec: dict[str, Any] = {"interval": "24h", "url": chart.repository}
+    if chart.repository.startswith("oci://"):
+        spec["type"] = "oci"
+    return {
+        "apiVersion": SOURCE,
+        "kind": "HelmRepository",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def _kustomization(
+    plan: ClusterPlan, unit: DeliveryUnit, namespace: str, previous: str | None, release: DeliveryUnit | None
+) -> dict[str, Any]:
+    delivery = plan.cluster.spec.delivery
+    spec: dict[str, Any] = {"interval": "1h", "retryInterval": "2m", "timeout": "30m", "prune": True}
+    if unit.source is not None:
+        spec["path"] = f"./{unit.source.path}"
+        spec["sourceRef"] = {"kind": "GitRepository", "name": _name(plan, unit)}
+        spec["patches"] = [namespace_patch(unit.source.level)]
+    else:
+        spec["path"] = f"./{delivery.path}/clusters/{plan.name}/{unit.folder}"
+        spec["sourceRef"] = _source_ref(plan)
+    if release is None:
+        spec["wait"] = True
+        if unit.folder == POOLS and plan.driver_objects:
+            spec["healthCheckExprs"] = [dict(_DRIVER_HEALTH)]
+    else:  # the release takes its values from this unit, and what depends on the unit needs the release
+        spec["healthChecks"] = [
+            {"apiVersion": _HELM, "kind": "HelmRelease", "name": _name(plan, release), "namespace": namespace}
+        ]
+    if previous is not None:
+        spec["dependsOn"] = [{"name": previous}]
+    elif before := _before(plan, DeliveryKind.KUSTOMIZATION, namespace):
+        spec["dependsOn"] = before
+    return {
+        "apiVersion": _KUSTOMIZE,
+        "kind": "Kustomization",
+        "metadata": {"name": _name(plan, unit), "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def _before(plan: ClusterPlan, kind: DeliveryKind, namespace: str) -> list[dict[str, str]]:
+    """What others deliver before this stack, of one kind: no kind can wait for another one."""
+    return [
+        {"name": item.name, **({"namespace": item.namespace} if item.namespace not in (None, namespace) else {})}
+        for item in plan.cluster.spec.delivery.after
+        if item.kind is kind
+    ]
+
+
+def _source_ref(plan: ClusterPlan) -> dict[str, str]:
+    given = plan.cluster.spec.delivery.source_ref
+    if given is None:
+        return {"kind": source_kind(plan.cluster.spec.delivery), "name": repository_name(plan)}
+    reference = {"kind": given.kind, "name": given.name}
+    if given.namespace is not None:
+        reference["namespace"] = given.namespace
+    return reference
+
+
+def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, namespace: str) -> dict[str, Any]:
+    """One that leaves the delivery stays in the cluster: pruned, it would uninstall its release within seconds."""
+    action = {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure"}}
+    drift: dict[str, Any] = {"mode": "enabled"}
+    if unit.is_operator and plan.ignore_differences:
+        drift["ignore"] = [
+            {"paths": item["jsonPointers"], "target": {"group": item["group"], "kind": item["kind"]}}
+            for item in plan.ignore_differences
+        ]
+    before = _before(plan, DeliveryKind.HELM_RELEASE, namespace)
+    return {
+        "apiVersion": _HELM,
+        "kind": "HelmRelease",
+        "metadata": {
+            "name": _name(plan, unit),
+            "namespace": namespace,
+            "annotations": dict(PRUNE_GUARDS[Engine.FLUX]),
+        },
+        "spec": {
+            "interval": "1h",
+            "timeout": "30m",
+            "releaseName": chart.name,
+            **({"dependsOn": before} if before else {}),
+            "targetNamespace": unit.namespace,
+            "storageNamespace": unit.namespace,
+            "chart": {
+                "spec": {
+                    "chart": chart.name,
+                    "version": chart.version,
+                    "interval": "24h",
+                    "sourceRef": {"kind": "HelmRepository", "name": _name(plan, unit)},
+                }
+            },
+            "install": action,
+            "upgrade": action,
+            "driftDetection": drift,
+            "valuesFrom": [{"kind": "ConfigMap", "name": values_config_map(plan, chart), "valuesKey": VALUES_KEY}],
+        },
+    }

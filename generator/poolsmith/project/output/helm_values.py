@@ -1,0 +1,38 @@
+"""Helm values: only what differs from the chart's defaults, each with its reason above it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from poolsmith.core.sources.pointer import join
+from poolsmith.fleet.operands.manifest import Manifest
+from poolsmith.fleet.plan.origin import Derived, FromCatalog, Origin, profile_inputs
+from poolsmith.fleet.plan.plan import values_tree
+from poolsmith.project.output.origin_text import origin_text
+
+if TYPE_CHECKING:
+    from poolsmith.fleet.plan.plan import ValueSetting
+
+_WIDTH = 100
+_LINES_SHOWN = 6
+
+
+def values_file(path: str, settings: tuple[ValueSetting, ...], header: tuple[str, ...]) -> Manifest:
+    """A values file; keys sorted, comments say where each value comes from."""
+    comments = {join("", *setting.path): reason(setting.origin) for setting in settings}
+    return Manifest(path=path, documents=(values_tree(settings),), header=header, comments=comments, applied=False)
+
+
+def reason(origin: Origin) -> tuple[str, ...]:
+    """Comment lines for an origin: the reason, then the profile lines that it goes back to."""
+    lines: list[str] = []
+    if isinstance(origin, Derived):
+        lines.extend(textwrap.wrap(origin.because[:1].upper() + origin.because[1:], _WIDTH, break_on_hyphens=False))
+    elif isinstance(origin, FromCatalog):
+        lines.append(f"From the {origin}")
+    inputs = profile_inputs(origin)
+    lines.extend(f"from {origin_text(line)}" for line in inputs[:_LINES_SHOWN])
+    if len(inputs) > _LINES_SHOWN:
+        lines.append(f"and {len(inputs) - _LINES_SHOWN} more")
+    return tuple(lines)

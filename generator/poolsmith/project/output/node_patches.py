@@ -1,0 +1,170 @@
+"""provisioners/: what a pool's nodes must carry, as patches for the tool that makes them.
+
+A pool's folder is a Component of kustomize where the tool has Kubernetes objects, so that a kustomization of one's own
+takes it in; the same files are merge patches for `kubectl patch`. Nothing here is applied by itself.
+
+Sources: kubernetes-sigs/karpenter:pkg/apis/crds; kubernetes-sigs/cluster-api, bootstrap/kubeadm/config/crd;
+kubernetes/autoscaler:cluster-autoscaler/cloudprovider/clusterapi/README.md; Talos v1.13, machine configuration;
+AWS CLI, eks update-nodegroup-config; Terraform providers aws, google and azurerm.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.listing import counted
+from poolsmith.core.sources.yaml_writer import emit
+from poolsmith.fleet.operands.manifest import Manifest
+from poolsmith.fleet.profiles.provisioned_by import NodeTool
+from poolsmith.project.output.cluster_api_patches import cluster_api_patches
+from poolsmith.project.output.node_labels import marks_of
+from poolsmith.project.output.node_patch import NodePatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.fleet.profiles.node_pool import Taint
+    from poolsmith.fleet.profiles.provisioned_by import ProvisionedBy
+    from poolsmith.project.output.provisioners import NodeMarks
+
+FOLDER = "provisioners"
+VARIABLES = "gpu_node_pools"
+_CLOUDS = (NodeTool.EKS, NodeTool.GKE, NodeTool.AKS)
+_UPPER = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
+"""Effects as the clouds write them."""
+
+
+def render_node_patches(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
+    """Of pools that say what makes their nodes."""
+    manifests: list[Manifest] = []
+    variables: dict[str, Any] = {}
+    for pool in plan.pools:
+        given = pool.profile.spec.nodes.provisioned_by
+        if given is None:
+            continue
+        marks = marks_of(plan, pool)
+        manifests += _files(f"{FOLDER}/{pool.name}", list(_patches(plan, pool, marks, given)), header)
+        if given.tool in _CLOUDS:
+            variables[given.name or pool.name] = _variables(given.tool, marks)
+        if given.tool is NodeTool.EKS:
+            manifests.append(_file(f"{FOLDER}/{pool.name}/update-nodegroup-config.json", _json(_eks_update(marks))))
+    if variables:
+        manifests.append(_file(f"{FOLDER}/terraform.tfvars.json", _json({VARIABLES: variables})))
+    return manifests
+
+
+def _patches(plan: ClusterPlan, pool: PoolPlan, marks: NodeMarks, given: ProvisionedBy) -> Iterator[NodePatch]:
+    if given.tool is NodeTool.KARPENTER:
+        yield _karpenter(pool, marks, given.name or pool.name)
+    elif given.tool is NodeTool.TALOS:
+        yield _talos(marks)
+    elif given.tool is NodeTool.CLUSTER_API:
+        yield from cluster_api_patches(plan.cluster.spec.kubernetes.distribution, pool, marks, given)
+
+
+def _files(folder: str, patches: list[NodePatch], header: tuple[str, ...]) -> Iterator[Manifest]:
+    component = [_in_component(patch) for patch in patches if patch.is_object]
+    if component:
+        body = {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component", "patches": component}
+        usage = "Take it in with `components:`, in a kustomization that has the objects to patch."
+        yield _file(f"{folder}/kustomization.yaml", emit(body, header=(*header, "", usage)))
+    for patch in patches:
+        yield _file(f"{folder}/{patch.file}", emit(patch.body, header=(*header, "", *patch.about)))
+
+
+def _in_component(patch: NodePatch) -> dict[str, Any]:
+    return {"path": patch.file, **({"target": patch.target} if patch.target else {})}
+
+
+def _file(path: str, text: str) -> Manifest:
+    """As text: parts of objects are no objects, and no rule for objects is to judge them."""
+    return Manifest(path=path, text=text, applied=False)
+
+
+def _json(body: dict[str, Any]) -> str:
+    return json.dumps(body, indent=2) + "\n"
+
+
+def _bodies(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
+    return [taint.body for taint in taints]
+
+
+def _karpenter(pool: PoolPlan, marks: NodeMarks, name: str) -> NodePatch:
+    """Lists of taints replace those of the NodePool: both sides have the same ones, or `check` says so."""
+    template: dict[str, Any] = {}
+    if marks.labels:
+        template["metadata"] = {"labels": marks.labels}
+    template["spec"] = {"taints": _bodies(marks.taints), "startupTaints": _bodies(marks.startup)}
+    return NodePatch(
+        file="node-pool.yaml",
+        body={
+            "apiVersion": "karpenter.sh/v1",
+            "kind": "NodePool",
+            "metadata": {"name": name},
+            "spec": {"template": template},
+        },
+        about=(
+            f"For Karpenter, or: kubectl patch nodepool {name} --type merge --patch-file node-pool.yaml",
+            *_node_class_hints(pool, marks),
+        ),
+    )
+
+
+def _node_class_hints(pool: PoolPlan, marks: NodeMarks) -> Iterator[str]:
+    """What no patch can say: instance types and images are the user's choice."""
+    yield "Its requirements and its node class are yours. The profile needs:"
+    yield f"- instances with {counted(marks.gpus, 'GPU')}, {pool.profile.spec.gpu.product}: on EC2 requirements such as"
+    yield f'  {{key: karpenter.k8s.aws/instance-gpu-count, operator: In, values: ["{marks.gpus}"]}}'
+    system = pool.profile.spec.os
+    if marks.own_driver and marks.has_operator:
+        yield f"- an image of {system.id} {system.version} without a driver, for the operator installs one: on EC2"
+        yield "  in amiSelectorTerms of the EC2NodeClass; aliases of EKS's images bring a driver to instances with GPUs"
+    else:
+        yield f"- an image of {system.id} {system.version} that has the driver, in amiSelectorTerms of the EC2NodeClass"
+
+
+def _talos(marks: NodeMarks) -> NodePatch:
+    """By the kubelet's registration: the API server refuses `nodeTaints` of a worker."""
+    machine: dict[str, Any] = {"nodeLabels": marks.labels} if marks.labels else {}
+    if marks.all_taints:
+        machine["kubelet"] = {"extraConfig": {"registerWithTaints": _bodies(marks.all_taints)}}
+    return NodePatch(
+        file="machine-config.yaml",
+        body={"machine": machine},
+        about=("For a worker: talosctl machineconfig patch worker.yaml --patch @machine-config.yaml",),
+        is_object=False,
+    )
+
+
+def _eks_update(marks: NodeMarks) -> dict[str, Any]:
+    """aws eks update-nodegroup-config --cluster-name ... --nodegroup-name ... --cli-input-json file://..."""
+    body: dict[str, Any] = {}
+    if marks.labels:
+        body["labels"] = {"addOrUpdateLabels": marks.labels}
+    if marks.all_taints:
+        body["taints"] = {"addOrUpdateTaints": _cloud_taints(marks.all_taints)}
+    return body
+
+
+def _cloud_taints(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
+    return [{"key": taint.key, "value": taint.value, "effect": _UPPER[taint.effect.value]} for taint in taints]
+
+
+def _variables(tool: NodeTool, marks: NodeMarks) -> dict[str, Any]:
+    """In the words of aws_eks_node_group, google_container_node_pool and azurerm_kubernetes_cluster_node_pool."""
+    if tool is NodeTool.AKS:
+        return {
+            "node_labels": marks.labels,
+            "node_taints": [_text(taint) for taint in marks.taints],
+            "node_initialization_taints": [_text(taint) for taint in marks.startup],
+        }
+    found: dict[str, Any] = {"labels": marks.labels, "taint": _cloud_taints(marks.all_taints)}
+    if tool is NodeTool.GKE and marks.accelerator:
+        found["guest_accelerator"] = {"type": marks.accelerator, "count": marks.gpus}
+    return found
+
+
+def _text(taint: Taint) -> str:
+    return f"{taint.key}={taint.value}:{taint.effect.value}"

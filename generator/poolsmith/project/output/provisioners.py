@@ -1,0 +1,196 @@
+"""Labels and taints in the words of each tool that makes nodes."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.yaml_writer import emit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.fleet.profiles.node_pool import Taint
+
+Labels = dict[str, str]
+Taints = tuple["Taint", ...]
+_ACCELERATOR = "ACCELERATOR_TYPE"
+"""In place of a name that is not known."""
+_NOT_PUT_BACK = "AKS restores taints of --node-taints; put temporary taints into the agent pool's template:"
+
+
+@record
+class NodeMarks:
+    """What the nodes of a pool are made with. `startup` are taints that something removes later.
+
+    `own_driver`: the operator installs one, or there is to be none. `has_operator`: its parts run beside whatever
+    driver there is. `accelerator` is the cloud's name of the GPU, empty where nobody knows it.
+    """
+
+    pool: str
+    labels: Labels
+    taints: Taints = ()
+    startup: Taints = ()
+    own_driver: bool = False
+    has_operator: bool = True
+    accelerator: str = ""
+    gpus: int = 1
+
+    @property
+    def all_taints(self) -> Taints:
+        return self.taints + self.startup
+
+
+def snippet(tool: str, marks: NodeMarks) -> str:
+    """A piece of configuration or a command for one tool; text, to be pasted. Raises KeyError.
+
+    Most tools set taints when a node registers and leave them alone then: startup taints stand beside the others.
+    """
+    return _TOOLS[tool](marks)
+
+
+def _pairs(labels: Labels) -> str:
+    return ",".join(f"{key}={value}" for key, value in labels.items())
+
+
+def _taint(taint: Taint) -> str:
+    return f"{taint.key}={taint.value}:{taint.effect.value}"
+
+
+def _listed(taints: Taints) -> str:
+    return ",".join(map(_taint, taints))
+
+
+def _bodies(taints: Taints) -> list[dict[str, str]]:
+    return [taint.body for taint in taints]
+
+
+def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if value}
+
+
+def _command(parts: list[str]) -> str:
+    return " ".join(map(shlex.quote, parts)) + "\n"
+
+
+def _kubelet(marks: NodeMarks) -> str:
+    flags = [f"--node-labels={_pairs(marks.labels)}"] if marks.labels else []
+    if marks.all_taints:
+        flags.append(f"--register-with-taints={_listed(marks.all_taints)}")
+    return _command(flags)
+
+
+def _kubeadm(marks: NodeMarks) -> str:
+    arguments = [{"name": "node-labels", "value": _pairs(marks.labels)}] if marks.labels else []
+    registration = _without_empty({"kubeletExtraArgs": arguments, "taints": _bodies(marks.all_taints)})
+    return emit(
+        {
+            "apiVersion": "kubeadm.k8s.io/v1beta4",
+            "kind": "JoinConfiguration",
+            "nodeRegistration": registration,
+        }
+    )
+
+
+def _cluster_api(marks: NodeMarks) -> str:
+    arguments = {"node-labels": _pairs(marks.labels)} if marks.labels else {}
+    registration = _without_empty({"kubeletExtraArgs": arguments, "taints": _bodies(marks.all_taints)})
+    return emit(
+        {
+            "apiVersion": "bootstrap.cluster.x-k8s.io/v1beta1",
+            "kind": "KubeadmConfigTemplate",
+            "metadata": {"name": marks.pool},
+            "spec": {"template": {"spec": {"joinConfiguration": {"nodeRegistration": registration}}}},
+        }
+    )
+
+
+def _karpenter(marks: NodeMarks) -> str:
+    """Pods need not tolerate startup taints for Karpenter to make a node for them."""
+    taints = {"taints": _bodies(marks.taints), "startupTaints": _bodies(marks.startup)}
+    template = {"metadata": {"labels": marks.labels} if marks.labels else {}, "spec": _without_empty(taints)}
+    return emit(
+        {
+            "apiVersion": "karpenter.sh/v1",
+            "kind": "NodePool",
+            "metadata": {"name": marks.pool},
+            "spec": {"template": _without_empty(template)},
+        }
+    )
+
+
+def _eks(marks: NodeMarks) -> str:
+    group = {"name": marks.pool, "labels": marks.labels, "taints": _bodies(marks.all_taints)}
+    return emit({"managedNodeGroups": [_without_empty(group)]})
+
+
+def _gke(marks: NodeMarks) -> str:
+    """Beside the operator GKE installs no driver by itself: it would bring its own device plugin's folders only.
+
+    Source: NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/google-gke.rst.
+    """
+    parts = ["gcloud", "container", "node-pools", "create", marks.pool]
+    accelerator = f"type={marks.accelerator or _ACCELERATOR},count={marks.gpus}"
+    version = "disabled" if marks.has_operator else "default"
+    parts.append(f"--accelerator={accelerator},gpu-driver-version={version}")
+    if marks.labels:
+        parts.append(f"--node-labels={_pairs(marks.labels)}")
+    if marks.all_taints:
+        parts.append(f"--node-taints={_listed(marks.all_taints)}")
+    return _command(parts)
+
+
+def _aks(marks: NodeMarks) -> str:
+    parts = ["az", "aks", "nodepool", "add", "--name", marks.pool]
+    if marks.own_driver:
+        parts += ["--gpu-driver", "none"]
+    if marks.labels:
+        parts += ["--labels", *(f"{key}={value}" for key, value in marks.labels.items())]
+    if marks.taints:
+        parts += ["--node-taints", _listed(marks.taints)]
+    template = {"properties": {"nodeInitializationTaints": [_taint(taint) for taint in marks.startup]}}
+    return _command(parts) + (emit(template, header=(_NOT_PUT_BACK,)) if marks.startup else "")
+
+
+def _rancher(marks: NodeMarks) -> str:
+    """config.yaml of a k3s or RKE2 agent."""
+    return emit(
+        _without_empty(
+            {
+                "node-label": [f"{key}={value}" for key, value in marks.labels.items()],
+                "node-taint": [_taint(taint) for taint in marks.all_taints],
+            }
+        )
+    )
+
+
+def _k0s(marks: NodeMarks) -> str:
+    parts = ["k0s", "worker"]
+    if marks.labels:
+        parts.append(f"--labels={_pairs(marks.labels)}")
+    if marks.all_taints:
+        parts.append(f"--taints={_listed(marks.all_taints)}")
+    return _command(parts)
+
+
+def _talos(marks: NodeMarks) -> str:
+    """By the kubelet's registration: `nodeTaints` of a worker are refused by the admission plugin NodeRestriction."""
+    kubelet = {"extraConfig": {"registerWithTaints": _bodies(marks.all_taints)}} if marks.all_taints else {}
+    return emit({"machine": _without_empty({"nodeLabels": marks.labels, "kubelet": kubelet})})
+
+
+_TOOLS: dict[str, Callable[[NodeMarks], str]] = {
+    "kubelet": _kubelet,
+    "kubeadm": _kubeadm,
+    "cluster-api": _cluster_api,
+    "karpenter": _karpenter,
+    "eks": _eks,
+    "gke": _gke,
+    "aks": _aks,
+    "k3s": _rancher,
+    "rke2": _rancher,
+    "microk8s": _kubelet,
+    "k0s": _k0s,
+    "talos": _talos,
+}

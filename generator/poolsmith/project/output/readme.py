@@ -1,0 +1,116 @@
+"""README.md of a cluster: pools, what runs where, and why."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.masking import masked
+from poolsmith.core.diagnostics.printable import printable
+from poolsmith.fleet.operands.manifest import Manifest
+from poolsmith.fleet.plan.origin import profile_inputs
+from poolsmith.fleet.profiles.cluster import Engine
+from poolsmith.fleet.profiles.node_pool import Workload
+from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
+from poolsmith.project.output.order_words import pool_orders, shown_name, start_words
+from poolsmith.project.output.origin_text import origin_text
+from poolsmith.project.output.readme_text import readme_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.fleet.operands.expansion import KubernetesObject
+    from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.guard.ledger.workload_ledger import ClusterLedger
+    from poolsmith.project.output.predicted import Predicted
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
+_PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "none that is known"}
+
+
+class _Markdown(str):
+    """Text that is Markdown already."""
+
+    __slots__ = ()
+
+
+def workload_table(ledger: ClusterLedger) -> str:
+    """Rows of Markdown: what will run, worst first."""
+    return "\n".join(
+        f"| {_code(item.workload)} in {_escape(item.namespace)} | {_escape(item.maker)} | {_escape(item.reach)} "
+        f"| {_escape(', '.join(_PLACES.get(pool, pool) for pool in item.pools))} |"
+        for item in sorted(ledger.workloads, key=lambda item: item.reach)
+    )
+
+
+def order_table(ledger: ClusterLedger, objects: Iterable[KubernetesObject]) -> str:
+    """Rows of Markdown: what waits for what on the nodes of which pools; pools that are alike share a row."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for pool, starts in pool_orders(ledger, objects).items():
+        for start in starts:
+            rows.setdefault((shown_name(start), start_words(start, starts)), []).append(pool)
+    return "\n".join(
+        f"| {_code(name)} | {_escape(words)} | {_escape(', '.join(pools))} |" for (name, words), pools in rows.items()
+    )
+
+
+def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
+    parts = readme_text(
+        escape=_escape,
+        plan=plan,
+        predicted=predicted,
+        summary=_Markdown(predicted.summary),
+        order=_Markdown(predicted.order),
+        spec=plan.cluster.spec,
+        operator_runtime=next((item.value for item in plan.singletons if item.name == "container runtime"), ""),
+        operator=plan.cluster.spec.stack.by_operator,
+        argocd=plan.cluster.spec.delivery.engine is Engine.ARGOCD,
+        driver_of=driver_words,
+        layout_of=layout_words,
+        has_patches=any(pool.profile.spec.nodes.provisioned_by is not None for pool in plan.pools),
+        labelled_by=lambda pool: "NodeFeatureRule" if pool.node_names else "provisioner",
+        lines_of=lambda setting: list(map(origin_text, profile_inputs(setting.origin))),
+        because=lambda setting: getattr(setting.origin, "because", ""),
+        code=_code,
+    )
+    return Manifest(path="README.md", text="".join(parts), applied=False)
+
+
+def _code(value: object) -> _Markdown:
+    """A code span; backticks and pipes would end it or its table cell."""
+    return _Markdown("`" + printable(masked(str(value))).replace("`", "'").replace("|", "/") + "`")
+
+
+def _escape(value: Any) -> str:
+    if isinstance(value, _Markdown):
+        return value
+    return _MARKDOWN.sub(r"\\\1", printable(masked(str(value)).replace("\n", " ")))
+
+
+def driver_words(pool: PoolPlan) -> str:
+    """Where the driver of a pool comes from, and which it is."""
+    manager = pool.profile.spec.driver.vgpu_manager
+    if manager is not None:
+        return f"vGPU manager {manager.version}"
+    if pool.driver is None:
+        return "none on the host"
+    version = pool.driver.version or "version not declared"
+    guest = ", vGPU guest" if pool.driver.vgpu is not None else ""
+    return f"{pool.driver.source}, {version}{guest}"
+
+
+def layout_words(pool: PoolPlan) -> str:
+    """How its GPUs are divided."""
+    spec = pool.profile.spec
+    parts = []
+    if spec.gpu.mig is not None:
+        parts.append(f"MIG {spec.gpu.mig.layout}")
+    if spec.workload is Workload.VM_VGPU:
+        parts.append(f"vGPU {spec.gpu.vgpu.layout if spec.gpu.vgpu is not None else 'default'}")
+    if spec.sharing.time_slicing is not None:
+        shared = spec.sharing.time_slicing.shared
+        told = [f"x{replicas}" + (f" of {name}" if len(shared) > 1 else "") for name, replicas in shared.items()]
+        parts.append(f"time slicing {' and '.join(told)}")
+    if spec.sharing.mps is not None:
+        parts.append(f"MPS x{spec.sharing.mps.replicas}")
+    return ", ".join(parts) or "whole GPUs"

@@ -1,0 +1,1 @@
+"""One cluster after the other: read, planned, predicted, judged."""

@@ -1,0 +1,198 @@
+"""What the repository of a new project says of itself, so that nobody is asked: address, branch, forge, engine.
+
+Read are git's own settings and the repository's YAML files. A kubeconfig never is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import Diagnostic, UsageError
+from poolsmith.core.record import record
+from poolsmith.core.shape.field import matches
+from poolsmith.core.sources.folder_walk import walk
+from poolsmith.core.sources.git import Git
+from poolsmith.core.sources.input_tree import read_bytes
+from poolsmith.fleet.profiles.cluster import REPO_URL
+from poolsmith.fleet.profiles.fleet import PROFILES
+from poolsmith.project.run.argo_destinations import argo_clusters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
+
+_REMOTE = re.compile(r"remote\.(?P<name>.+)\.url\n(?P<url>.*)", re.DOTALL)
+_SCP = re.compile(r"(?P<user>[A-Za-z0-9._-]+)@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^/].*)")
+_ADDRESS = re.compile(r"(?P<scheme>https|ssh)://(?:(?P<user>[^/@]*)@)?(?P<rest>[^/@]+(?:/.*)?)")
+_HOST = re.compile(r"(?:[a-z]+://)?(?:[^@/]*@)?(?P<host>[^:/]+)")
+_BRANCH = r"[A-Za-z0-9._/-]{1,200}"
+_FLUX = re.compile(rb"^apiVersion:[ ]*[\"']?[a-z]+\.toolkit\.fluxcd\.io/", re.MULTILINE)
+_ARGO_CD = re.compile(rb"^apiVersion:[ ]*[\"']?argoproj\.io/", re.MULTILINE)
+_ARGO_CD_KIND = re.compile(rb"^kind:[ ]*[\"']?(?:Application|ApplicationSet|AppProject)[\"']?[ ]*\r?$", re.MULTILINE)
+_MOST_FILES = 5_000
+_MOST_BYTES = 1 << 18
+_OURS = frozenset((PROFILES, "output", "policies"))
+
+
+class Forge(StrEnum):
+    """Who shows pull requests, as far as an address or a folder tells; OTHER is one that poolsmith has no file for."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    OTHER = "other"
+
+
+@record
+class Detected:
+    """A value, and in words where it stands."""
+
+    value: str
+    source: str
+
+
+@record
+class Surroundings:
+    """`prefix`: the folder in its repository, with a final `/`; empty at the top. None: git has no such thing.
+    `argo_clusters` are those of the profiles that stand there already."""
+
+    is_repository: bool = False
+    prefix: str = ""
+    address: Detected | None = None
+    branch: Detected | None = None
+    forge: Forge = Forge.GITHUB
+    engine: Detected | None = None
+    tool: Detected | None = None
+    argo_clusters: tuple[ArgoCluster, ...] = ()
+
+
+def look_around(root: Path) -> Surroundings:
+    """Of a folder that may not exist yet. What can't be read is not known; nothing is raised."""
+    git = Git(root, "init")
+    prefix = _asked(git, "rev-parse", "--show-prefix") if root.is_dir() else None
+    address = _address(git) if prefix is not None else None
+    return Surroundings(
+        is_repository=prefix is not None,
+        prefix=prefix or "",
+        address=address,
+        branch=_branch(git) if prefix is not None else None,
+        forge=_forge(root, address),
+        engine=_engine(root),
+        tool=_tool(),
+        argo_clusters=argo_clusters_of(root),
+    )
+
+
+def _asked(git: Git, *question: str) -> str | None:
+    """The answer; None without git, outside of a repository, or where it has none."""
+    try:
+        answer = git.run(*question, may_fail=True)
+    except UsageError:
+        return None
+    return answer.stdout.decode("utf-8", "replace").rstrip("\n") if answer.returncode == 0 else None
+
+
+def _address(git: Git) -> Detected | None:
+    """Of the remote `origin`, of `upstream`, or of the only one; without what may be a secret."""
+    listing = _asked(git, "config", "--null", "--get-regexp", r"^remote\..*\.url$") or ""
+    remotes: dict[str, str] = {}
+    for entry in listing.split("\0"):
+        if (found := _REMOTE.fullmatch(entry)) is not None:
+            remotes.setdefault(found["name"], found["url"])
+    usual = [name for name in ("origin", "upstream") if name in remotes]
+    name = usual[0] if usual else next(iter(remotes)) if len(remotes) == 1 else None
+    url = plain_address(remotes[name]) if name is not None else None
+    return Detected(value=url, source=f"the remote `{name}`") if url is not None else None
+
+
+def plain_address(url: str) -> str | None:
+    """As a delivery engine takes it: no password, no user but SSH's. None of what is no address, such as a path."""
+    if (scp := _SCP.fullmatch(url)) is not None:
+        found = url if scp["user"] == "git" else f"ssh://{scp['user']}@{scp['host']}/{scp['path']}"
+    elif (address := _ADDRESS.fullmatch(url)) is not None:
+        user = (address["user"] or "").partition(":")[0]
+        is_kept = user and address["scheme"] == "ssh"
+        found = f"{address['scheme']}://{f'{user}@' if is_kept else ''}{address['rest']}"
+    else:
+        return None
+    return found if matches(REPO_URL, found) else None
+
+
+def _branch(git: Git) -> Detected | None:
+    """What a remote calls its default; else `main` or `master`, if there is just one; else the branch at hand."""
+    heads = _asked(git, "for-each-ref", "--format=%(symref)", "refs/remotes/*/HEAD") or ""
+    for line in sorted(heads.splitlines(), key=lambda name: not name.startswith("refs/remotes/origin/")):
+        name = line.removeprefix("refs/remotes/").partition("/")[2]
+        if matches(_BRANCH, name):
+            return Detected(value=name, source="the remote's default branch")
+    listing = _asked(git, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes") or ""
+    last = {line.rpartition("/")[2] for line in listing.splitlines() if line.count("/") in (2, 3)}
+    usual = last & {"main", "master"}
+    if len(usual) == 1:
+        return Detected(value=next(iter(usual)), source="the repository's branches")
+    name = (_asked(git, "symbolic-ref", "--quiet", "HEAD") or "").removeprefix("refs/heads/")
+    return Detected(value=name, source="the branch that is checked out") if matches(_BRANCH, name) else None
+
+
+def _forge(root: Path, address: Detected | None) -> Forge:
+    if address is not None and (found := _HOST.match(address.value)) is not None:
+        labels = found["host"].lower().split(".")
+        for forge in (Forge.GITHUB, Forge.GITLAB):
+            if any(label.startswith(forge.value) for label in labels):
+                return forge
+    if (root / ".gitlab-ci.yml").exists():
+        return Forge.GITLAB
+    return Forge.GITHUB if address is None or (root / ".github/workflows").is_dir() else Forge.OTHER
+
+
+def _engine(root: Path) -> Detected | None:
+    """Whose objects the repository has; None where it has neither, or both."""
+    seen: dict[str, str] = {}
+    left = _MOST_FILES
+    for folder, files in walk(str(root), lambda name: name.startswith(".") or name in _OURS):
+        for name in files:
+            if not name.endswith((".yaml", ".yml")):
+                continue
+            left -= 1
+            if left < 0 or len(seen) > 1:
+                break
+            path = Path(folder, name)
+            content = read_bytes(path, name, _MOST_BYTES) if not path.is_symlink() else b""
+            if isinstance(content, Diagnostic):
+                continue
+            shown = path.relative_to(root).as_posix()
+            if _FLUX.search(content):
+                seen.setdefault("flux", shown)
+            if _ARGO_CD.search(content) and _ARGO_CD_KIND.search(content):
+                seen.setdefault("argocd", shown)
+    if len(seen) != 1:
+        return None
+    engine, where = seen.popitem()
+    return Detected(value=engine, source=f"objects of {where}")
+
+
+def _tool() -> Detected | None:
+    """Address and commit that poolsmith was installed from, where pip has written that down (PEP 610)."""
+    from importlib import metadata  # on demand: only this verb wants it
+
+    try:
+        text = metadata.distribution("poolsmith").read_text("direct_url.json")
+        said = json.loads(text) if text else None
+    except (metadata.PackageNotFoundError, ValueError, OSError):
+        return None
+    return installed_from(said) if isinstance(said, dict) else None
+
+
+def installed_from(said: Mapping[str, object]) -> Detected | None:
+    """Of a direct_url.json: the address, and behind `source` the full commit id."""
+    version, url = said.get("vcs_info"), said.get("url")
+    if not isinstance(version, dict) or version.get("vcs") != "git" or not isinstance(url, str):
+        return None
+    commit, address = version.get("commit_id"), plain_address(url)
+    if address is None or not isinstance(commit, str) or re.fullmatch(r"[0-9a-f]{40}", commit) is None:
+        return None
+    return Detected(value=address, source=commit)

@@ -1,0 +1,179 @@
+"""Each rule on what passes, and on what violates just that rule.
+
+Over manifests, Helm values, whole projects, and the setup of one cluster: files that somebody wrote, beside `nodes.yaml`,
+or beside the profiles of one cluster; a file `release` says what `--release` would.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.families import BESIDE, COMPATIBILITY
+from poolsmith.gpu.values.registry import VALUE_RULES
+from poolsmith.guard.ledger.registry import PRIVILEGE_RULES
+from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.rules.beside.registry import BESIDE_RULES
+from poolsmith.guard.rules.charts.registry import CHART_RULES
+from poolsmith.guard.rules.registry import RULES
+from poolsmith.guard.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.templates.registry import TEMPLATE_RULES
+from poolsmith.interface.app import check_paths, check_project, rule_book
+
+HERE = Path(__file__).resolve().parent / "examples"
+NAMES = sorted(
+    (*(rule.RULE.name for rule in (*RULES, *CHART_RULES, *TEMPLATE_RULES, *VALUE_RULES)), "refused-by-definition")
+)
+"""The last one is no rule of a list: it judges what the chart makes of values."""
+SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
+NEIGHBOURS = sorted(rule.RULE.name for rule in BESIDE_RULES)
+PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
+OF_PROJECTS = (*COMPATIBILITY, "PSM4", "PSM6", *BESIDE, "PSM9")
+"""Those of a cluster that runs need one: tests/live."""
+ELSEWHERE = {
+    "pod-security": "needs a level: tests/kubernetes/pod_security",
+    "changed-policies": "needs another revision: tests/hostile/test_shipped_policies.py",
+    "stray-policy-object": "projects ship none: tests/kubernetes/admission/test_admission_check.py",
+    "policy-widening": "needs another revision: tests/change/review/test_policy_widening.py",
+    "judge-change": "needs another revision: tests/change/review/test_judge_files.py",
+    "unaccepted-setting": "needs another revision: tests/change/review/test_gained.py",
+    "unseen-value": "needs another revision: tests/change/review/test_gained.py",
+    "beside-output": "needs another revision: tests/change/review/test_beside_output.py",
+    "change-at-a-distance": "needs another revision: tests/change/diff/test_other_pools.py",
+    "leaves-the-delivery": "needs another revision: tests/change/diff/test_departures.py",
+    "expired-baseline": "is for files of anybody: tests/interface/app/test_baseline.py",
+    "unused-baseline-entry": "is for files of anybody: tests/interface/app/test_baseline.py",
+    "not-evaluated": "needs --strict: tests/interface/app/test_verdicts.py",
+    "script-not-known": "needs a whole operator: tests/guard/policies/privilege_policy/test_project.py",
+    "incomplete-privilege-policy": "needs a whole operator: tests/guard/policies/privilege_policy/test_project.py",
+    "running-release-unknown": "needs a whole operator: tests/guard/policies/privilege_policy/test_upgrade.py",
+    "pod-too-costly-to-judge": "needs a huge pod: tests/guard/policies/privilege_policy/test_cost_of_a_pod.py",
+    "privilege-policy-too-large": "needs a huge cluster: tests/guard/policies/privilege_policy/test_too_large.py",
+}
+PROJECTS = sorted(
+    rule.name
+    for rule in rule_book()
+    if rule.code.startswith(OF_PROJECTS) and rule.name not in (*NAMES, *SETUPS, *NEIGHBOURS, *ELSEWHERE)
+)
+TODAY = dt.date(2026, 11, 20)
+
+
+def findings(folder):
+    found = check_paths(folder, [folder], everything=True).diagnostics
+    return sorted(f"{item.primary.span} {item.name}" for item in found if item.name != "kind-without-schema")
+
+
+def findings_in_setup(folder):
+    nodes, profiles, release = folder / "nodes.yaml", folder / "profiles", folder / "release"
+    cluster = next((item.name for item in profiles.glob("[a-z]*") if item.is_dir()), None)
+    found = check_paths(
+        folder,
+        [path for path in sorted(folder.iterdir()) if path not in (nodes, profiles, release) and path.suffix != ".txt"],
+        nodes=nodes if nodes.exists() else None,
+        cluster=cluster,
+        release=release.read_text("utf-8").strip() if release.exists() else None,
+        everything=True,
+    ).diagnostics
+    return sorted(f"{item.primary.span} {item.name}" for item in found if item.name != "kind-without-schema")
+
+
+def findings_in_project(folder, name):
+    """Of this rule, and whatever else is worse than a note; nothing is generated in these projects."""
+    found = check_project(folder, progress=lambda done, total: None, judging=JudgingOptions(today=TODAY)).open
+    return sorted(
+        f"{item.primary.span} {item.name}"
+        for item in found
+        if item.name == name or (item.severity is not Severity.NOTE and item.name != "output-out-of-date")
+    )
+
+
+def findings_beside(folder, name):
+    """Where the profile names the files, they are those of a project."""
+    is_named = any("beside:" in path.read_text("utf-8") for path in folder.glob("profiles/*/cluster.yaml"))
+    return findings_in_project(folder, name) if is_named else findings_in_setup(folder)
+
+
+def expected_in(folder):
+    return sorted(line for path in folder.rglob("*.txt") for line in path.read_text("utf-8").splitlines())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_passes_raises_nothing(name):
+    assert findings(HERE / name / "pass") == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_fails_raises_this_rule_alone_at_the_expected_lines(name):
+    expected = expected_in(HERE / name / "fail")
+
+    assert {line.split(" ")[1] for line in expected} == {name}
+    assert findings(HERE / name / "fail") == expected
+
+
+@pytest.mark.rows(6, "a project that fails is tried of every rule; these hold that its twin does not")
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_that_passes_raises_nothing(name):
+    assert list((HERE / name / "pass" / "profiles").glob("*/cluster.yaml"))
+    assert findings_in_project(HERE / name / "pass", name) == []
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_that_fails_raises_this_rule_alone_at_the_expected_lines(name):
+    expected = expected_in(HERE / name / "fail")
+
+    assert {line.split(" ")[1] for line in expected} == {name}
+    assert findings_in_project(HERE / name / "fail", name) == expected
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_a_setup_that_passes_raises_nothing(name):
+    assert findings_in_setup(HERE / name / "pass") == []
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_a_setup_that_fails_raises_this_rule_alone_at_the_expected_lines(name):
+    expected = expected_in(HERE / name / "fail")
+
+    assert {line.split(" ")[1] for line in expected} == {name}
+    assert findings_in_setup(HERE / name / "fail") == expected
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_neighbours_that_pass_raise_nothing(name):
+    assert findings_beside(HERE / name / "pass", name) == []
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_neighbours_that_fail_raise_this_rule_alone_at_the_expected_lines(name):
+    expected = expected_in(HERE / name / "fail")
+
+    assert {line.split(" ")[1] for line in expected} == {name}
+    assert findings_beside(HERE / name / "fail", name) == expected
+
+
+def test_rules_over_neighbours_have_a_file_of_their_name():
+    assert [Path(rule.__file__).stem for rule in BESIDE_RULES] == [
+        rule.RULE.name.replace("-", "_") for rule in BESIDE_RULES
+    ]
+
+
+def test_rules_over_setups_have_a_file_of_their_name_and_say_what_they_need():
+    assert [Path(rule.__file__).stem for rule in SETUP_RULES] == [
+        rule.RULE.name.replace("-", "_") for rule in SETUP_RULES
+    ]
+    assert {need for rule in SETUP_RULES for need in rule.NEEDS} <= {"nodes", "values", "release"}
+
+
+def test_every_rule_has_its_folder_and_no_folder_is_an_orphan():
+    folders = sorted(path.name for path in HERE.iterdir() if path.is_dir() and path.name != "__pycache__")
+
+    assert folders == sorted([*NAMES, *PROJECTS, *SETUPS, *NEIGHBOURS])
+
+
+def test_rules_over_privileges_are_of_their_family_and_have_a_file_of_their_name():
+    assert {rule.RULE.code[:4] for rule in PRIVILEGE_RULES} == {"PSM4"}
+    assert {rule.RULE.applies_to for rule in PRIVILEGE_RULES} == {"profile"}
+    assert [Path(rule.__file__).stem for rule in PRIVILEGE_RULES] == [name.replace("-", "_") for name in PRIVILEGES]
