@@ -19,7 +19,7 @@ RULE = 'RULE = RuleInfo(\n    code="PSM999",\n    name="odd-thing",\n)\n'
 CODES = 'LOST = RuleInfo(\n    code="PSM888",\n    name="lost-thing",\n)\n'
 TREE = {
     "generator/poolsmith/fleet/plan/__init__.py": "",
-    "generator/poolsmith/fleet/plan/mig.py": "from poolsmith.core.diagnostics.codes import use\nuse.LOST\n",
+    "generator/poolsmith/fleet/plan/sharing/mig.py": "from poolsmith.core.diagnostics.codes import use\nuse.LOST\n",
     "generator/poolsmith/fleet/plan/pipeline.py": "from poolsmith.fleet.plan import mig\n",
     "generator/poolsmith/guard/rules/odd_thing.py": RULE,
     "generator/poolsmith/core/diagnostics/codes/use.py": CODES,
@@ -47,7 +47,7 @@ TREE = {
     "tests/golden/test_golden.py": "",
     "tests/action/test_comment.py": "",
 }
-MIG, PIPELINE = "poolsmith.fleet.plan.mig", "poolsmith.fleet.plan.pipeline"
+MIG, PIPELINE = "poolsmith.fleet.plan.sharing.mig", "poolsmith.fleet.plan.pipeline"
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def here():
             },
         ),
         (
-            "generator/poolsmith/fleet/plan/mig.py",
+            "generator/poolsmith/fleet/plan/sharing/mig.py",
             {
                 "tests/fleet/plan/test_mig.py": 0,
                 "tests/guard/rules/test_rules.py": 1,
@@ -150,7 +150,7 @@ def test_the_tests_of_the_whole_program_exist(here):
 
 
 def test_the_nearest_come_first_and_what_nothing_is_near_is_told(toy):
-    order, alone = chosen(["generator/poolsmith/fleet/plan/mig.py", "nothing/of/ours.txt"], toy)
+    order, alone = chosen(["generator/poolsmith/fleet/plan/sharing/mig.py", "nothing/of/ours.txt"], toy)
 
     assert order[0].test == "tests/fleet/plan/test_mig.py"
     assert [item.distance for item in order] == sorted(item.distance for item in order)
@@ -207,7 +207,7 @@ def test_a_test_file_says_what_it_imports_also_in_strings():
 
     assert names_in(text) == [
         "poolsmith.fleet.plan.lost",
-        "poolsmith.fleet.plan.mig",
+        "poolsmith.fleet.plan.sharing.mig",
         "poolsmith.interface.app.check.run",
     ]
 

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from poolsmith.core.shape.documents import FileSink, read_envelope, required_spec
-from poolsmith.core.shape.field import Shape
+from poolsmith.core.shape.field import API_VERSION, Shape
 from poolsmith.core.shape.json_schema import schema_of
-from poolsmith.core.shape.metadata import API_VERSION
 from poolsmith.core.shape.reader import fields_of, reader_for
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_writer import emit

@@ -14,28 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.core.diagnostics import codes, families
-from poolsmith.core.diagnostics.codes.admission import ADMISSION
-from poolsmith.core.diagnostics.codes.beside import BESIDE
-from poolsmith.core.diagnostics.codes.change import CHANGE
+from poolsmith.core.diagnostics import codes, known_rules
+from poolsmith.core.diagnostics.codes.change import CHANGE, REVIEW
 from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
-from poolsmith.core.diagnostics.codes.delivery import DELIVERY
-from poolsmith.core.diagnostics.codes.driver import DRIVER
 from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.core.diagnostics.codes.live import LIVE
-from poolsmith.core.diagnostics.codes.outside import OUTSIDE
-from poolsmith.core.diagnostics.codes.packs import PACKS
-from poolsmith.core.diagnostics.codes.policy import POLICY
+from poolsmith.core.diagnostics.codes.node_software import DRIVER, RUNTIME, SCHEDULING
+from poolsmith.core.diagnostics.codes.outside import BESIDE, OUTSIDE, SUPPLY
+from poolsmith.core.diagnostics.codes.policy import ADMISSION, POLICY
 from poolsmith.core.diagnostics.codes.privilege import PRIVILEGE
-from poolsmith.core.diagnostics.codes.reading import READING
-from poolsmith.core.diagnostics.codes.review import REVIEW
-from poolsmith.core.diagnostics.codes.rings import RINGS
-from poolsmith.core.diagnostics.codes.runtime import RUNTIME
-from poolsmith.core.diagnostics.codes.scheduling import SCHEDULING
+from poolsmith.core.diagnostics.codes.reading import PACKS, READING, TEAMS
 from poolsmith.core.diagnostics.codes.schema import SCHEMA
-from poolsmith.core.diagnostics.codes.shape import SHAPE
-from poolsmith.core.diagnostics.codes.supply import SUPPLY
-from poolsmith.core.diagnostics.codes.teams import TEAMS
+from poolsmith.core.diagnostics.codes.shape import DELIVERY, RINGS, SHAPE
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.rule_book import rule_book
@@ -58,7 +48,7 @@ FAMILIES = {
     "PSM8": (*BESIDE, *LIVE),
     "PSM9": ADMISSION,
 }
-PREFIXES = {"PSM1": families.SHAPE, "PSM2": families.COMPATIBILITY}
+PREFIXES = {"PSM1": known_rules.SHAPE, "PSM2": known_rules.COMPATIBILITY}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}
 
 
@@ -198,7 +188,7 @@ def test_rules_that_judge_manifests_are_of_the_families_of_the_output():
 
 
 def test_rules_that_judge_values_are_of_the_families_of_what_they_protect():
-    allowed = (*families.COMPATIBILITY, "PSM3", "PSM4", "PSM5")
+    allowed = (*known_rules.COMPATIBILITY, "PSM3", "PSM4", "PSM5")
 
     assert [rule.RULE.code for rule in VALUE_RULES if not rule.RULE.code.startswith(allowed)] == []
     assert {rule.RULE.applies_to for rule in VALUE_RULES} == {"values"}

@@ -13,14 +13,14 @@ from pathlib import Path
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.load_cluster import load_cluster
 from poolsmith.guard.ledger.prediction import Predictions
-from poolsmith.kubernetes.admission.make_request import make_request
-from poolsmith.kubernetes.admission.placed import placed_objects
 from poolsmith.kubernetes.admission.pods import as_admitted_pod
-from poolsmith.kubernetes.admission.reading import read_policies
+from poolsmith.kubernetes.admission.policy_reading import read_policies
+from poolsmith.kubernetes.admission.request import make_request
 from poolsmith.kubernetes.admission.resources import Resources
 from poolsmith.kubernetes.admission_run.process import Limits
 from poolsmith.kubernetes.admission_run.run import run_policies
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.kubernetes.objects_file import placed_objects
+from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.project import open_project
 
 KUBERNETES = "1.34"

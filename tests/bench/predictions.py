@@ -11,7 +11,7 @@ from pathlib import Path
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.load_cluster import load_cluster
 from poolsmith.guard.ledger.prediction import Predictions
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.output.prediction import PredictionTexts
 from poolsmith.project.run.project import open_project
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes import CODE_BOOK
 from poolsmith.core.diagnostics.diagnostic import point_in
+from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.diagnostics.outcome import Outcome
-from poolsmith.core.diagnostics.printable import printable
 from poolsmith.interface.report.fleet_facts import FleetFacts
 from poolsmith.interface.report.html import diff_report
 from support.change_reports import some_of_everything

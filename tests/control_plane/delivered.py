@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from poolsmith.fleet.operands.chart.project import HelmRelease
-from poolsmith.fleet.operands.gpu_cluster.expansion import ADMIN_ACCESS
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease
+from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_expansion import ADMIN_ACCESS
 from poolsmith.interface.app.template import template
 from support.api_client import ApiClient
 from support.recordings import recording

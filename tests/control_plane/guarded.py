@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from time import monotonic, sleep
 from typing import Any
 
-from poolsmith.core.sources.nested import copied
-from poolsmith.guard.policies.privilege_policy.objects import NAME
+from poolsmith.core.sources.pointer import copied
+from poolsmith.guard.policies.privilege_policy.validating_policy import NAME
 from support.api_client import Answer, ApiClient
 from support.control_plane import Scenario
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from control_plane.delivered import MONITORING, Step, apply_twice, release_of
-from poolsmith.gpu.catalog.chart_nulls import REFUSED, nulls_of
+from poolsmith.gpu.catalog.chart_contents import REFUSED, nulls_of
 from poolsmith.gpu.catalog.projections import projected_releases
 
 pytestmark = pytest.mark.real("an API server, asked many times")

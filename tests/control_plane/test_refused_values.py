@@ -7,8 +7,8 @@ import re
 import pytest
 
 from control_plane.delivered import MONITORING, definitions
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import projected_releases, read_projection
 from poolsmith.guard.rules.schema.rendered_values import refused_values

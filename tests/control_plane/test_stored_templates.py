@@ -12,8 +12,7 @@ import pytest
 from change.diff.random_edits import edited
 from change.diff.test_random_disruption import CLUSTERS, FILES
 from change.diff.two_sides import REPOSITORY, seen_cluster
-from poolsmith.change.diff.rolled_workload import rolled_workloads
-from poolsmith.change.diff.template_changes import template_changes
+from poolsmith.change.diff.restarts import rolled_workloads, template_changes
 from poolsmith.kubernetes.server.stored_template import stored_template
 from poolsmith.project.run.project import open_project
 from property.test_unlike_pools import on_disk

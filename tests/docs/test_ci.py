@@ -11,7 +11,7 @@ import pytest
 
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.app.initialize import initialize
-from poolsmith.interface.cli.exit_codes import Exit
+from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.json_v1 import format_json
 
 ROOT = Path(__file__).parents[2]

@@ -26,7 +26,7 @@ def test_the_field_tables_are_those_of_the_model(pytestconfig):
 
 def test_every_field_has_a_row_with_a_meaning():
     from poolsmith.core.shape.reader import field_places
-    from poolsmith.fleet.profiles.profile_sink import PROFILE_SPECS
+    from poolsmith.fleet.profiles.bases import PROFILE_SPECS
 
     text = reference.field_reference()
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]

@@ -10,8 +10,8 @@ import pytest
 
 from docs import field_reference
 from poolsmith.guard.ledger.grants.grant import GrantSpec
-from poolsmith.guard.ledger.registry import GRANT_RULE_INFOS
-from poolsmith.guard.policies.kyverno.rules import RULES
+from poolsmith.guard.ledger.privilege_check import GRANT_RULE_INFOS
+from poolsmith.guard.policies.kyverno_exceptions import RULES
 
 pytestmark = pytest.mark.sample
 

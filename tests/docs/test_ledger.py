@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.change.review.settings_table import FREE_OBJECT, FREE_POD, FREE_VALUES
+from poolsmith.change.review.object_settings import FREE_OBJECT, FREE_POD, FREE_VALUES
 from poolsmith.guard.ledger.reach import Reach, reach_table
 
 PAGE = Path(__file__).parents[2] / "docs/ledger.md"

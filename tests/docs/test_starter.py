@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.interface.app.starter.repository_files import repository_files
+from poolsmith.interface.app.starter_files import repository_files
 from poolsmith.project.run.surroundings import Surroundings
 
 ROOT = Path(__file__).parents[2]
-STARTER = ROOT / "generator/poolsmith/interface/app/starter"
+STARTER = ROOT / "generator/poolsmith/interface/app"
 
 
 def test_the_workflow_is_the_example_that_a_test_runs():
     _, _, example = (ROOT / "examples/github/profiles.yaml").read_text("utf-8").partition("\n")
-    _held(STARTER / "github_workflow.yaml", example)
+    _held(STARTER / "starter_github.yaml", example)
 
 
 def test_the_pipeline_is_the_example_that_a_test_runs():
-    _held(STARTER / "gitlab_pipeline.yaml", (ROOT / "examples/gitlab/.gitlab-ci.yml").read_text("utf-8"))
+    _held(STARTER / "starter_gitlab.yaml", (ROOT / "examples/gitlab/.gitlab-ci.yml").read_text("utf-8"))
 
 
 def _held(template, example):
@@ -33,11 +33,11 @@ def _held(template, example):
 @pytest.mark.parametrize(
     ("template", "blank", "times"),
     [
-        ("github_workflow.yaml", "branches: [main]", 1),
-        ("github_workflow.yaml", "uses: example/poolsmith", 2),
-        ("github_workflow.yaml", "@<full commit id>", 2),
-        ("gitlab_pipeline.yaml", "https://git.example.com/poolsmith.git", 1),
-        ("gitlab_pipeline.yaml", ": <full commit id>", 1),
+        ("starter_github.yaml", "branches: [main]", 1),
+        ("starter_github.yaml", "uses: example/poolsmith", 2),
+        ("starter_github.yaml", "@<full commit id>", 2),
+        ("starter_gitlab.yaml", "https://git.example.com/poolsmith.git", 1),
+        ("starter_gitlab.yaml", ": <full commit id>", 1),
     ],
 )
 def test_each_place_that_is_filled_in_is_there(template, blank, times):

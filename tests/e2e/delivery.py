@@ -13,9 +13,8 @@ import yaml
 
 from oracle.operator.cluster import Cluster
 from oracle.operator.samples import OUTPUT, sample_plan
-from poolsmith.fleet.operands.expansion import Node
+from poolsmith.fleet.operands.expansion import Installation, Node
 from poolsmith.fleet.operands.install import install, installation_input
-from poolsmith.fleet.operands.installation import Installation
 from poolsmith.fleet.operands.pool_nodes import pool_nodes
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.charts import read_chart

@@ -23,9 +23,9 @@ from control_plane.delivered import coco_of, definitions, steps
 from e2e.run import of_others, run_cluster
 from oracle.operator.cluster import Cluster
 from oracle.operator.samples import OUTPUT, REPOSITORY, sample_clusters
-from poolsmith.interface.app.live.source import Source, snapshot_of
-from poolsmith.kubernetes.live.reading import Reading
-from poolsmith.kubernetes.live.stored import to_text
+from poolsmith.interface.app.live.verify import Source, snapshot_of
+from poolsmith.kubernetes.live.api_resources import Reading
+from poolsmith.kubernetes.live.snapshot import to_text
 from support import control_plane
 from support.live_cluster import view
 from support.recordings import DATA, ENDING, packed, recording

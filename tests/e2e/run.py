@@ -27,7 +27,7 @@ from oracle.operator.scenario import (
     start_operator,
 )
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.fleet.operands.installation import Made, Maker
+from poolsmith.fleet.operands.expansion import Made, Maker
 from support.control_plane import Scenario
 
 CONTROLLERS = (

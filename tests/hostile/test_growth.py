@@ -9,14 +9,13 @@ import pytest
 
 from poolsmith.core.diagnostics import Diagnostic
 from poolsmith.core.sources.input_tree import InputTree
-from poolsmith.fleet.operands.input.nodes_file import read_nodes
+from poolsmith.fleet.operands.node_files import read_nodes
 from poolsmith.gpu.values.values_file import read_values
 from poolsmith.guard.ledger.grants.grant import GRANT
-from poolsmith.guard.ledger.grants.load import load_grants
-from poolsmith.kubernetes.admission.placed import placed_objects
-from poolsmith.kubernetes.objects_file import read_objects
+from poolsmith.guard.ledger.grants.grant_files import load_grants
+from poolsmith.kubernetes.objects_file import placed_objects, read_objects
 from poolsmith.kubernetes.repository.manifest_files import parse_documents
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.batches import rarely_collecting
 from support.circles import share
 
 if TYPE_CHECKING:

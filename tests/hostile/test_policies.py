@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from poolsmith.kubernetes.admission.placed import placed_objects
-from poolsmith.kubernetes.admission.reading import read_policies
+from poolsmith.kubernetes.admission.policy_reading import read_policies
 from poolsmith.kubernetes.admission.resources import Resources
 from poolsmith.kubernetes.admission_run.process import Budget
 from poolsmith.kubernetes.admission_run.run import run_policies
 from poolsmith.kubernetes.cel import engine_problem
+from poolsmith.kubernetes.objects_file import placed_objects
 from support.circles import parameters
 
 pytestmark = pytest.mark.skipif(engine_problem() is not None, reason="there is no CEL engine")

@@ -16,10 +16,9 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.masking import MASK, is_secret_name, masked, masked_line, masked_tree, shape_of
 from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.sources.input_tree import yaml_diagnostic
-from poolsmith.core.sources.stream_places import StreamPlaces
+from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.interface.report.formats import CHECK, format_check, names_for
-from poolsmith.interface.report.layout import GROUPS, Layout, ReportContext
+from poolsmith.interface.report.formats import CHECK, GROUPS, Layout, ReportContext, format_check, names_for
 
 if TYPE_CHECKING:
     from pathlib import Path

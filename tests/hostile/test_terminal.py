@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.core.diagnostics.printable import harmless
+from poolsmith.core.diagnostics.message_text import harmless
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.core.sources.yaml_writer import emit
 

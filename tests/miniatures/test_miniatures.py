@@ -17,7 +17,7 @@ from poolsmith.change.takeover.take_over import take_over
 from poolsmith.core.diagnostics import NoInputError, Severity, UsageError
 from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.gpu.values.places import values_of
+from poolsmith.gpu.values.values_places import values_of
 from poolsmith.interface.app.check import check_paths
 from poolsmith.kubernetes.repository.kustomize.build import NAMES, Builder
 from poolsmith.kubernetes.repository.model import model_of

@@ -11,15 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolsmith.core.sources.pod_template import pod_template_of
-from poolsmith.fleet.operands.chart.project import project
-from poolsmith.fleet.operands.expand import expand
+from poolsmith.fleet.operands.chart.chart_projection import project
 from poolsmith.fleet.operands.expansion import ClusterState, Node, in_order
-from poolsmith.fleet.operands.images import images_of
+from poolsmith.fleet.operands.operator_expansion import expand
+from poolsmith.fleet.operands.pulled_images import images_of
 from poolsmith.gpu.api_server import judge
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.gpu.catalog.crds import read_crds
 from poolsmith.gpu.catalog.operands import operand_releases
-from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from support.circles import DEEP
 
 NFD = "feature.node.kubernetes.io/"

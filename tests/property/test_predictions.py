@@ -10,7 +10,7 @@ from poolsmith.fleet.operands.expansion import Node
 from poolsmith.fleet.operands.install import InstallationInput, install
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.operands import operand_releases
-from poolsmith.guard.ledger.build import installed_ledger
+from poolsmith.guard.ledger.installed_ledger import installed_ledger
 
 CATALOG = Catalog()
 LABELS = {

@@ -6,16 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics import Location, Severity
-from poolsmith.core.diagnostics.span import Span
+from poolsmith.core.diagnostics.diagnostic import Span
+from poolsmith.fleet.operands.custom_resources import in_name_order
 from poolsmith.fleet.operands.expansion import Node
 from poolsmith.fleet.operands.kube import OperatorError
 from poolsmith.fleet.operands.nvidia_driver.conflicts import Conflicts, assign_owners
-from poolsmith.fleet.operands.nvidia_driver.driver_resource import in_name_order
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.guard.rules.setup.driver_setup import DriverSetup
-from poolsmith.guard.rules.setup.needs import run_setup_rules
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.guard.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
+from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupValues, SetupView, run_setup_rules
 
 CATALOG = Catalog()
 GPU = {"nvidia.com/gpu.present": "true", "feature.node.kubernetes.io/pci-10de.present": "true"}

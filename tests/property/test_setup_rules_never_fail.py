@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics import whole_file
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.guard.rules.setup.needs import run_setup_rules
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.guard.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
+from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupValues, SetupView, run_setup_rules
 
 CATALOG = Catalog()
 KINDS = (

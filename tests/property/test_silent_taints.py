@@ -15,8 +15,7 @@ from poolsmith.fleet.operands.install import InstallationInput, install
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.guard.ledger.placement import placement_of
 from poolsmith.guard.rules.setup import toleration_of_another_value, undiscovered_nodes, untolerated_taint
-from poolsmith.guard.rules.setup.needs import run_setup_rules
-from poolsmith.guard.rules.setup.view import SetupNode, SetupValues, SetupView
+from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupValues, SetupView, run_setup_rules
 
 RULES = (untolerated_taint, undiscovered_nodes, toleration_of_another_value)
 RELEASES = ("v24.9.2", "v25.10.1", "v26.3.3", "v26.7.0")

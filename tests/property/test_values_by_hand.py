@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolsmith.gpu.catalog.chart_images import image_components
-from poolsmith.gpu.catalog.toolkit_facts import known_variables
+from poolsmith.gpu.catalog.chart_contents import image_components
+from poolsmith.gpu.catalog.container_toolkit import known_variables
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.gpu.values.judge import judge_values
 from support.circles import DEEP

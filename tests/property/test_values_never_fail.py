@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE
-from poolsmith.gpu.catalog.template_references import references_in
 from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.importing.template_references import references_in
 from poolsmith.gpu.values.judge import judge_values
 
 TAGS = ("v22.9.0", "v24.9.2", "v26.7.0")

@@ -9,10 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from poolsmith.fleet.operands.chart.labels import chart_labels, common_labels
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
-from poolsmith.fleet.operands.chart.workloads.chart_objects import ReleasePlace
-from poolsmith.fleet.operands.chart.workloads.render import render
+from poolsmith.fleet.operands.chart.chart_objects import ReleasePlace, render
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, chart_labels, common_labels, project
 from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import read_projection

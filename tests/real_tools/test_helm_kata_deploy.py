@@ -9,9 +9,9 @@ import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.operands.install import stack_objects
-from poolsmith.gpu.catalog.chart_import import entry_from_chart
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.importing.chart_import import entry_from_chart
 from support.chart_objects import comparable, delta
 from support.circles import DEEP
 from support.kata_deploy import NAMESPACE, RELEASE, random_set, refused_sets, value_sets

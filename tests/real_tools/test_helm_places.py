@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-from poolsmith.fleet.operands.chart.workloads.fill import fill
-from poolsmith.fleet.operands.chart.workloads.value_scope import NOTHING, ValueScope
+from poolsmith.fleet.operands.chart.entry_expressions import NOTHING, ValueScope
+from poolsmith.fleet.operands.chart.fill import fill
 from poolsmith.kubernetes.helm.go_template import TemplateError
 from support.chart_texts import TEXTS
 from support.helm_batch import answers, as_json

@@ -8,8 +8,7 @@ import subprocess
 import pytest
 
 from poolsmith.interface.app import check_paths, check_project
-from poolsmith.kubernetes.schema.schema_pack import families, read_pack
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, schemas_for
+from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, families, read_pack, schemas_for
 from support.recordings import recording
 
 SCHEMAS = "{{.NormalizedKubernetesVersion}}-standalone{{.StrictSuffix}}/{{.ResourceKind}}{{.KindSuffix}}.json"

@@ -10,12 +10,11 @@ import yaml
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import version_key
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.gpu.catalog.crd_entry import crds_entry
-from poolsmith.gpu.catalog.crds import read_crds
-from poolsmith.gpu.catalog.projections import projected_releases, read_projection
-from poolsmith.gpu.importing.projection_entry import projection_entry
+from poolsmith.gpu.catalog.projections import projected_releases, read_crds, read_projection
+from poolsmith.gpu.importing.chart_entries import projection_entry
+from poolsmith.gpu.importing.chart_import import crds_entry
 from poolsmith.kubernetes.server.crd_prune import check_spec
 from support.recordings import recording
 

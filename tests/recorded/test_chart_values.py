@@ -8,9 +8,9 @@ import yaml
 from poolsmith.core.diagnostics.rule_engine import Found
 from poolsmith.core.facts import store
 from poolsmith.core.sources.chart_files import read_chart_files
-from poolsmith.gpu.catalog.chart_import import entry_from_chart
 from poolsmith.gpu.catalog.value_paths import value_paths
-from poolsmith.gpu.importing.chart_values_entry import chart_values_entry, chart_values_text
+from poolsmith.gpu.importing.chart_entries import chart_values_entry, chart_values_text
+from poolsmith.gpu.importing.chart_import import entry_from_chart
 from poolsmith.gpu.values.document import ValuesDocument
 from poolsmith.gpu.values.registry import VALUE_RULES
 from support.recordings import recording

@@ -9,7 +9,7 @@ import yaml
 
 from poolsmith.core.facts import store
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.catalog.chart_import import chart_entry
+from poolsmith.gpu.importing.chart_import import chart_entry
 from poolsmith.interface.app import check_paths
 from support.recordings import recording
 
@@ -192,7 +192,7 @@ def test_toolkit_environments_are_those_of_the_distributions_pages(compat):
 
 
 def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(upstream):
-    from poolsmith.fleet.plan.sandboxes.cc_runtime import cc_runtime
+    from poolsmith.fleet.plan.sandbox.kata_delivery import cc_runtime
 
     folder = upstream("confidential-containers/v0.7.0")
     sample = read(folder / "ccruntime-base.yaml")
@@ -211,7 +211,7 @@ def test_the_ccruntime_is_the_sample_of_its_release_on_other_nodes(upstream):
 
 @pytest.mark.parametrize("release", ("v0.15.1", "v0.17.1", "v0.20.0"))
 def test_the_device_plugin_is_the_one_of_its_static_manifest(upstream, release):
-    from poolsmith.fleet.plan.hand_installed.daemon_set import plain_daemon_set
+    from poolsmith.fleet.plan.hand_installed.device_plugin_install import plain_daemon_set
 
     (manifest,) = [
         document

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.schema.schema_pack import ENDING, FOLDER, families, read_pack
-from poolsmith.kubernetes.schema.schemas import Versions, kubernetes_minors, schemas_for
+from poolsmith.kubernetes.schema.schemas import (
+    ENDING,
+    FOLDER,
+    Versions,
+    families,
+    kubernetes_minors,
+    read_pack,
+    schemas_for,
+)
 from support.recordings import recording
 from tools.pack_crd_schemas import FAMILIES, crd_schemas, family_text
 

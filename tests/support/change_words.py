@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poolsmith.core.diagnostics.listing import plural
+from poolsmith.core.diagnostics.message_text import plural
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind
 from poolsmith.guard.ledger.reach import reach_of

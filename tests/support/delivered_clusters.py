@@ -9,8 +9,7 @@ from typing import Any
 
 from poolsmith.change.drift.delivered import DeliveredObject, delivered_objects
 from poolsmith.change.drift.forecast import Forecast, forecast
-from poolsmith.project.run.admission import admission_of
-from poolsmith.project.run.cluster_run import plan_cluster
+from poolsmith.project.run.cluster_run import admission_of, plan_cluster
 from poolsmith.project.run.project import open_project
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.interface.app.fleet_facts import fleet_facts
 from poolsmith.interface.report.fleet_facts import ClusterFacts, FleetFacts
+from poolsmith.interface.report.formats import ReportContext
 from poolsmith.interface.report.html import check_report
-from poolsmith.interface.report.layout import ReportContext
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,16 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.discover.stack import EVERYWHERE
-from poolsmith.change.verify.judge import judge_live
-from poolsmith.change.verify.view import ALWAYS, ClusterView, LiveView
+from poolsmith.change.verify.live_view import ALWAYS, ClusterView, LiveView
+from poolsmith.change.verify.verification import judge_live
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
 from poolsmith.gpu.catalog.node_labels import KERNEL, OS_VERSION
-from poolsmith.interface.app.live.source import Source, snapshot_of
-from poolsmith.interface.app.live.verify import view_of
-from poolsmith.kubernetes.live.reading import Reading
-from poolsmith.kubernetes.live.resources import CONFIG_MAPS, NODES, Resource
-from poolsmith.kubernetes.live.snapshot import Listed, Snapshot, State
-from poolsmith.kubernetes.live.stored import from_text
+from poolsmith.interface.app.live.verify import Source, snapshot_of, view_of
+from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, NODES, Reading, Resource
+from poolsmith.kubernetes.live.snapshot import Listed, Snapshot, State, from_text
 from support.api_client import ApiClient
 from support.control_plane import Scenario
 from support.recordings import recording

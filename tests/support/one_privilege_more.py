@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from poolsmith.core.sources.nested import copied
-from poolsmith.guard.ledger.pod_privileges import pod_privileges
-from poolsmith.kubernetes.pods.obeyed import PRIVILEGED_ANNOTATIONS
+from poolsmith.core.sources.pointer import copied
+from poolsmith.guard.ledger.workload_privileges import pod_privileges
+from poolsmith.kubernetes.pods.well_known import PRIVILEGED_ANNOTATIONS
 
 Pod = dict[str, Any]
 

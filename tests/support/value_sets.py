@@ -13,7 +13,7 @@ from typing import Any
 
 from poolsmith.core.facts.versions import at_least
 from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
-from poolsmith.gpu.catalog.crds import read_crds
+from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.kubernetes.helm.values_merge import merge_files
 from support.plausible_values import BY_KEY, BY_PATH, DISCOVERY, Made, word
 from support.recordings import recording

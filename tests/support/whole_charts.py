@@ -11,9 +11,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from poolsmith.fleet.operands.chart.extra_objects import CLUSTER_WIDE
-from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
+from poolsmith.fleet.operands.chart.operator_part import CLUSTER_WIDE, operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults

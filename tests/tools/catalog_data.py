@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import Diagnostic, PoolsmithError, WriteError
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.sources.input_tree import InputTree, read_bytes
-from poolsmith.kubernetes.schema.schema_pack import ENDING, SchemaPack
+from poolsmith.kubernetes.schema.schemas import ENDING, SchemaPack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
-from poolsmith.gpu.catalog.template_references import References, references_in
+from poolsmith.gpu.importing.template_references import References, references_in
 from support.chart_objects import comparable, delta, shortened
 from support.chart_probes import CHARTS, NAMESPACE, given, helm_release, probes, settings
 from support.recordings import DATA, ENDING, packed, recording

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping

@@ -15,8 +15,8 @@ import zlib
 from pathlib import Path
 
 from poolsmith.core.diagnostics import PoolsmithError, UsageError, sorted_unique
+from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.diagnostics.outcome import Outcome
-from poolsmith.core.diagnostics.printable import printable
 from poolsmith.core.facts import store
 from poolsmith.gpu.importing.operator_repository import MANIFESTS, OperatorRepository
 from poolsmith.gpu.importing.release_import import ImportedRelease, ReleaseImport

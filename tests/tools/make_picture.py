@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 from poolsmith.interface.app.diff import DiffOptions, diff
 from poolsmith.interface.app.fleet_facts import fleet_facts
 from poolsmith.interface.app.generate import generate
+from poolsmith.interface.report.formats import ReportContext
 from poolsmith.interface.report.html import diff_report
-from poolsmith.interface.report.layout import ReportContext
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"

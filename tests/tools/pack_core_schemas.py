@@ -18,7 +18,8 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-from poolsmith.kubernetes.schema.schema_pack import ENDING, FOLDER, Schema, read_pack
+from poolsmith.kubernetes.schema.scalars import Schema
+from poolsmith.kubernetes.schema.schemas import ENDING, FOLDER, read_pack
 from tools.schema_pack_text import Entry, pack_text, write_pack
 
 PACKAGE = "kubernetes-validate==1.37.0"

@@ -18,7 +18,8 @@ from typing import Any
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.kubernetes.schema.schema_pack import ENDING, FOLDER, Schema
+from poolsmith.kubernetes.schema.scalars import Schema
+from poolsmith.kubernetes.schema.schemas import ENDING, FOLDER
 from tools.schema_pack_text import Entry, pack_text, write_pack
 
 _KEPT = (

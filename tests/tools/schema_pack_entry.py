@@ -16,7 +16,8 @@ from tools.schema_pack_text import pack_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.kubernetes.schema.schema_pack import PackView, Schema, SchemaPack
+    from poolsmith.kubernetes.schema.scalars import Schema
+    from poolsmith.kubernetes.schema.schemas import PackView, SchemaPack
 
 _REFERENCE = "$ref"
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from poolsmith.kubernetes.schema.schema_pack import Schema
+    from poolsmith.kubernetes.schema.scalars import Schema
 
 
 @dataclass(frozen=True, slots=True)

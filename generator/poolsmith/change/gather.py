@@ -13,23 +13,23 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, NoInputError, UsageError, WriteError, diagnose, whole_file
-from poolsmith.core.diagnostics.codes.teams import NOT_THE_TEAMS
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.codes.reading import NOT_THE_TEAMS
+from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.record import record
-from poolsmith.core.sources.digest import digest
 from poolsmith.core.sources.git import Git
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.core.sources.output_tree import recover, stage
+from poolsmith.core.sources.source_file import digest
 from poolsmith.fleet.profiles.fleet import BASES, PROFILES, TEAMS_FILE
-from poolsmith.fleet.profiles.teams import load_teams
+from poolsmith.fleet.profiles.rings_and_teams import load_teams
 from poolsmith.guard.policies.revision import folder_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from poolsmith.core.shape.kind_document import KindDocument
-    from poolsmith.fleet.profiles.teams import Team, TeamListSpec
+    from poolsmith.core.shape.documents import KindDocument
+    from poolsmith.fleet.profiles.rings_and_teams import Team, TeamListSpec
 
 LOCK_FILE = f"{PROFILES}/_teams.lock.json"
 FLAG = "gather"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError
-from poolsmith.core.diagnostics.listing import joined, listed
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined, listed
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import dotted_pointer
 from poolsmith.core.sources.scalar_edit import EditError, with_key_after, with_value, without_key

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.codes import object_schema as codes
+from poolsmith.core.diagnostics.codes import schema as codes
 from poolsmith.core.record import record
-from poolsmith.gpu.catalog.crds import read_crds
+from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.schema.violation import Violation, What
 from poolsmith.kubernetes.server.admission import admit

@@ -10,14 +10,14 @@ import pytest
 
 from change.diff.projects import changes, cluster, pool, project
 from poolsmith.change.diff.change_report import DisruptionKind, Evidence, Outcome
+from poolsmith.change.diff.change_sections import Part, Weight
+from poolsmith.change.diff.change_summary import told as told_as
 from poolsmith.change.diff.delivery_objects import of_files, of_plan
-from poolsmith.change.diff.together import told as told_as
-from poolsmith.change.diff.told import Part, Weight
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.report.diff_json import diff_report as as_json
 from poolsmith.interface.report.diff_markdown import diff_report as as_markdown
 from poolsmith.interface.report.diff_text import diff_report as as_text
-from poolsmith.interface.report.layout import ReportContext
+from poolsmith.interface.report.formats import ReportContext
 
 FLUX, ARGOCD = "flux", "argocd"
 GUARD = "  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n"

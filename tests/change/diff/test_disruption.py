@@ -10,10 +10,9 @@ from change.diff.two_sides import REPOSITORY, both_sides, replaced
 from poolsmith.change.diff.causes import Causes
 from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.disruption import disruptions
-from poolsmith.change.diff.privileges import privilege_changes
-from poolsmith.change.diff.restarts import changed_templates, restart_of
-from poolsmith.change.diff.rolled_workload import RolledWorkload
-from poolsmith.fleet.operands.installation import Made, Maker
+from poolsmith.change.diff.privilege_diff import privilege_changes
+from poolsmith.change.diff.restarts import RolledWorkload, changed_templates, restart_of
+from poolsmith.fleet.operands.expansion import Made, Maker
 
 
 def _edge(*pairs, file="edge/cluster.yaml"):

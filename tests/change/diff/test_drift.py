@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.change.diff.drift import drift_changes
-from poolsmith.change.review.change import SeenCluster
+from poolsmith.change.diff.cluster_changes import drift_changes
+from poolsmith.change.review.seen_cluster import SeenCluster
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.guard.ledger.prediction import Predictions
 from poolsmith.kubernetes.server.field_change import Standing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.change.diff.finding_changes import finding_changes
+from poolsmith.change.diff.change_findings import finding_changes
 from poolsmith.core.diagnostics import Diagnostic, Location, Position, Severity, Span
 
 

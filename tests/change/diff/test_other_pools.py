@@ -21,10 +21,10 @@ from change.diff.random_edits import one_pool_edited
 from change.diff.test_random_disruption import CATALOG, FILES
 from change.diff.two_sides import REPOSITORY, both_sides, replaced, seen_cluster
 from poolsmith.change.diff.change_report import OtherKind
-from poolsmith.change.review.change import ClusterChange
-from poolsmith.fleet.operands.expand import expand
+from poolsmith.change.diff.unacknowledged import at_a_distance, changes_of_others
+from poolsmith.change.review.seen_cluster import ClusterChange
 from poolsmith.fleet.operands.expansion import ClusterState
-from poolsmith.interface.app.at_a_distance import at_a_distance, changes_of_others
+from poolsmith.fleet.operands.operator_expansion import expand
 from poolsmith.project.run.project import open_project
 from property.test_unlike_pools import merged, on_disk
 from property.unlike_pools import fleets

@@ -21,9 +21,8 @@ from change.diff.two_sides import REPOSITORY, seen_cluster
 from fleet.operands import record_objects, verdicts
 from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.disruption import disruptions
-from poolsmith.change.diff.restarts import changed_templates
-from poolsmith.change.diff.rolled_workload import RolledWorkload
-from poolsmith.fleet.operands.installation import Made, Maker
+from poolsmith.change.diff.restarts import RolledWorkload, changed_templates
+from poolsmith.fleet.operands.expansion import Made, Maker
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.project.run.project import open_project
 from property.test_unlike_pools import on_disk

@@ -6,8 +6,7 @@ import pytest
 
 from change.diff.two_sides import both_sides
 from poolsmith.change.diff.change_report import DisruptionKind
-from poolsmith.change.diff.object_changes import StandingObject
-from poolsmith.change.diff.recreated import recreated
+from poolsmith.change.diff.object_changes import StandingObject, recreated
 from poolsmith.kubernetes.server.field_change import Standing
 
 KEY = ("node.k8s.io", "RuntimeClass", "", "kata")

@@ -8,8 +8,8 @@ import pytest
 
 from change.diff.projects import changes, cluster, pool, project
 from poolsmith.change.diff.change_report import ReleaseChangeKind
-from poolsmith.change.diff.together import told
-from poolsmith.change.diff.told import Part, Weight
+from poolsmith.change.diff.change_sections import Part, Weight
+from poolsmith.change.diff.change_summary import told
 
 MIG = "  gpu: {product: NVIDIA-A100-SXM4-80GB, count: 8, mig: {layout: all-1g.10gb}}"
 WHOLE = "  gpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}"

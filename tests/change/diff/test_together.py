@@ -8,8 +8,8 @@ import pytest
 
 from change.diff.projects import changes, cluster, pool, project
 from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff, DisruptionKind
-from poolsmith.change.diff.together import told
-from poolsmith.change.diff.told import Part, Weight
+from poolsmith.change.diff.change_sections import Part, Weight
+from poolsmith.change.diff.change_summary import told
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
 from poolsmith.kubernetes.server.field_change import Standing
 from support.change_reports import BASE, HEAD, drivers, fleet_change, privilege, restart, some_of_everything

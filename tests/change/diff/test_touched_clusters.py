@@ -8,7 +8,7 @@ from change.diff.projects import pool
 from poolsmith.change.diff.touched_clusters import cluster_names, may_extend, touched
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.fleet.profiles.fleet import find_fleet
-from poolsmith.guard.policies.base_revision import GitFile
+from poolsmith.guard.policies.revision import GitFile
 
 
 def files(*paths, **changed):

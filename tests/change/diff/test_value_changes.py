@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from change.diff.two_sides import both_sides, replaced
-from poolsmith.change.diff.value_changes import value_changes
+from poolsmith.change.diff.cluster_changes import value_changes
 from poolsmith.kubernetes.server.field_change import Standing
 
 RELEASE = ("release: v26.3.3", "release: v26.7.0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from poolsmith.change.review.change import SeenCluster
+from poolsmith.change.review.seen_cluster import SeenCluster
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.change.drift.diffs import ALL, DiffMode, EngineDiff, compared_by
+from poolsmith.change.drift.delivered import ALL, DiffMode, EngineDiff, compared_by
 from poolsmith.change.drift.forecast import forecast
-from poolsmith.fleet.operands.chart.project import project
+from poolsmith.fleet.operands.chart.chart_projection import project
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.catalog.chart_nulls import nulls_of
+from poolsmith.gpu.catalog.chart_contents import nulls_of
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.drift_facts import list_defaults, null_defaults
 from poolsmith.gpu.catalog.projections import projected_releases, read_projection

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.change.drift.diffs import DiffMode
+from poolsmith.change.drift.delivered import DiffMode
 from poolsmith.gpu.catalog.drift_facts import effects
 from poolsmith.gpu.catalog.projections import projected_releases
 from poolsmith.kubernetes.schema.schemas import Versions, schemas_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from control_plane.delivered import steps
-from poolsmith.change.verify.view import ClusterView
+from poolsmith.change.verify.live_view import ClusterView
 from support.api_client import ApiClient
 from support.control_plane import Scenario
 from support.live_cluster import create_nodes, nodes_of, read, told, view

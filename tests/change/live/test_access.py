@@ -6,8 +6,7 @@ import pytest
 import yaml
 
 from change.live.conftest import ROOT
-from poolsmith.kubernetes.live.access import reading_roles
-from poolsmith.kubernetes.live.resources import NODES
+from poolsmith.kubernetes.live.api_resources import NODES, reading_roles
 from support.live_cluster import read, told
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from change.live.conftest import ROOT, live_cluster
-from poolsmith.kubernetes.live.resources import OF_NAMESPACES, PODS, Resource
-from poolsmith.kubernetes.live.stored import from_text, to_text
+from poolsmith.kubernetes.live.api_resources import OF_NAMESPACES, PODS, Resource
+from poolsmith.kubernetes.live.snapshot import from_text, to_text
 from support.circles import parameters
 from support.live_cluster import read, told
 

@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 
 from change.live.conftest import ROOT
-from poolsmith.kubernetes.live.definitions import light_definition
-from poolsmith.kubernetes.live.resources import DEFINITIONS
+from poolsmith.kubernetes.live.api_resources import DEFINITIONS
+from poolsmith.kubernetes.live.snapshot import light_definition
 from support.circles import share
 from support.live_cluster import recorded_snapshot, told, view
 from support.recordings import recording

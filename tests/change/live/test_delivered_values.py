@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from change.live.conftest import ROOT
-from poolsmith.change.verify.judge import judge_live
-from poolsmith.change.verify.view import LiveView
-from poolsmith.kubernetes.live.resources import POLICIES, Resource
+from poolsmith.change.verify.live_view import LiveView
+from poolsmith.change.verify.verification import judge_live
+from poolsmith.kubernetes.live.api_resources import POLICIES, Resource
 from support.live_cluster import recorded_snapshot, told, view
 
 CONFIG_MAPS = Resource("v1", "ConfigMap")

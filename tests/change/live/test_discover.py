@@ -12,18 +12,15 @@ import yaml
 
 from change.live.conftest import ROOT
 from change.live.faulty_server import door
-from poolsmith.change.discover.chart_values import values_of
-from poolsmith.change.discover.nodes import gpu_nodes, groups_of, pool_label
+from poolsmith.change.discover.gpu_nodes import gpu_nodes, groups_of, pool_label
+from poolsmith.change.discover.installation import values_of
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.catalog.node_marks import read_node_marks
-from poolsmith.interface.app.live.access import discovering_manifests
+from poolsmith.gpu.catalog.live_cluster import read_node_marks
 from poolsmith.interface.app.live.discover import UNSEEN, discover
-from poolsmith.interface.app.live.source import Source
+from poolsmith.interface.app.live.verify import Source, discovering_manifests
 from poolsmith.interface.app.template import template
-from poolsmith.kubernetes.live.reading import Reading
-from poolsmith.kubernetes.live.resources import NODES
-from poolsmith.kubernetes.live.snapshot import Listed, Snapshot, State
-from poolsmith.kubernetes.live.stored import to_text
+from poolsmith.kubernetes.live.api_resources import NODES, Reading
+from poolsmith.kubernetes.live.snapshot import Listed, Snapshot, State, to_text
 from support.live_cluster import bundle_of, recorded_snapshot, view, with_gpus
 from support.recordings import recording
 

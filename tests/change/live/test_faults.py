@@ -6,9 +6,8 @@ import pytest
 
 from change.live.faulty_server import door, slowly
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.interface.app.live.source import Source, snapshot_of
-from poolsmith.kubernetes.live.reading import ClusterError, Reading
-from poolsmith.kubernetes.live.resources import NODES, PODS
+from poolsmith.interface.app.live.verify import Source, snapshot_of
+from poolsmith.kubernetes.live.api_resources import NODES, PODS, ClusterError, Reading
 from poolsmith.kubernetes.live.snapshot import State
 from support.live_cluster import read, told
 

@@ -13,9 +13,9 @@ import yaml
 from change.live.conftest import ROOT
 from change.live.faulty_server import door
 from poolsmith.interface.app.live.discover import discover
-from poolsmith.interface.app.live.source import Source
-from poolsmith.kubernetes.live.helm_records import helm_record
-from poolsmith.kubernetes.live.reading import Reading
+from poolsmith.interface.app.live.verify import Source
+from poolsmith.kubernetes.live.api_resources import Reading
+from poolsmith.kubernetes.live.snapshot import helm_record
 
 TOKEN = "nvapi-" + "a1B2" * 10
 MORE = {
@@ -140,7 +140,7 @@ def test_a_record_is_read():
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch):
-    monkeypatch.setattr("poolsmith.kubernetes.live.helm_records._MOST_BYTES", 1 << 10)
+    monkeypatch.setattr("poolsmith.kubernetes.live.snapshot._MOST_BYTES", 1 << 10)
     body = {"name": "a", "chart": {"metadata": {"name": "gpu-operator", "version": "v1"}}, "config": {"a": "b" * 5000}}
 
     assert helm_record(secret(json.dumps(body).encode())) is None

@@ -9,11 +9,11 @@ import random
 import pytest
 
 from change.live.conftest import ROOT
-from poolsmith.change.verify.judge import judge_live
-from poolsmith.change.verify.view import LiveView
+from poolsmith.change.verify.live_view import LiveView
+from poolsmith.change.verify.verification import judge_live
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.kubernetes.live.resources import NODES, PODS
-from poolsmith.kubernetes.live.stored import LEFT_OUT, from_text
+from poolsmith.kubernetes.live.api_resources import NODES, PODS
+from poolsmith.kubernetes.live.snapshot import LEFT_OUT, from_text
 from poolsmith.kubernetes.server.fields import differences
 from support.circles import DEEP
 from support.live_cluster import nodes_of, view

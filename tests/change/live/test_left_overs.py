@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from change.live.drifts import MERGE, created, label, patched
-from poolsmith.gpu.catalog.left_overs import read_left_overs
-from poolsmith.kubernetes.live.resources import NODES
+from poolsmith.gpu.catalog.live_cluster import read_left_overs
+from poolsmith.kubernetes.live.api_resources import NODES
 from support.live_cluster import read, told
 
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
@@ -258,7 +258,7 @@ def test_without_an_operator_what_it_wrote_on_nodes_is_left(prod):
 
 
 def replace_plan(cluster):
-    from poolsmith.change.verify.view import ClusterView
+    from poolsmith.change.verify.live_view import ClusterView
 
     plan = replace(cluster.plan, chart=None)
     return ClusterView(plan, cluster.prediction, cluster.loaded, (), cluster.gpus)

@@ -10,9 +10,8 @@ import pytest
 
 from change.live.conftest import live_cluster
 from change.live.faulty_server import door
-from poolsmith.interface.app.live.source import Source, snapshot_of
-from poolsmith.kubernetes.live.reading import Reading
-from poolsmith.kubernetes.live.resources import NODES, PODS
+from poolsmith.interface.app.live.verify import Source, snapshot_of
+from poolsmith.kubernetes.live.api_resources import NODES, PODS, Reading
 from support.live_cluster import nodes_of, told
 
 NODES_MADE, PODS_MADE = 1000, 600

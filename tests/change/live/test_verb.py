@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from change.live.conftest import ROOT
-from poolsmith.kubernetes.live.stored import to_text
+from poolsmith.kubernetes.live.snapshot import to_text
 from support.live_cluster import read, recorded_snapshot, view
 
 

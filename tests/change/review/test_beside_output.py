@@ -7,8 +7,7 @@ import os
 
 import pytest
 
-from poolsmith.change.review.beside_output import Delivered, DeliveredPath, beside_output
-from poolsmith.change.review.head_tree import alike, head_tree
+from poolsmith.change.review.beside_output import Delivered, DeliveredPath, alike, beside_output, head_tree
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes.change import BESIDE_OUTPUT
 

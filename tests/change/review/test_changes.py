@@ -102,7 +102,7 @@ def test_accepting_is_about_a_change(run_cli, tmp_path):
 
 
 def test_the_command_line_knows_what_can_be_accepted():
-    from poolsmith.guard.policies.apply import ACCEPTABLE
+    from poolsmith.guard.policies.applied_policies import ACCEPTABLE
     from poolsmith.interface.cli.check import command
 
     (option,) = [item for item in command.params if item.name == "accepted"]

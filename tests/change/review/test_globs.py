@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.change.review.globs import includes
+from poolsmith.change.review.widened_grants import includes
 from poolsmith.guard.ledger.grants.matching import glob_matches
 
 PATTERNS = st.text("ab*?", min_size=1, max_size=5)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from poolsmith.change.review.beside_output import head_tree
 from poolsmith.change.review.git_attributes import hiding_lines
-from poolsmith.change.review.head_tree import head_tree
 from poolsmith.change.review.judge_files import judge_files
 from poolsmith.core.diagnostics import Severity
 

@@ -11,9 +11,9 @@ from copy import deepcopy
 import pytest
 
 from change.review.contexts import CONTEXTS
-from poolsmith.change.review.settings import protections_of, settings_of
+from poolsmith.change.review.object_settings import protections_of, settings_of
 from poolsmith.core.sources.pod_template import CONTAINER_FIELDS, pod_template_of
-from poolsmith.guard.ledger.pod_privileges import pod_privileges
+from poolsmith.guard.ledger.workload_privileges import pod_privileges
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project
 from support.circles import DEEP

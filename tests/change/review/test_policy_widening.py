@@ -10,7 +10,7 @@ import pytest
 
 from poolsmith.change.review.policy_widening import policy_widening
 from poolsmith.core.diagnostics import Severity
-from poolsmith.guard.ledger.widening import covers
+from poolsmith.guard.ledger.privilege import covers
 from poolsmith.guard.policies.policies import Policies
 
 GRANT = {

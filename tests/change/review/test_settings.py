@@ -9,8 +9,14 @@ from copy import deepcopy
 import pytest
 
 from change.review.contexts import CONTEXTS
-from poolsmith.change.review.settings import protections_of, settings_of, ways_to_control_plane
-from poolsmith.change.review.settings_table import FREE_VALUES, is_free_value, is_obeyed
+from poolsmith.change.review.object_settings import (
+    FREE_VALUES,
+    is_free_value,
+    is_obeyed,
+    protections_of,
+    settings_of,
+    ways_to_control_plane,
+)
 
 DAEMON_SET = {
     "apiVersion": "apps/v1",

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from poolsmith.change.review.policy_widening import policy_widening
-from poolsmith.change.review.same_expression import same_expression
+from poolsmith.change.review.widened_admission import same_expression
 from poolsmith.guard.policies.policies import Policies
 
 API = "admissionregistration.k8s.io/v1"

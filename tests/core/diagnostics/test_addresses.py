@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics import diagnose, whole_file
-from poolsmith.core.diagnostics.addresses import secret_in_address, without_secrets
 from poolsmith.core.diagnostics.codes.shape import INVALID_VALUE
+from poolsmith.core.diagnostics.masking import secret_in_address, without_secrets
 
 SECRET = "ghp_S3cr3t"
 HOLDING = {

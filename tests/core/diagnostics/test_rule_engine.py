@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from poolsmith.core.diagnostics import Location, Position, RuleInfo, Severity, Span
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, findings_of, run_rules
+from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding, findings_of, run_rules
 
 MOST = MOST_OF_ONE_RULE
 

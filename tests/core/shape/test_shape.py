@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.core.diagnostics.printable import kind_of, shorten
+from poolsmith.core.diagnostics.message_text import kind_of, shorten
 from poolsmith.core.shape.documents import read_envelope, read_spec, required_spec
-from poolsmith.core.shape.metadata import Metadata
+from poolsmith.core.shape.field import Metadata
 from poolsmith.core.shape.reader import field_places, fields_of
 from poolsmith.core.sources.pointer import dotted_pointer
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.fleet.profiles.bases import PROFILE_SPECS, profile_sink
 from poolsmith.fleet.profiles.cluster import ClusterSpec
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import PoolSpec, Taint, TaintEffect
-from poolsmith.fleet.profiles.profile_sink import PROFILE_SPECS, profile_sink
 from support.marked import unmarked
 
 POOL = """\

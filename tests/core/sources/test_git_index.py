@@ -8,9 +8,8 @@ import time
 import pytest
 
 from change.review.conftest import repository_of
-from poolsmith.change.diff.folder_ids import blob_id, on_disk
-from poolsmith.core.sources.git import Git
-from poolsmith.core.sources.git_index import settled_entries
+from poolsmith.change.diff.touched_clusters import blob_id, on_disk
+from poolsmith.core.sources.git import Git, settled_entries
 from poolsmith.guard.policies.revision import tree_at
 
 __all__ = ["repository_of"]

@@ -6,7 +6,7 @@ import pytest
 
 from poolsmith.core.diagnostics import Position
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.core.sources.yaml_marks import Marks
+from poolsmith.core.sources.yaml_places import Marks
 from poolsmith.core.sources.yaml_reader import read_documents
 
 TEXT = """\

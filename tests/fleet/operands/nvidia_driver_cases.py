@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from poolsmith.fleet.operands.cluster_policy import ClusterPolicySpec
-from poolsmith.fleet.operands.context import Context
+from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
 from poolsmith.fleet.operands.expansion import Node
+from poolsmith.fleet.operands.expansion_context import Context
 from poolsmith.fleet.operands.kube import OperatorError
 from poolsmith.fleet.operands.nvidia_driver import assign_owners, expand_drivers
 from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER

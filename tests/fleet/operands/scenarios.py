@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
 from poolsmith.fleet.operands.expansion import ClusterState, Node
-from poolsmith.fleet.operands.input.os_release import parse_os_release
+from poolsmith.fleet.operands.node_files import parse_os_release
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.gpu.catalog.crds import read_crds
-from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 from poolsmith.kubernetes.server.admission import admit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.gpu.catalog.crds import read_crds
+from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.kubernetes.server.admission import admit
 from poolsmith.kubernetes.server.custom_resource import CustomResource
 

@@ -11,7 +11,7 @@ import pytest
 from poolsmith.core.facts import store
 from poolsmith.fleet.operands.cc_runtime import brought_objects, made_of
 from poolsmith.fleet.plan.plan import GitSource
-from poolsmith.fleet.plan.sandboxes.cc_runtime import cc_runtime
+from poolsmith.fleet.plan.sandbox.kata_delivery import cc_runtime
 from poolsmith.gpu.catalog.chart_workloads import COCO_OPERATOR, chart_versions
 from support.chart_objects import comparable
 from support.kata_deploy import digests

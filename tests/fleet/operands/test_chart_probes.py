@@ -13,8 +13,7 @@ from functools import cache
 
 import pytest
 
-from poolsmith.fleet.operands.chart.workloads.chart_objects import ReleasePlace
-from poolsmith.fleet.operands.chart.workloads.render import over_defaults, render
+from poolsmith.fleet.operands.chart.chart_objects import ReleasePlace, over_defaults, render
 from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
 from support.chart_objects import applied, comparable, delta, tidied
 from support.chart_probes import CHARTS, KINDS, NAMESPACE, given, helm_release, probes, settings

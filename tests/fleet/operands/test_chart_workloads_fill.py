@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.fleet.operands.chart.workloads.fill import NOTHING, ValueScope, fill
-from poolsmith.fleet.operands.chart.workloads.unfold import unfold, unfold_pod
+from poolsmith.fleet.operands.chart.chart_objects import unfold, unfold_pod
+from poolsmith.fleet.operands.chart.fill import NOTHING, ValueScope, fill
 from poolsmith.kubernetes.helm.go_template import TemplateError
 
 VALUES = {

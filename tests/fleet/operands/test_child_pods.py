@@ -7,7 +7,7 @@ import yaml
 
 from poolsmith.fleet.operands.child_pods import children, unknown_children
 from poolsmith.gpu.catalog.operands import operand_releases, read_operands, whole
-from poolsmith.guard.ledger.claims.table import claim_table
+from poolsmith.guard.ledger.claims.claim_table import claim_table
 
 RELEASES = sorted(operand_releases())
 CUDA, PLUGIN = "nvidia-cuda-validator-*", "nvidia-device-plugin-validator-*"

@@ -9,10 +9,10 @@ import pytest
 
 from fleet.operands import oracle, scenarios
 from poolsmith.core.facts.versions import version_key
-from poolsmith.fleet.operands.expand import expand
 from poolsmith.fleet.operands.kube import pod_of
+from poolsmith.fleet.operands.operator_expansion import expand
 from poolsmith.gpu.catalog.operands import operand_releases
-from poolsmith.kubernetes.helm.go_path import folder_of, joined, name_of
+from poolsmith.kubernetes.helm.go_template import folder_of, joined, name_of
 
 TAGS = sorted(operand_releases(), key=version_key)
 ENV_FIRST = [tag for tag in TAGS if version_key(tag) < version_key("v25.3.0")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.gpu.catalog.crd_entry import structural
+from poolsmith.gpu.importing.chart_import import structural
 from poolsmith.kubernetes.server.crd_prune import check_spec
 
 SPEC = {

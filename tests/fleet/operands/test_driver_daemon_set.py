@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fleet.operands import scenarios
-from poolsmith.fleet.operands.expand import expand
+from poolsmith.fleet.operands.operator_expansion import expand
 
 RELEASES = (
     *("v24.6.1", "v24.9.2", "v25.3.0", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),

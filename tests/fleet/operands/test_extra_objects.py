@@ -110,7 +110,7 @@ def test_what_is_no_object_is_an_error_at_its_place(items):
 
 
 def test_two_of_a_variable_of_the_operator_the_last_one_counts():
-    from poolsmith.fleet.operands.operator_environment import operator_variable
+    from poolsmith.fleet.operands.operand_containers import operator_variable
 
     variables = [{"name": "DRIVER_MANAGER_IMAGE", "value": "evil/manager:1"}]
     values = merge_over_defaults(read_chart("gpu-operator", "v26.7.0").defaults, {"operator": {"env": variables}})

@@ -6,10 +6,9 @@ import copy
 
 import pytest
 
-from poolsmith.fleet.operands.cluster_policy import ClusterPolicySpec
-from poolsmith.fleet.operands.context import Context
-from poolsmith.fleet.operands.gpu_cluster.conditions import policy_conflict
-from poolsmith.fleet.operands.gpu_cluster.expansion import expand_gpu_cluster
+from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
+from poolsmith.fleet.operands.expansion_context import Context
+from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_expansion import expand_gpu_cluster, policy_conflict
 from poolsmith.gpu.catalog.operands import read_operands
 
 RELEASE = "v26.7.0"

@@ -14,10 +14,10 @@ import yaml
 
 from poolsmith.core.diagnostics import PoolsmithError
 from poolsmith.core.facts import store
-from poolsmith.fleet.operands.context import Context
-from poolsmith.fleet.operands.gpu_cluster.expansion import STATE_LABEL, expand_gpu_cluster
+from poolsmith.fleet.operands.expansion_context import Context
+from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_expansion import STATE_LABEL, expand_gpu_cluster
 from poolsmith.gpu.catalog.operands import read_operands
-from poolsmith.gpu.importing.gpu_cluster_entry import gpu_cluster_entry
+from poolsmith.gpu.importing.custom_resource_entry import gpu_cluster_entry
 
 RELEASE = "v26.7.0"
 GOLDEN = f"gpu-operator/{RELEASE}/golden-driver"

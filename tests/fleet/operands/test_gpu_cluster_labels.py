@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.fleet.operands.gpu_cluster.labels import gpu_cluster_labels
+from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_expansion import gpu_cluster_labels
 
 GPU = "feature.node.kubernetes.io/pci-10de.present"
 PRESENT = "nvidia.com/gpu.present"

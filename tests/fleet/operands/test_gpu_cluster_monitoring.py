@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.fleet.operands.context import Context
-from poolsmith.fleet.operands.gpu_cluster.expansion import expand_gpu_cluster
+from poolsmith.fleet.operands.expansion_context import Context
+from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_expansion import expand_gpu_cluster
 from poolsmith.gpu.catalog.operands import read_operands
 
 DRIVER = {"repository": "registry.example.com", "image": "dra-driver", "version": "v1", "computeDomains": {}}

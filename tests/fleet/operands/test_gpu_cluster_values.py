@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
-from poolsmith.fleet.operands.context import Context
-from poolsmith.fleet.operands.gpu_cluster.expansion import expand_gpu_cluster
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
+from poolsmith.fleet.operands.expansion_context import Context
+from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_expansion import expand_gpu_cluster
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.gpu.catalog.crds import read_crds
 from poolsmith.gpu.catalog.operands import read_operands
-from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.kubernetes.server.admission import admit
 
 RELEASE = "v26.7.0"

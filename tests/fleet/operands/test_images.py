@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from poolsmith.fleet.operands.images import image_uses
-from poolsmith.fleet.operands.installation import Installation, Made, Maker
+from poolsmith.fleet.operands.expansion import Installation, Made, Maker
+from poolsmith.fleet.operands.pulled_images import image_uses
 
 
 def made(kind, name, image, maker, **variables):

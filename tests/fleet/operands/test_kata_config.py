@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poolsmith.fleet.operands.kata_hash import kata_config_text
+from poolsmith.fleet.operands.daemon_sets.managers import kata_config_text
 
 
 def test_empty_fields_are_left_out_but_the_address_of_artifacts_is_not():

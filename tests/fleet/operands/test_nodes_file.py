@@ -7,7 +7,7 @@ import json
 import pytest
 
 from poolsmith.fleet.operands.expansion import Node
-from poolsmith.fleet.operands.input.nodes_file import read_nodes
+from poolsmith.fleet.operands.node_files import read_nodes
 
 WHOLE = """\
 apiVersion: v1

@@ -18,19 +18,15 @@ import yaml
 
 from poolsmith.core.diagnostics import PoolsmithError
 from poolsmith.core.facts import store
-from poolsmith.fleet.operands.context import Context
+from poolsmith.fleet.operands.custom_resources import NvidiaDriver
+from poolsmith.fleet.operands.expansion_context import Context
 from poolsmith.fleet.operands.nvidia_driver.conflicts import Conflicts
-from poolsmith.fleet.operands.nvidia_driver.daemon_set import daemon_set
-from poolsmith.fleet.operands.nvidia_driver.driver_resource import NvidiaDriver
-from poolsmith.fleet.operands.nvidia_driver.images import Images
-from poolsmith.fleet.operands.nvidia_driver.names import account_name, daemon_set_name
-from poolsmith.fleet.operands.nvidia_driver.node_pools import DriverPool
-from poolsmith.fleet.operands.nvidia_driver.objects import permissions, scripts
-from poolsmith.fleet.operands.nvidia_driver.request import DriverRequest
-from poolsmith.fleet.operands.nvidia_driver.volumes import Files, files_of
-from poolsmith.gpu.catalog.nvidia_drivers import read_nvidia_drivers
-from poolsmith.gpu.catalog.operands import read_operands
-from poolsmith.gpu.importing.nvidia_driver_entry import nvidia_driver_entry
+from poolsmith.fleet.operands.nvidia_driver.driver_containers import Images
+from poolsmith.fleet.operands.nvidia_driver.driver_daemon_set import Files, daemon_set, files_of
+from poolsmith.fleet.operands.nvidia_driver.node_pools import DriverPool, DriverRequest, account_name, daemon_set_name
+from poolsmith.fleet.operands.nvidia_driver.nvidia_driver_expansion import permissions, scripts
+from poolsmith.gpu.catalog.operands import read_nvidia_drivers, read_operands
+from poolsmith.gpu.importing.custom_resource_entry import nvidia_driver_entry
 
 TAGS = store.names("nvidia_driver")
 NAMESPACE = "test-operator"

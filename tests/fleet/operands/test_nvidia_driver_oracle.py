@@ -10,13 +10,12 @@ from dataclasses import replace
 import pytest
 
 from fleet.operands import oracle, scenarios, verdicts
-from poolsmith.fleet.operands.cluster_policy import ClusterPolicySpec
-from poolsmith.fleet.operands.context import Context
+from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
 from poolsmith.fleet.operands.expansion import Expansion
+from poolsmith.fleet.operands.expansion_context import Context
 from poolsmith.fleet.operands.nvidia_driver import assign_owners, expand_drivers
 from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER
-from poolsmith.gpu.catalog.nvidia_drivers import read_nvidia_drivers
-from poolsmith.gpu.catalog.operands import read_operands
+from poolsmith.gpu.catalog.operands import read_nvidia_drivers, read_operands
 
 KIND = "NVIDIADriver"
 SCRIPTS = "nvidia-driver-startup-probe"

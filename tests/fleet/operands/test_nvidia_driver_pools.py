@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fleet.operands import nvidia_driver_cases as cases
-from poolsmith.fleet.operands.nvidia_driver.names import hash_of
-from poolsmith.gpu.catalog.nvidia_drivers import read_nvidia_drivers
-from poolsmith.gpu.catalog.operator_behaviour import name_of_kernel
+from poolsmith.fleet.operands.nvidia_driver.node_pools import hash_of
+from poolsmith.gpu.catalog.operands import read_nvidia_drivers
+from poolsmith.gpu.catalog.releases import name_of_kernel
 
 driver, node, expanded, errors, daemon_sets = cases.driver, cases.node, cases.expanded, cases.errors, cases.daemon_sets
 RELEASES, NFD = cases.RELEASES, cases.NFD

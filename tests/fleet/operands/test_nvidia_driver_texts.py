@@ -6,8 +6,8 @@ import pytest
 
 from fleet.operands import nvidia_driver_cases as cases
 from poolsmith.fleet.operands.kube import NotModelled
-from poolsmith.fleet.operands.nvidia_driver.names import plain
-from poolsmith.fleet.operands.requirements import canonical
+from poolsmith.fleet.operands.nvidia_driver.node_pools import plain
+from poolsmith.fleet.operands.operand_containers import canonical
 
 driver, expanded = cases.driver, cases.expanded
 

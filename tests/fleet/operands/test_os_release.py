@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.fleet.operands.input.os_release import parse_os_release, read_os_release
+from poolsmith.fleet.operands.node_files import parse_os_release, read_os_release
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.gpu.catalog.crds import read_crds
-from poolsmith.gpu.catalog.projections import projected_releases, read_projection
+from poolsmith.gpu.catalog.projections import projected_releases, read_crds, read_projection
 from poolsmith.kubernetes.helm.go_template import is_true, look_up, plain, quoted
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 from poolsmith.kubernetes.server.crd_prune import check_spec

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.fleet.operands.chart.project import HelmRelease
-from poolsmith.gpu.catalog.crds import read_crds
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease
+from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.interface.app.template import template
 from poolsmith.kubernetes.server.crd_prune import check_spec
 

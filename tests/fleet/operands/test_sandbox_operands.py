@@ -10,8 +10,8 @@ import pytest
 
 from fleet.operands import scenarios
 from poolsmith.core.facts.versions import version_key
-from poolsmith.fleet.operands.expand import expand
 from poolsmith.fleet.operands.expansion import ClusterState, Node
+from poolsmith.fleet.operands.operator_expansion import expand
 from poolsmith.gpu.catalog.operands import operand_releases
 
 RELEASES = sorted(operand_releases(), key=version_key)

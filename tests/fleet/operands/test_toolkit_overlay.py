@@ -10,7 +10,7 @@ from fleet.operands import oracle, scenarios, verdicts
 from poolsmith.fleet.operands.expansion import Expansion, Node
 from poolsmith.fleet.operands.toolkit_overlay import overlay_objects
 from poolsmith.fleet.plan.origin import Derived
-from poolsmith.fleet.plan.toolkit_overlay import ToolkitOverlay
+from poolsmith.fleet.plan.plan import ToolkitOverlay
 from poolsmith.gpu.catalog import Catalog
 
 OPERATORS = "nvidia-container-toolkit-daemonset"

@@ -19,7 +19,7 @@ MATCHED, DIFFERS, NOT_MODELLED = "matched", "differs", "not modelled"
 
 def form_of(recorded, seen=lambda expansion: expansion):
     """The recorded form of what we say, as `seen` by the recording, and what we say that we do not know."""
-    from poolsmith.fleet.operands.expand import expand
+    from poolsmith.fleet.operands.operator_expansion import expand
 
     try:
         admitted = scenarios.admitted_resources(recorded)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from poolsmith.gpu.catalog.chart_nulls import nulls_of
+from poolsmith.gpu.catalog.chart_contents import nulls_of
 from poolsmith.gpu.catalog.projections import projected_releases
 
 WITHOUT_CURE = ("v22.9.1", "v22.9.2")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.interface.app.copy_plan import copy_plan
 from poolsmith.interface.app.generate import generate
+from poolsmith.interface.app.images import copy_plan
 
 ROOT = Path(__file__).resolve().parents[3]
 OBJECTS = "driverMode: nvidia-driver"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.codes.driver import DRIVER
+from poolsmith.core.diagnostics.codes.node_software import DRIVER
 
 KERNEL = "{release: 5.15.0-105-generic}"
 PRECOMPILED = {"driver": '{source: precompiled, version: "580"}', "kernel": KERNEL}

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
-from poolsmith.core.diagnostics.codes.runtime import RUNTIME
-from poolsmith.core.diagnostics.codes.scheduling import SCHEDULING
+from poolsmith.core.diagnostics.codes.node_software import RUNTIME, SCHEDULING
 from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, SCHEMA
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.rules.rule_book import rule_book

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.fleet.plan.mig_geometry import groups_for, of_each_gpu
+from poolsmith.fleet.plan.sharing.mig_geometry import groups_for, of_each_gpu
 from poolsmith.gpu.catalog import Catalog
 
 CATALOG = Catalog()

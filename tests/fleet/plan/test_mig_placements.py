@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from poolsmith.fleet.plan.mig_placements import misfit
+from poolsmith.fleet.plan.sharing.mig_placements import misfit
 
 A100 = ("1g.5gb", "1g.5gb+me", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb")
 A30 = ("1g.6gb", "1g.6gb+me", "2g.12gb", "2g.12gb+me", "4g.24gb")

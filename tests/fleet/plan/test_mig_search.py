@@ -15,7 +15,7 @@ from functools import cache
 
 import pytest
 
-from poolsmith.fleet.plan.mig_placements import misfit
+from poolsmith.fleet.plan.sharing.mig_placements import misfit
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.interface.app import check_paths
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.fleet.plan.origin import Derived, profile_inputs
-from poolsmith.gpu.catalog.chart_nulls import nulls_of
+from poolsmith.gpu.catalog.chart_contents import nulls_of
 
 DEFAULTS = {"operator.upgradeCRD": False}
 KATA = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.change.review.ring_changes import reordered_rings
+from poolsmith.change.review.lost_safeguards import reordered_rings
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.fleet.profiles.bases import load_bases
 from poolsmith.fleet.profiles.fleet import RINGS_FILE, find_fleet
 from poolsmith.fleet.profiles.load_cluster import cluster_alone, load_cluster
 from poolsmith.fleet.profiles.ring_lead import ahead_of_rings
-from poolsmith.fleet.profiles.rings import NO_RINGS, load_rings
+from poolsmith.fleet.profiles.rings_and_teams import NO_RINGS, load_rings
 from support.clusters import CLUSTER, POOL, profile
 
 ORDER = "{order: [lab, canary, stable]}"

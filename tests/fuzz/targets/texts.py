@@ -9,22 +9,29 @@ from pathlib import Path
 
 from fuzz.target import Target
 from poolsmith.core.sources import pointer as pointers
-from poolsmith.core.sources.stream_places import StreamPlaces
+from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.core.sources.yaml_writer import emit_all
-from poolsmith.fleet.operands.image_path import image_path
-from poolsmith.fleet.operands.input.os_release import parse_os_release
 from poolsmith.fleet.operands.kube import OperatorError
-from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
-from poolsmith.gpu.catalog.template_references import references_in
-from poolsmith.gpu.drivers.image_tag import UnreadableVersionError, built_for, os_tag
-from poolsmith.gpu.drivers.version import branch_of, is_branch, is_full, is_version
+from poolsmith.fleet.operands.node_files import parse_os_release
+from poolsmith.fleet.operands.operand_containers import image_path
+from poolsmith.gpu.catalog.releases import behaviour_at
+from poolsmith.gpu.drivers.driver_image import (
+    UnreadableVersionError,
+    branch_of,
+    built_for,
+    is_branch,
+    is_full,
+    is_version,
+    os_tag,
+)
+from poolsmith.gpu.importing.template_references import references_in
 from poolsmith.guard.ledger.grants.grant import last_day_of, parse_privileges, repository_of, written_privileges
 from poolsmith.guard.ledger.grants.matching import glob_matches, pool_matches, workload_matches
 from poolsmith.guard.ledger.privilege import Privilege, PrivilegeError, normal_path
 from poolsmith.kubernetes.cel import CelCompileError, CelEnvironment
+from poolsmith.kubernetes.cel.compiled import unparse
 from poolsmith.kubernetes.cel.parser import parse
-from poolsmith.kubernetes.cel.unparse import unparse
 from poolsmith.kubernetes.helm.set_flag import SetError, apply_set
 from poolsmith.kubernetes.quantity import canonical_quantity, quantity_amount
 from poolsmith.project.output.lock_file import BadLockError, read_lock

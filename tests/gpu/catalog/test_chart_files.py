@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.gpu.importing.chart_release import chart_files
+from poolsmith.gpu.importing.chart_entries import chart_files
 from poolsmith.gpu.importing.operator_repository import OperatorRepository
 
 CHART = "deployments/gpu-operator"

@@ -12,7 +12,7 @@ import pytest
 from poolsmith.core.diagnostics import PoolsmithError, UsageError
 from poolsmith.core.sources import chart_files
 from poolsmith.core.sources.chart_files import read_chart_files
-from poolsmith.gpu.catalog.template_references import Write, references_in
+from poolsmith.gpu.importing.template_references import Write, references_in
 
 CHART = {
     "Chart.yaml": """\

@@ -17,7 +17,7 @@ from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.gpu.catalog.operands import whole
 from poolsmith.gpu.importing import operator_repository
 from poolsmith.gpu.importing.object_entry import compact_object
-from poolsmith.kubernetes.schema.schema_pack import SchemaPack, read_pack
+from poolsmith.kubernetes.schema.schemas import SchemaPack, read_pack
 from tools.catalog_data import write_entries
 from tools.import_operands import import_operands, main
 

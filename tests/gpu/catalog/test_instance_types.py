@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from poolsmith.gpu.catalog.instance_types import instance_types
+from poolsmith.gpu.catalog.gpus import instance_types
 
 EXPECTED = {
     ("EC2", "T4"): 7,

@@ -14,7 +14,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.gpu.catalog.operands import operand_releases
-from poolsmith.kubernetes.schema.schema_pack import SchemaPack, read_pack
+from poolsmith.kubernetes.schema.schemas import SchemaPack, read_pack
 from tools.import_operands import import_operands
 
 TAGS = sorted(operand_releases(), key=version_key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.gpu.catalog.operands import operand_releases, read_operands
-from poolsmith.gpu.catalog.operator_behaviour import behaviour_at, driver_object_behaviour_at
+from poolsmith.gpu.catalog.releases import behaviour_at, driver_object_behaviour_at
 from poolsmith.gpu.catalog.value_paths import value_paths
 
 

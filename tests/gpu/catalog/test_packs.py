@@ -13,7 +13,7 @@ import pytest
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import NO_PACKS, active
 from poolsmith.core.facts.versions import line_of
-from poolsmith.gpu.catalog.chart_images import image_default
+from poolsmith.gpu.catalog.chart_contents import image_default
 from poolsmith.gpu.catalog.operands import read_operands
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.interface.app import check_project, generate

@@ -10,9 +10,7 @@ import yaml
 
 from poolsmith.core.facts import store
 from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_gpu_cluster
-from poolsmith.gpu.catalog.nvidia_drivers import read_nvidia_drivers
-from poolsmith.gpu.catalog.operands import operand_releases, read_operands
-from poolsmith.gpu.catalog.scripts import with_scripts
+from poolsmith.gpu.catalog.operands import operand_releases, read_nvidia_drivers, read_operands, with_scripts
 
 SCRIPTS = store.read_yaml("scripts.yaml")["scripts"]
 OPERATOR = [item for item in SCRIPTS if ":" not in item["source"]]

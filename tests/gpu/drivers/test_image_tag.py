@@ -7,7 +7,7 @@ import re
 import pytest
 
 from poolsmith.gpu.catalog.operands import operand_releases
-from poolsmith.gpu.drivers.image_tag import UnreadableVersionError, built_for, os_tag
+from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, built_for, os_tag
 
 RELEASES = (
     *("v24.6.0", "v24.6.1", "v24.6.2", "v24.9.0", "v24.9.1", "v24.9.2"),

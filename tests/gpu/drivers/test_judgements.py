@@ -5,11 +5,17 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.drivers.features import needs_open_modules
-from poolsmith.gpu.drivers.gpu_support import begins_with, ended_with
-from poolsmith.gpu.drivers.kernel_modules import chosen_by, field_value, module_field, written, wrong_modules
-from poolsmith.gpu.drivers.published_images import is_left_out, nearest_listed
-from poolsmith.gpu.drivers.version import branch_of, is_branch, is_full, is_version
+from poolsmith.gpu.drivers.driver_image import branch_of, is_branch, is_full, is_left_out, is_version, nearest_listed
+from poolsmith.gpu.drivers.driver_support import (
+    begins_with,
+    chosen_by,
+    ended_with,
+    field_value,
+    module_field,
+    needs_open_modules,
+    written,
+    wrong_modules,
+)
 
 CATALOG = Catalog()
 IMAGES = CATALOG.driver_images

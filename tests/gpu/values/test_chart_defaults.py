@@ -8,13 +8,13 @@ from poolsmith.core.diagnostics import Severity
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import at_least
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
-from poolsmith.gpu.catalog.chart_images import image_components, image_default
+from poolsmith.gpu.catalog.chart_contents import image_components, image_default
+from poolsmith.gpu.catalog.chart_workloads import operator_rights
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.gpu.catalog.operator_rights import operator_rights
-from poolsmith.gpu.catalog.toolkit_facts import known_variables, unfit_toolkit, vulnerabilities
+from poolsmith.gpu.catalog.container_toolkit import known_variables, unfit_toolkit, vulnerabilities
+from poolsmith.gpu.catalog.platforms import distributions
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.gpu.values.judge import judge_values
-from poolsmith.gpu.values.runtime_evidence import distributions
 from support.recordings import recording
 
 TAGS = value_paths().tags

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.message_text import one_edit
 from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE
-from poolsmith.core.diagnostics.suggest import one_edit
 from poolsmith.core.facts import store
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.gpu.catalog.value_paths import value_paths

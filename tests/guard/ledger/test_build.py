@@ -8,7 +8,7 @@ from copy import deepcopy
 import pytest
 
 from poolsmith.fleet.operands.expansion import Node
-from poolsmith.guard.ledger.build import TemplateMemory, ledger_of
+from poolsmith.guard.ledger.installed_ledger import TemplateMemory, ledger_of
 from poolsmith.guard.ledger.ledger import Ledger
 
 PRIVILEGED = {"name": "c", "securityContext": {"privileged": True}}

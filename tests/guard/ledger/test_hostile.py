@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS
 from poolsmith.fleet.operands.expansion import Node
-from poolsmith.guard.ledger.build import ledger_of
+from poolsmith.guard.ledger.installed_ledger import ledger_of
 from poolsmith.guard.ledger.privilege import Privilege
 
 NAMES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, account_of, pod_template_of
-from poolsmith.guard.ledger.pod_privileges import pod_privileges
+from poolsmith.guard.ledger.workload_privileges import pod_privileges
 
 CLOSED = {"allowPrivilegeEscalation": False}
 

@@ -9,11 +9,11 @@ import random
 
 import pytest
 
-from poolsmith.guard.ledger.claims.pod import claims_of
-from poolsmith.guard.ledger.pod_privileges import pod_privileges
+from poolsmith.guard.ledger.claims.pod_claims import claims_of
+from poolsmith.guard.ledger.workload_privileges import pod_privileges
 from poolsmith.kubernetes.pod_security.engine import judge_pod
-from poolsmith.kubernetes.pods.app_armor import ANNOTATION, profile_of_annotation
 from poolsmith.kubernetes.pods.pod import Pod
+from poolsmith.kubernetes.pods.well_known import ANNOTATION, profile_of_annotation
 
 PODS = 800
 PROFILES = ({"type": "Unconfined"}, {"type": "RuntimeDefault"}, {"type": "Localhost", "localhostProfile": "x"})

@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 
 from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, line_order
 from poolsmith.guard.ledger.ledger_delta import ChangeKind, applied, delta
-from poolsmith.guard.ledger.privilege import ACCESS, NON_RESOURCE, PROPAGATION, Privilege, privilege, rbac
+from poolsmith.guard.ledger.privilege import (
+    ACCESS,
+    NON_RESOURCE,
+    PROPAGATION,
+    Privilege,
+    covers,
+    privilege,
+    rbac,
+    widens,
+)
 from poolsmith.guard.ledger.reach import reach_of, reach_table
-from poolsmith.guard.ledger.widening import covers, widens
 from support.change_words import in_words
 
 TEXTS = st.text(st.sampled_from("a:%/@#*.") | st.characters(), min_size=1, max_size=6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.guard.ledger.rbac_privileges import AccountRights
+from poolsmith.guard.ledger.workload_privileges import AccountRights
 
 RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 

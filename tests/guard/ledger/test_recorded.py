@@ -9,7 +9,7 @@ import pytest
 
 from poolsmith.core.sources.pod_template import containers_of, pod_template_of
 from poolsmith.fleet.operands.expansion import Node
-from poolsmith.guard.ledger.build import ledger_of
+from poolsmith.guard.ledger.installed_ledger import ledger_of
 from poolsmith.guard.ledger.placement import placement_of
 from poolsmith.guard.ledger.privilege import Privilege
 from poolsmith.guard.ledger.reach import Reach, reach_of

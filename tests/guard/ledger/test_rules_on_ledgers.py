@@ -9,12 +9,11 @@ import pytest
 from poolsmith.core.diagnostics.rule_engine import run_rules
 from poolsmith.gpu.catalog.switches import read_switches
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
+from poolsmith.guard.ledger.ledger_view import SeenWorkload, said
 from poolsmith.guard.ledger.prediction import Predictions
 from poolsmith.guard.ledger.privilege import Privilege
-from poolsmith.guard.ledger.privilege_check import not_expanded, privilege_view
+from poolsmith.guard.ledger.privilege_check import PRIVILEGE_RULES, not_expanded, privilege_view
 from poolsmith.guard.ledger.reach import reach_of
-from poolsmith.guard.ledger.registry import PRIVILEGE_RULES
-from poolsmith.guard.ledger.view import SeenWorkload, said
 
 POOLS = {
     "a": {"gpu": "{product: NVIDIA-L4, count: 1}"},

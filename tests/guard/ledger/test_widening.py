@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.guard.ledger.privilege import Privilege
-from poolsmith.guard.ledger.widening import covers, widens
+from poolsmith.guard.ledger.privilege import Privilege, covers, widens
 
 WIDER = [
     ("host-path:/run/nvidia:ro:none", "host-path:/run:ro:none"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.diagnostics import Location
+from poolsmith.core.diagnostics.diagnostic import Span
 from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE
-from poolsmith.core.diagnostics.span import Span
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.guard.rules.setup import (
     driver_and_gpu,
@@ -20,8 +20,7 @@ from poolsmith.guard.rules.setup import (
     several_cluster_policies,
     unlike_nodes,
 )
-from poolsmith.guard.rules.setup.needs import run_setup_rules
-from poolsmith.guard.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
+from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupValues, SetupView, run_setup_rules
 
 CATALOG = Catalog()
 ZONE = "topology.kubernetes.io/zone"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.diagnostics import Location
-from poolsmith.core.diagnostics.span import Span
+from poolsmith.core.diagnostics.diagnostic import Span
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
+from poolsmith.guard.rules.setup.node_drivers import toolkit_nodes
 from poolsmith.guard.rules.setup.one_device_plugin import check as one_device_plugin
-from poolsmith.guard.rules.setup.toolkit_nodes import toolkit_nodes
-from poolsmith.guard.rules.setup.view import SetupNode, SetupObject, SetupValues, SetupView
+from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupValues, SetupView
 
 CATALOG = Catalog()
 TAG = "v26.3.3"

@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.guard.rules.setup.node_selectors import (
+from poolsmith.guard.rules.setup.driver_setup import (
     DriverSelector,
     SelectorIndex,
     are_compatible,

@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.families import BESIDE, COMPATIBILITY
+from poolsmith.core.diagnostics.known_rules import BESIDE, COMPATIBILITY
 from poolsmith.gpu.values.registry import VALUE_RULES
-from poolsmith.guard.ledger.registry import PRIVILEGE_RULES
-from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.ledger.privilege_check import PRIVILEGE_RULES
+from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.guard.rules.beside.registry import BESIDE_RULES
-from poolsmith.guard.rules.charts.registry import CHART_RULES
 from poolsmith.guard.rules.registry import RULES
+from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.guard.rules.templates.registry import TEMPLATE_RULES
 from poolsmith.interface.app import check_paths, check_project, rule_book
 
 HERE = Path(__file__).resolve().parent / "examples"

@@ -14,11 +14,11 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.interface.app.check_project import check_project
 from poolsmith.interface.app.generate import generate
-from poolsmith.interface.app.merge import merge
 from poolsmith.interface.app.run import open_run
-from poolsmith.interface.app.shard import Shard
+from poolsmith.interface.app.shard_merge import merge
 from poolsmith.interface.app.sharded import check_shard
 from poolsmith.project.run.project import open_project
+from poolsmith.project.run.run_options import Shard
 from support.clusters import CLUSTER, POOL, profile
 
 REPOSITORY = Path(__file__).resolve().parents[3]

@@ -18,11 +18,11 @@ import pytest
 pytest.importorskip("distributed", reason="not proved here: Dask (the extra `dask`)")
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.errors import WorkersLostError
+from poolsmith.core.diagnostics.diagnostic import WorkersLostError
 from poolsmith.core.sources.output_tree import recover
-from poolsmith.interface.app.cluster_result import compare_clusters
 from poolsmith.interface.app.dask_workers import DaskWorkers, Task, seen, work_on
 from poolsmith.interface.app.generate import generate
+from poolsmith.interface.app.run import compare_clusters
 from poolsmith.project.run.project import Project
 from support.dask_cluster import DaskCluster
 

@@ -190,7 +190,7 @@ def test_a_missing_file_is_told_and_written_again(generated, generate):
 
 
 def test_tampering_with_output_and_lock_together_is_found(generated, generate):
-    from poolsmith.core.sources.digest import digest
+    from poolsmith.core.sources.source_file import digest
 
     readme, lock = generated / CLUSTER / "README.md", generated / CLUSTER / "poolsmith.lock.json"
     old = digest(readme.read_bytes())

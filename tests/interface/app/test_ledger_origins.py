@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.interface.app.ledger import LedgerFilter, ledger
-from poolsmith.interface.report.origin_lines import OriginLines
+from poolsmith.interface.report.ledger_text import OriginLines
 
 CLUSTER = """\
 apiVersion: poolsmith/v1
@@ -254,8 +254,8 @@ def test_of_many_values_those_of_a_component_are_taken_away_together():
     from poolsmith.fleet.operands.chart.operator_part import ChartParts
     from poolsmith.fleet.operands.install import InstallationInput, install
     from poolsmith.gpu.catalog.charts import read_chart
-    from poolsmith.guard.ledger.build import ledger_of
-    from poolsmith.guard.ledger.value_effects import MOST, value_effects
+    from poolsmith.guard.ledger.installed_ledger import ledger_of
+    from poolsmith.guard.ledger.origins import MOST, value_effects
 
     worker = {"mountUsrSrc": True, "annotations": {f"a{index}": "b" for index in range(MOST)}}
     given = InstallationInput(

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.sources import file_states
-from poolsmith.guard.policies.apply import JudgingOptions
-from poolsmith.guard.policies.base_revision import BaseRevision
-from poolsmith.interface.app import check_project, cluster_result, compare, generate
+from poolsmith.guard.policies.applied_policies import JudgingOptions
+from poolsmith.guard.policies.revision import BaseRevision
+from poolsmith.interface.app import check_project, compare, generate, run
 from poolsmith.interface.app.memory import JUDGING, recall
 from poolsmith.project.output.result_store import open_store
 
@@ -54,13 +54,13 @@ def project(repository, tmp_path):
 def worked_on(monkeypatch):
     """The names of the clusters that were planned since the last look."""
     names = []
-    real = cluster_result.run_cluster
+    real = run.run_cluster
 
     def counting(given, files):
         names.append(files.name)
         return real(given, files)
 
-    monkeypatch.setattr(cluster_result, "run_cluster", counting)
+    monkeypatch.setattr(run, "run_cluster", counting)
 
     def look():
         found = sorted(names)
@@ -355,7 +355,7 @@ def test_a_project_that_goes_away_meanwhile_is_no_error(project, store, old_file
     def fail(*_given, **_more):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("poolsmith.interface.app.project_parts.folder_state", fail)
+    monkeypatch.setattr("poolsmith.interface.app.memory.folder_state", fail)
     memory.keep(compare(project), ())
 
     assert recall(store, project, JUDGING, ()) is None

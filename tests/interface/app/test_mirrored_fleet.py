@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.interface.app import check_project
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.app.images import images

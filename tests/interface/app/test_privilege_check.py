@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from poolsmith.guard.ledger.registry import PRIVILEGE_RULES
+from poolsmith.guard.ledger.privilege_check import PRIVILEGE_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.interface.app import check_project, compare, generate
@@ -40,7 +40,7 @@ import sys
 from pathlib import Path
 from poolsmith.interface.app import generate
 generate(Path({str(sample_project)!r}))
-sys.exit(sorted(name for name in sys.modules if name.startswith(("poolsmith.guard.ledger.registry", "poolsmith.guard.ledger.rules"))) != [])
+sys.exit(sorted(name for name in sys.modules if name.startswith(("poolsmith.guard.ledger.privilege_check", "poolsmith.guard.ledger.rules"))) != [])
 """
 
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -6,7 +6,7 @@ import pytest
 
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
 from poolsmith.interface.app.ledger import LedgerFilter
-from poolsmith.interface.app.release_diff import release_diff
+from poolsmith.interface.app.ledger_diff import release_diff
 
 A, B, C, D, E = "v24.9.2", "v25.3.4", "v25.10.1", "v26.3.3", "v26.7.0"
 NFD = "gpu-operator-node-feature-discovery-worker"

@@ -6,7 +6,7 @@ import pytest
 
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.guard.ledger.prediction import Predictions
-from poolsmith.interface.app.roll_order import roll_order
+from poolsmith.interface.app.explain import roll_order
 
 KERNELS = {"kernel": "{releases: [5.15.0-105-generic, 5.15.0-113-generic]}"}
 VERSIONS = {"os": '{id: ubuntu, versions: ["22.04", "24.04"]}'}

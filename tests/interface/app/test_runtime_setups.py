@@ -7,8 +7,8 @@ import json
 import pytest
 
 from poolsmith.core.facts.versions import at_least
+from poolsmith.gpu.catalog.container_toolkit import known_variables
 from poolsmith.gpu.catalog.operands import operand_releases
-from poolsmith.gpu.catalog.toolkit_facts import known_variables
 from poolsmith.interface.app import check_paths
 
 HELM = """\

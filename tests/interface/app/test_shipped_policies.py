@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.guard.policies.admission_file import is_served
+from poolsmith.guard.policies.policy_files import is_served
 from poolsmith.interface.app import check_project, generate
 
 pytestmark = pytest.mark.sample

@@ -11,8 +11,8 @@ import pytest
 from poolsmith.core.diagnostics import whole_file
 from poolsmith.core.diagnostics.outcome import Unevaluated
 from poolsmith.guard.policies.policies import Policies
-from poolsmith.guard.policies.supply.policy import NO_SUPPLY
-from poolsmith.interface.app.unevaluated import sorted_out
+from poolsmith.guard.policies.supply.supply_policy import NO_SUPPLY
+from poolsmith.interface.app.cluster_judgement import sorted_out
 
 TODAY = dt.date(2027, 1, 1)
 

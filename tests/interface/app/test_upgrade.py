@@ -11,7 +11,7 @@ import pytest
 
 from change.diff.projects import COMPILED, cluster, pool, project
 from poolsmith.change.diff.change_report import ReleaseChangeKind
-from poolsmith.change.diff.upgrade_issues import POOL_FIELDS
+from poolsmith.change.diff.release_notes import POOL_FIELDS
 from poolsmith.core.diagnostics import UsageError, WriteError
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.upgrades import read_upgrades, steps

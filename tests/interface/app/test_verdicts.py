@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.interface.app import check_paths, check_project, generate
 from poolsmith.interface.cli.verbs import cli
 

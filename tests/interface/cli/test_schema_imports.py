@@ -10,7 +10,6 @@ import pytest
 VALIDATOR = {
     "poolsmith.kubernetes.schema.schemas",
     "poolsmith.guard.rules.schema.schema_rules",
-    "poolsmith.kubernetes.schema.schema_pack",
 }
 GENERATOR = {"poolsmith.interface.app.generate", "poolsmith.fleet.plan.pipeline", "poolsmith.project.output.tree"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.interface.cli.source_address import source_address
+from poolsmith.interface.cli.reports import source_address
 
 GITHUB = {
     "GITHUB_ACTIONS": "true",

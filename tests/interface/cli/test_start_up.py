@@ -101,7 +101,7 @@ LOADS = {
     "diff --base HEAD": (
         14.8,
         PLANS | {"diff", "pod_security", "review", "schema"},
-        NEVER | ALL_RULES | {"poolsmith.interface.app.judged_cluster"},
+        NEVER | ALL_RULES | {"poolsmith.interface.app.diff_pairs"},
     ),
     "diff --base HEAD --cluster edge": (17.9, PLANS | {"diff", "drift", "pod_security", "review", "schema"}, NEVER),
     "generate --check --no-cache --jobs 1": (14.0, PLANS, READS),

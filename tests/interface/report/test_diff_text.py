@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from poolsmith.change.diff.change_report import ChangeReport
 from poolsmith.core.diagnostics import Severity
 from poolsmith.interface.report.diff_text import diff_report, styled
-from poolsmith.interface.report.layout import Layout, ReportContext
+from poolsmith.interface.report.formats import Layout, ReportContext
 from support.change_reports import BASE, HEAD, fleet_change, some_of_everything
 
 REST = "poolsmith diff -v"

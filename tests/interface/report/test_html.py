@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.interface.report.fleet_facts import FleetFacts
-from poolsmith.interface.report.html.element import Html, anchor, joined, tag, text, words
+from poolsmith.interface.report.html.page import Html, anchor, joined, tag, text, words
 from support.html_reports import report_of, sample_fleet, with_text
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(

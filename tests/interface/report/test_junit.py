@@ -11,8 +11,8 @@ import xmlschema
 from poolsmith.change.diff.change_report import ChangeReport, Revision
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+from poolsmith.interface.report.formats import Layout, ReportContext
 from poolsmith.interface.report.junit import check_report, diff_report
-from poolsmith.interface.report.layout import Layout, ReportContext
 
 CONTEXT = ReportContext(tool="poolsmith 1.2.3")
 

@@ -14,8 +14,8 @@ from poolsmith.change.diff.change_report import ChangeReport
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.interface.report import check_markdown, diff_markdown
-from poolsmith.interface.report.layout import Layout, ReportContext
-from poolsmith.interface.report.markdown_text import code, prose
+from poolsmith.interface.report.escaped_text import code, prose
+from poolsmith.interface.report.formats import Layout, ReportContext
 from support.change_reports import BASE, HEAD, finding, fleet_change, some_of_everything
 from support.circles import parameters
 

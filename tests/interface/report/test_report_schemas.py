@@ -15,7 +15,7 @@ from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.interface.app.schemas import REPORTS, report_schema_files, schema_text
 from poolsmith.interface.report import diff_json, json_v1
-from poolsmith.interface.report.layout import ReportContext
+from poolsmith.interface.report.formats import ReportContext
 from support.change_reports import BASE, HEAD, finding, fleet_change, some_of_everything
 
 CONTEXT = ReportContext(tool="poolsmith 1")

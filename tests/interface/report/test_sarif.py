@@ -13,7 +13,7 @@ import pytest
 from poolsmith.change.diff.change_report import ChangeReport, Revision
 from poolsmith.core.diagnostics import Severity, whole_file
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
-from poolsmith.interface.report.layout import Layout, ReportContext
+from poolsmith.interface.report.formats import Layout, ReportContext
 from poolsmith.interface.report.sarif import MOST_RESULTS, check_report, diff_report
 
 CONTEXT = ReportContext(tool="poolsmith 1.2.3", docs="https://git.example.com/poolsmith/docs")

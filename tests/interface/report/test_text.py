@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from poolsmith.core.diagnostics import Location, Position, RuleInfo, Severity, Span, diagnose
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.guard.rules.rule_book import rule_book
-from poolsmith.interface.report.layout import FILE, GROUPS, Layout
+from poolsmith.interface.report.finding_blocks import wrapped
+from poolsmith.interface.report.formats import FILE, GROUPS, Layout
 from poolsmith.interface.report.text import format_text
-from poolsmith.interface.report.wrapping import wrapped
 
 GREPPABLE = re.compile(
     r"^(?P<path>[^\s:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|note) (?P<code>PSM\d{3}) "

@@ -11,7 +11,7 @@ from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.guard.ledger.privilege_check import privilege_view
 from poolsmith.guard.policies import admission_check
 from poolsmith.guard.policies.admission_check import AdmissionReviews, saw_nothing, sight_facts
-from poolsmith.guard.policies.admission_file import AdmissionFile
+from poolsmith.guard.policies.policy_files import AdmissionFile
 from poolsmith.kubernetes.cel import engine_problem
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.project import open_project

@@ -10,15 +10,13 @@ import yaml
 
 from kubernetes.admission.questions import QUESTIONS
 from kubernetes.admission.record_policies import asked_of
-from poolsmith.kubernetes.admission.compiled import compile_policy
 from poolsmith.kubernetes.admission.evaluate import Surroundings, evaluate
-from poolsmith.kubernetes.admission.make_request import make_request
-from poolsmith.kubernetes.admission.placed import placed_objects
-from poolsmith.kubernetes.admission.reading import read_policies
-from poolsmith.kubernetes.admission.request import User
+from poolsmith.kubernetes.admission.policy_expressions import compile_policy
+from poolsmith.kubernetes.admission.policy_reading import read_policies
+from poolsmith.kubernetes.admission.request import Subject, User, make_request
 from poolsmith.kubernetes.admission.resources import Resources
-from poolsmith.kubernetes.admission.subject import Subject
 from poolsmith.kubernetes.cel import engine_problem
+from poolsmith.kubernetes.objects_file import placed_objects
 
 HERE = Path(__file__).resolve().parent
 KUBERNETES = "1.34"

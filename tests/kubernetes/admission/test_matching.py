@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from poolsmith.kubernetes.admission.make_request import make_request
-from poolsmith.kubernetes.admission.matching import Answer, matches
-from poolsmith.kubernetes.admission.params import ParamsError, collect_params
-from poolsmith.kubernetes.admission.placed import placed_objects
+from poolsmith.kubernetes.admission.matching import Answer, ParamsError, collect_params, matches
 from poolsmith.kubernetes.admission.policy import Binding, MatchResources, ParamKind, ParamRef, Policy, ResourceRule
+from poolsmith.kubernetes.admission.request import make_request
 from poolsmith.kubernetes.admission.resources import Resources, plural_of
 from poolsmith.kubernetes.admission.selector import selects
+from poolsmith.kubernetes.objects_file import placed_objects
 
 RESOURCES = Resources("1.34")
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "shop"}}

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from poolsmith.kubernetes.admission.pods import SOME_NODE, as_admitted_pod, creator_of
-from poolsmith.kubernetes.pods.names import TOKEN_PATH
+from poolsmith.kubernetes.pods.well_known import TOKEN_PATH
 
 TEMPLATE = {
     "metadata": {"labels": {"app": "a"}, "annotations": {"note": "x"}},

@@ -8,8 +8,8 @@ import textwrap
 import pytest
 import yaml
 
-from poolsmith.kubernetes.admission.placed import placed_objects
-from poolsmith.kubernetes.admission.reading import read_policies
+from poolsmith.kubernetes.admission.policy_reading import read_policies
+from poolsmith.kubernetes.objects_file import placed_objects
 
 POLICY = {
     "apiVersion": "admissionregistration.k8s.io/v1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.kubernetes.admission.policy import Expression, MatchResources, Named, Policy, Validation
-from poolsmith.kubernetes.admission.reads import absent_defaults, fields_read
+from poolsmith.kubernetes.admission.policy_expressions import absent_defaults, fields_read
 
 
 def reads(*expressions, **variables):

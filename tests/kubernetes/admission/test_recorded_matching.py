@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.kubernetes.admission.make_request import make_request
 from poolsmith.kubernetes.admission.matching import Answer, matches
-from poolsmith.kubernetes.admission.reading import match_resources
+from poolsmith.kubernetes.admission.policy_reading import match_resources
+from poolsmith.kubernetes.admission.request import make_request
 from poolsmith.kubernetes.admission.resources import Resources
 
 CASES = json.loads((Path(__file__).parent / "recorded/matching.json").read_text("utf-8"))

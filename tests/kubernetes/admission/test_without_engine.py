@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.interface.app import check_project
 
 MISSING = "the CEL engine is not installed"

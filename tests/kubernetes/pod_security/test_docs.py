@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from poolsmith.kubernetes.pod_security.registry import CHECKS
+from poolsmith.kubernetes.pod_security.engine import CHECKS
 from poolsmith.kubernetes.pod_security.standard import NEWEST
 
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.kubernetes.pod_security.engine import checks_of, judge_pod
-from poolsmith.kubernetes.pod_security.registry import CHECKS
+from poolsmith.kubernetes.pod_security.engine import CHECKS, checks_of, judge_pod
 from poolsmith.kubernetes.pod_security.standard import Level, minor_of
 
 MINIMAL = {"containers": [{"name": "main", "image": "app"}]}

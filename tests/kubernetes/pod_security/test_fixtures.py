@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from poolsmith.kubernetes.pod_security.engine import judge_pod
-from poolsmith.kubernetes.pod_security.registry import CHECKS
+from poolsmith.kubernetes.pod_security.engine import CHECKS, judge_pod
 
 FIXTURES = Path(__file__).parent / "fixtures"
 LEVELS = {check.id: check.level for check in CHECKS}

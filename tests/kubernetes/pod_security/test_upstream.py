@@ -10,8 +10,7 @@ import pytest
 
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.kubernetes.pod_security.engine import judge_pod
-from poolsmith.kubernetes.pod_security.registry import CHECKS
+from poolsmith.kubernetes.pod_security.engine import CHECKS, judge_pod
 from support.recordings import recording
 
 REPLACED = {replaced: check.id for check in CHECKS for replaced in check.replaces}

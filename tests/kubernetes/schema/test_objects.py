@@ -273,7 +273,7 @@ class TestTransitions:
 
 
 def test_every_rule_of_our_definitions_has_a_function():
-    from poolsmith.kubernetes.schema.schema_pack import families, read_pack
+    from poolsmith.kubernetes.schema.schemas import families, read_pack
 
     packs = [read_pack(family) for family in families()]
     held = {rule for pack in packs for version in pack.versions for rule in rules_of(pack.view(version))}
@@ -305,7 +305,7 @@ def test_a_rule_that_nobody_wrote_is_not_evaluated():
 
 def test_every_pattern_is_one_that_python_reads_as_go_does():
     from poolsmith.kubernetes.schema.scalars import go_pattern
-    from poolsmith.kubernetes.schema.schema_pack import families, read_pack
+    from poolsmith.kubernetes.schema.schemas import families, read_pack
 
     for family in families():
         for line in read_pack(family).text.splitlines():

@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from poolsmith.core.sources.digest import digest
-from poolsmith.project.output.argocd_health import SCRIPTS
+from poolsmith.core.sources.source_file import digest
+from poolsmith.project.output.argocd_fleet import SCRIPTS
 from project.output.health_cases import CASES
 from support.recordings import DATA, ENDING, packed
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from poolsmith.core.sources.digest import digest
-from poolsmith.project.output.argocd_health import FILE, SCRIPTS
+from poolsmith.core.sources.source_file import digest
+from poolsmith.project.output.argocd_fleet import FILE, SCRIPTS
 from project.output.health_cases import CASES, NO_NODES
 from support.recordings import recording
 

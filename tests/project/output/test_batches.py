@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics import WriteError
-from poolsmith.core.diagnostics.errors import WorkersLostError
+from poolsmith.core.diagnostics.diagnostic import WorkersLostError
 from poolsmith.project.output.batches import in_batches
 from poolsmith.project.output.crew import Crew
 

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.interface.app.neighbours import judge_neighbours_of
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree, parse_documents
+from poolsmith.project.run.neighbours import judge_neighbours_of
 
 TAINTS = "[{key: nvidia.com/gpu, effect: NoSchedule}, {key: team, value: ml, effect: NoExecute}]"
 STARTUP = "[{key: readiness.k8s.io/gpu-not-ready, effect: NoSchedule}]"

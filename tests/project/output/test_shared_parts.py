@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.core.sources.nested import MISSING
-from poolsmith.project.output.shared_parts import common, patched, patches
+from poolsmith.core.sources.pointer import MISSING
+from poolsmith.project.output.kustomization import common, patched, patches
 
 KEYS = st.sampled_from(["name", "containers", "volumes", "a/b", "c~d", "", "x"])
 SCALARS = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "a", "b"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolsmith.core.sources.nested import MISSING, value_at
+from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.plan.origin import Derived, FromCatalog, FromProfile
 from poolsmith.fleet.plan.plan import ValueSetting
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads

@@ -8,11 +8,11 @@ import re
 from itertools import combinations
 
 from poolsmith.core.sources.yaml_writer import emit
-from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.interface.app.inventory import inventory
 from poolsmith.interface.app.judge import judge
 from poolsmith.interface.app.run import Run
-from poolsmith.project.output.fleet import fleet_entry, render_fleet
+from poolsmith.project.output.argocd_fleet import fleet_entry, render_fleet
 from poolsmith.project.output.lock_file import LOCK
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.project import Project

@@ -6,17 +6,16 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import overlap
-from poolsmith.core.sources.pointer import reach
+from poolsmith.core.sources.pointer import overlap, reach
 from poolsmith.fleet.plan.origin import FromProfile, profile_inputs
 from poolsmith.gpu.catalog.switches import read_switches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from poolsmith.change.review.change import SeenCluster
+    from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Location
-    from poolsmith.fleet.operands.installation import Made
+    from poolsmith.fleet.operands.expansion import Made
     from poolsmith.fleet.plan.plan import ClusterPlan, ValuePath
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
 

@@ -1,38 +1,167 @@
-"""What a change does to one cluster."""
+"""What a change does to one cluster.
+
+Helm values before and after a change, of all charts of a cluster.
+
+Images before and after a change: what nodes pull from now on, and what they no longer do.
+
+Which drift a change brings, and which it ends.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.admitted_pools import admitted_pools
-from poolsmith.change.diff.change_report import ClusterDiff
+from poolsmith.change.diff.change_findings import admitted_pools
+from poolsmith.change.diff.change_report import ClusterDiff, DriftChange, ImageChange
 from poolsmith.change.diff.departures import as_disruptions, departures
 from poolsmith.change.diff.disruption import disruptions, worst_first
-from poolsmith.change.diff.drift import drift_changes
-from poolsmith.change.diff.image_changes import image_changes
-from poolsmith.change.diff.likeness import renamed_pools
-from poolsmith.change.diff.object_changes import applied_objects, differing, in_order, made_objects, object_changes
-from poolsmith.change.diff.privileges import privilege_changes
-from poolsmith.change.diff.profile_changes import cluster_fields, pool_changes, whole_pools
-from poolsmith.change.diff.recreated import recreated
+from poolsmith.change.diff.object_changes import (
+    applied_objects,
+    differing,
+    in_order,
+    made_objects,
+    object_changes,
+    recreated,
+)
+from poolsmith.change.diff.privilege_diff import privilege_changes
+from poolsmith.change.diff.profile_changes import cluster_fields, pool_changes, renamed_pools, whole_pools
 from poolsmith.change.diff.release_changes import release_changes
-from poolsmith.change.diff.value_changes import value_changes
+from poolsmith.change.drift.forecast import Drift, cure_words, drift_words, forecast
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
-from poolsmith.guard.policies.privilege_policy.objects import NAME as PRIVILEGES
+from poolsmith.core.sources.pointer import split, value_at
+from poolsmith.fleet.plan.origin import profile_inputs
+from poolsmith.fleet.plan.plan import values_tree
+from poolsmith.guard.policies.privilege_policy.validating_policy import NAME as PRIVILEGES
 from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import field_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.change.diff.change_report import OtherPoolChange
     from poolsmith.change.diff.departures import Handed
-    from poolsmith.change.diff.installation_pairs import InstallationPairs
-    from poolsmith.change.diff.object_changes import Key, StandingObject
-    from poolsmith.change.review.change import SeenCluster
+    from poolsmith.change.diff.object_changes import InstallationPairs, Key, StandingObject
+    from poolsmith.change.review.seen_cluster import SeenCluster
+    from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.operands.manifest import ManifestTree
+    from poolsmith.fleet.operands.pulled_images import ImageUse
+    from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.guard.ledger.grants.matching import GrantBook
+    from poolsmith.kubernetes.server.field_change import FieldChange
+
+
+def value_changes(before: SeenCluster, after: SeenCluster) -> tuple[FieldChange, ...]:
+    """Of what differs from the charts' defaults; pointers begin with the release that Helm installs.
+
+    What becomes the chart's default, or was the default of the release before, is as it was and left out.
+    """
+
+    def place(pointer: str) -> Location | None:
+        release, *path = split(pointer)
+        return _line(after, release, tuple(path))
+
+    found = field_changes(_values(before.plan), _values(after.plan), place=place, leaves=True)
+    return tuple(item for item in found if not _is_as_it_was(item, before, after))
+
+
+def _is_as_it_was(item: FieldChange, before: SeenCluster, after: SeenCluster) -> bool:
+    if item.standing is Standing.CHANGED:
+        return False
+    side, value = (before, item.new) if item.standing is Standing.ADDED else (after, item.old)
+    release, *path = split(item.pointer)
+    chart = side.prediction.origins.chart
+    if chart is None or side.plan.chart is None or release != side.plan.chart.name:
+        return False
+    default = chart.default(tuple(path))
+    return type(default) is type(value) and bool(default == value)
+
+
+def _values(plan: ClusterPlan) -> dict[str, Any]:
+    return {release: values_tree(settings) for release, settings in _of_charts(plan)}
+
+
+def _of_charts(plan: ClusterPlan) -> Iterator[tuple[str, tuple[ValueSetting, ...]]]:
+    """Each chart's release has its name."""
+    if plan.chart is not None:
+        yield plan.chart.name, plan.values
+    for unit in plan.units:
+        if unit.chart is not None:
+            yield unit.chart.name, unit.values
+
+
+def _line(seen: SeenCluster, release: str, path: tuple[str, ...]) -> Location | None:
+    """The first line of a profile that a value goes back to."""
+    for name, settings in _of_charts(seen.plan):
+        for setting in settings if name == release else ():
+            length = min(len(setting.path), len(path))
+            if setting.path[:length] == path[:length]:
+                for line in profile_inputs(setting.origin):
+                    if (file := seen.loaded.files.get(line.path)) is not None:
+                        return file.locate(line.pointer)
+    return None
+
+
+def image_changes(
+    before: Iterable[ImageUse], after: Iterable[ImageUse], renamed: Mapping[str, str]
+) -> tuple[ImageChange, ...]:
+    """An image is added on the pools that did not pull it, and removed on those that no longer do.
+
+    `renamed` are old names of pools by new ones: to pull the same under another name is no change.
+    """
+    new_names = {old: new for new, old in renamed.items()}
+    was = {use.image: {new_names.get(pool, pool) for pool in use.pools} for use in before}
+    now = {use.image: set(use.pools) for use in after}
+    found = []
+    for image in sorted(was.keys() | now.keys()):
+        old, new = was.get(image), now.get(image)
+        if new is not None and (old is None or new - old):
+            pools = new - (old or set())
+            found.append(ImageChange(image=image, standing=Standing.ADDED, pools=tuple(sorted(pools))))
+        if old is not None and (new is None or old - new):
+            pools = old - (new or set())
+            found.append(ImageChange(image=image, standing=Standing.REMOVED, pools=tuple(sorted(pools))))
+    return tuple(found)
+
+
+_Key = tuple[str, str, str]
+
+
+def drift_changes(before: SeenCluster | None, after: SeenCluster | None) -> tuple[DriftChange, ...]:
+    """What the cluster's own engine and diff would tell for ever, new with the change or gone with it.
+
+    Also what is cured: a release may bring a field that needs a cure. What only happens under a condition that no
+    profile tells is left out.
+    """
+    old, new = _told(before), _told(after)
+    found = [_change(Standing.ADDED, item, after) for key, item in new.items() if _is_news(item, old.get(key))]
+    found += [_change(Standing.REMOVED, item, before) for key, item in old.items() if _is_news(item, new.get(key))]
+    return tuple(found)
+
+
+def _is_news(item: Drift, other: Drift | None) -> bool:
+    return other is None or (item.cure is None) != (other.cure is None)
+
+
+def _told(seen: SeenCluster | None) -> Mapping[_Key, Drift]:
+    if seen is None:
+        return {}
+    found = forecast(seen.plan, seen.prediction)
+    told = (item for item in found.drifts if not item.when and item.is_told_by(found.compared))
+    return {(item.kind, f"{item.namespace}/{item.name}", item.field): item for item in told}
+
+
+def _change(standing: Standing, item: Drift, seen: SeenCluster | None) -> DriftChange:
+    words = drift_words(item) if item.cure is None else f"{drift_words(item)}; {cure_words(item.cure)}"
+    return DriftChange(
+        standing=standing, what=item.what, words=words, cured=item.cure is not None, place=_place(item, seen)
+    )
+
+
+def _place(item: Drift, seen: SeenCluster | None) -> Location | None:
+    files = seen.loaded.files if seen is not None else {}
+    return files[item.place.path].locate(item.place.pointer) if item.place and item.place.path in files else None
+
 
 _BINDING = "ValidatingAdmissionPolicyBinding"
 _ACTIONS = ("spec", "validationActions")

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import Evidence, Outcome
 from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, KUSTOMIZATION
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import mapping, words
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.cluster import NfdProvider
 from poolsmith.project.output.pools import FOLDER as POOLS
 
 if TYPE_CHECKING:
     from poolsmith.change.diff.delivery_objects import DeliveryObject
-    from poolsmith.change.review.change import SeenCluster
+    from poolsmith.change.review.seen_cluster import SeenCluster
 
 _OPERATOR, _DISCOVERY = "gpu-operator", "node-feature-discovery"
 _FINALIZER = "resources-finalizer.argocd.argoproj.io"

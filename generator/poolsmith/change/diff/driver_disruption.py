@@ -2,34 +2,133 @@
 
 Source: NVIDIA/gpu-operator:controllers/{object_controls,upgrade_controller}.go, internal/predicates/restart_only.go,
 NVIDIA/k8s-operator-libs:pkg/upgrade.
+
+Whether driver pods that change would install the same driver as before: the operator then restarts them in place.
+
+It compares a digest of what the driver is installed from, and of nothing else. Source: NVIDIA/gpu-operator@v26.7.0:
+internal/config/driver_config_digest.go, controllers/object_controls.go (extractDriverInstallConfig), internal/state/
+driver.go (buildDriverInstallConfig), internal/predicates/restart_only.go.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind, Waves
-from poolsmith.change.diff.driver_install import installs_the_same
-from poolsmith.change.diff.driver_pods import changed_drivers, pool_drivers
-from poolsmith.change.diff.pool_words import on_pools
-from poolsmith.change.diff.template_changes import told_fields
-from poolsmith.change.diff.upgrade_pace import ALL, UpgradePace, nodes_of, upgrade_pace
-from poolsmith.core.diagnostics.listing import counted
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.change.diff.change_sections import on_pools
+from poolsmith.change.diff.driver_pods import (
+    ALL,
+    OBJECT,
+    UpgradePace,
+    changed_drivers,
+    nodes_of,
+    pool_drivers,
+    upgrade_pace,
+)
+from poolsmith.change.diff.restarts import told_fields
+from poolsmith.core.diagnostics.message_text import counted, shorten
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import pod_template_pointer
-from poolsmith.fleet.plan.driver_change import DriverChangeKind
+from poolsmith.core.sources.pod_template import (
+    CONTAINER_FIELDS,
+    mapping,
+    mappings,
+    pod_template_of,
+    pod_template_pointer,
+)
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.fleet.plan.driver.driver_change import DriverChangeKind
+from poolsmith.gpu.catalog.operands import DRIVER_DIGEST
+from poolsmith.gpu.catalog.releases import behaviour_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.change.diff.causes import Causes
-    from poolsmith.change.diff.restarts import Restart
-    from poolsmith.change.diff.rolled_workload import RolledWorkload
-    from poolsmith.change.review.change import SeenCluster
-    from poolsmith.fleet.plan.driver_change import DriverChange
+    from poolsmith.change.diff.restarts import Restart, RolledWorkload
+    from poolsmith.change.review.seen_cluster import SeenCluster
+    from poolsmith.fleet.plan.driver.driver_change import DriverChange
     from poolsmith.gpu.catalog import Catalog
+
+
+_MAIN = "nvidia-driver-ctr"
+_WITH_ENV = (_MAIN, "k8s-driver-manager", "nvidia-fs-ctr", "nvidia-gdrcopy-ctr")
+_OF_OBJECT = (
+    ("driverType",),
+    ("kernelModuleType",),
+    ("args",),
+    ("secretEnv",),
+    ("env",),
+    ("manager", "env"),
+    ("licensingConfig", "secretName"),
+    ("virtualTopologyConfig", "name"),
+    ("kernelModuleConfig", "name"),
+    ("repoConfig", "name"),
+    ("certConfig", "name"),
+    ("rdma", "enabled"),
+    ("rdma", "useHostMofed"),
+    ("gds", "enabled"),
+    ("gds", "env"),
+    ("gdrcopy", "enabled"),
+    ("gdrcopy", "env"),
+    ("usePrecompiled",),
+)
+"""Fields of an NVIDIADriver that are in its digest, besides images and volumes."""
+
+
+def installs_the_same(old: RolledWorkload, new: RolledWorkload, before: SeenCluster, after: SeenCluster) -> bool:
+    """Of one DaemonSet of driver pods before and after; never where the older release gave its pods no digest."""
+    if not behaviour_at(before.prediction.installation.release)["driverConfigDigest"]:
+        return False
+    if not new.made.through.startswith(OBJECT):
+        return _of_pods(old, everything=True) == _of_pods(new, everything=True)
+    same_pods = _of_pods(old, everything=False) == _of_pods(new, everything=False)
+    return same_pods and _of_object(before, old) == _of_object(after, new)
+
+
+def _of_pods(workload: RolledWorkload, *, everything: bool) -> dict[str, Any]:
+    """Images and volumes; of pods that no object describes also commands and variables, which are the whole truth."""
+    pod = mapping(mapping(pod_template_of(workload.body)).get("spec"))
+    found: dict[str, Any] = {
+        "volumes": sorted(repr((item.get("name"), _source(item))) for item in mappings(pod.get("volumes")))
+    }
+    for field in CONTAINER_FIELDS:
+        for container in mappings(pod.get(field)):
+            name = str(container.get("name"))
+            found[f"{name}.image"] = container.get("image")
+            if name == _MAIN:
+                found["mounts"] = sorted(repr(_mount(item)) for item in mappings(container.get("volumeMounts")))
+            if everything and name == _MAIN:
+                found["secrets"] = [
+                    value_at(item, ("secretRef", "name")) for item in mappings(container.get("envFrom"))
+                ]
+                found["run"] = container.get("command"), container.get("args")
+            if everything and name in _WITH_ENV:
+                found[f"{name}.env"] = sorted(
+                    (str(item.get("name")), str(item.get("value", "")))
+                    for item in mappings(container.get("env"))
+                    if "valueFrom" not in item and item.get("name") != DRIVER_DIGEST
+                )
+    return found
+
+
+def _source(volume: dict[str, Any]) -> tuple[Any, ...]:
+    paths = (("configMap", "name"), ("secret", "secretName"), ("hostPath", "path"))
+    return tuple(value_at(volume, path) for path in paths)
+
+
+def _mount(mount: dict[str, Any]) -> tuple[Any, ...]:
+    return mount.get("name"), mount.get("mountPath"), mount.get("subPath") or "", mount.get("readOnly") or False
+
+
+def _of_object(seen: SeenCluster, workload: RolledWorkload) -> list[str]:
+    resources = seen.prediction.installation.resources
+    through = workload.made.through
+    spec: Any = next(
+        (item["spec"] for item in resources if f"{item['kind']}/{item['metadata']['name']}" == through), {}
+    )
+    return [repr(value_at(spec, path)) for path in _OF_OBJECT]
+
 
 _ROLLED = (DriverChangeKind.UPDATED, DriverChangeKind.HANDED_OVER)
 _GONE = (DriverChangeKind.REMOVED,)

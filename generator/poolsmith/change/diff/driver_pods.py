@@ -1,23 +1,36 @@
-"""The driver pods of each pool, as a prediction has them, and what becomes of them."""
+"""The driver pods of each pool, as a prediction has them, and what becomes of them.
+
+How fast the operator replaces driver pods: the upgrade policy that holds, and how many waves of nodes it takes.
+
+Source: NVIDIA/k8s-operator-libs:pkg/upgrade/{common_manager,upgrade_inplace}.go, NVIDIA/gpu-operator:controllers/
+upgrade_controller.go. The nodes of a ClusterPolicy share one limit; from v26.7.0 on each NVIDIADriver has its own.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.nested import value_at
+from poolsmith.change.diff.change_report import Waves
+from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import pod_template_of
-from poolsmith.fleet.operands.installation import Maker
-from poolsmith.fleet.plan.driver_change import POLICY, PoolDriver, driver_changes
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
+from poolsmith.fleet.operands.expansion import Maker
+from poolsmith.fleet.operands.operator_labels import upgrades_driver
+from poolsmith.fleet.plan.driver.driver_change import POLICY, PoolDriver, driver_changes
 from poolsmith.gpu.catalog.node_labels import KERNEL, OS_ID, OS_VERSION
+from poolsmith.gpu.catalog.releases import behaviour_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from poolsmith.fleet.operands.installation import Made
-    from poolsmith.fleet.plan.driver_change import DriverChange
+    from poolsmith.change.review.seen_cluster import SeenCluster
+    from poolsmith.fleet.operands.expansion import KubernetesObject, Made
+    from poolsmith.fleet.plan.driver.driver_change import DriverChange
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.guard.ledger.prediction import Prediction
+
 
 OBJECT = "NVIDIADriver/"
 _POLICY_APPS = ("nvidia-driver-daemonset", "nvidia-vgpu-manager-daemonset")
@@ -80,3 +93,112 @@ def _image(item: Made) -> str:
 
 def _digest(template: Any) -> str:
     return hashlib.sha256(repr(template).encode()).hexdigest()[:16]
+
+
+ALL = "all"
+_OF_POLICY = ("spec", "driver", "upgradePolicy")
+_OF_OBJECT = ("spec", "upgradePolicy")
+_BY_OBJECT = "driver-object"
+_PARALLEL, _UNAVAILABLE = 1, "25%"
+"""What the operator's definitions fill in."""
+
+
+@record
+class UpgradePace:
+    """`parallel` nodes at a time (0: no limit), and never more than `unavailable` (a number or percentage; None: no
+    limit) of the nodes of the pools in `shared_by`. `waits`: for pods that the policy selects to end."""
+
+    automatic: bool
+    parallel: int = _PARALLEL
+    unavailable: str | None = _UNAVAILABLE
+    drains: bool = False
+    waits: bool = False
+    shared_by: tuple[str, ...] = ()
+
+    def waves(self, nodes: int | None, sharing: int | None) -> Waves:
+        """For `nodes` of the `sharing` nodes that have the limit in common; None where profiles don't tell."""
+        limit = self._limit(sharing)
+        at_once = self._at_once(nodes, limit)
+        if not self.automatic or at_once == 0:
+            return Waves(nodes=nodes, at_once="0", waves=None, drains=self.drains, automatic=False)
+        counted = None if nodes is None or at_once is None else -(-nodes // at_once)
+        return Waves(nodes=nodes, at_once=self._text(nodes, at_once), waves=counted, drains=self.drains)
+
+    def _limit(self, sharing: int | None) -> int | None:
+        """Of `unavailable`, in nodes. A percentage is rounded up, so that it is one node at least."""
+        if self.unavailable is None:
+            return sharing
+        if not self.unavailable.endswith("%"):
+            return int(self.unavailable)
+        percent = int(self.unavailable.removesuffix("%"))
+        if percent == 0:
+            return 0
+        return None if sharing is None else -(-sharing * percent // 100)
+
+    def _at_once(self, nodes: int | None, limit: int | None) -> int | None:
+        if limit is None:
+            return 1 if self.parallel == 1 else None
+        asked = self.parallel or nodes
+        return limit if asked is None else min(asked, limit)
+
+    def _text(self, nodes: int | None, at_once: int | None) -> str:
+        if at_once is not None:
+            return ALL if nodes is not None and at_once >= nodes > 1 else str(at_once)
+        if not self.parallel:
+            return ALL if self.unavailable in (None, "100%") else str(self.unavailable)
+        return (
+            str(self.parallel) if self.unavailable in (None, "100%") else f"{self.parallel}, at most {self.unavailable}"
+        )
+
+
+def upgrade_pace(seen: SeenCluster, owner: str, drivers: Iterable[tuple[str, str]]) -> UpgradePace:
+    """Of the driver pods that `owner` describes (`ClusterPolicy`, `NVIDIADriver/<name>`) after a change.
+
+    `drivers` are all pools that have driver pods then, with the owners of these.
+    """
+    resources = seen.prediction.installation.resources
+    behaviour = behaviour_at(seen.prediction.installation.release)
+    policy = next((item for item in resources if item["kind"] == "ClusterPolicy"), None)
+    spec = ClusterPolicySpec(policy, cdi_by_default=behaviour["cdiByDefault"]) if policy is not None else None
+    by_object = behaviour["autoUpgrade"] == _BY_OBJECT and (spec is None or spec.delegates_drivers)
+    if by_object and owner.startswith(OBJECT):
+        own = next((item for item in resources if f"{item['kind']}/{item['metadata']['name']}" == owner), None)
+        pools = tuple(pool for pool, other in drivers if other == owner)
+        return _pace(own, _OF_OBJECT, pools, automatic=_flag(own, _OF_OBJECT))
+    automatic = spec is not None and upgrades_driver(spec, behaviour)
+    return _pace(policy, _OF_POLICY, tuple(pool for pool, _ in drivers), automatic=automatic)
+
+
+def _flag(resource: KubernetesObject | None, path: tuple[str, ...]) -> bool:
+    return bool(value_at(resource, (*path, "autoUpgrade"), missing=True))
+
+
+def _pace(
+    resource: KubernetesObject | None, path: tuple[str, ...], pools: tuple[str, ...], *, automatic: bool
+) -> UpgradePace:
+    found: Any = value_at(resource, path) or {}
+    unavailable = found.get("maxUnavailable", _UNAVAILABLE)
+    return UpgradePace(
+        automatic=automatic,
+        parallel=int(found.get("maxParallelUpgrades", _PARALLEL)),
+        unavailable=None if unavailable is None else str(unavailable),
+        drains=value_at(found, ("drain", "enable")) is True,
+        waits=bool(value_at(found, ("waitForCompletion", "podSelector"))),
+        shared_by=pools,
+    )
+
+
+def nodes_of(seen: SeenCluster, pools: Iterable[str]) -> int | None:
+    """How many nodes the pools have: what profiles count, else the nodes that they name; None where one says
+    neither."""
+    total = 0
+    known = {pool.name: pool for pool in seen.plan.pools}
+    for name in pools:
+        pool = known.get(name)
+        count = pool.profile.spec.nodes.count if pool is not None else None
+        if count is None and pool is not None:
+            count = len(pool.node_names) or None
+        if count is None:
+            return None
+        total += count
+    return total

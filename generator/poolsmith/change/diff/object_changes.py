@@ -1,23 +1,41 @@
 """Objects before and after a change: those that are applied, those that charts render, those that the operator makes.
 
 An object is the same one while API group, kind, namespace and name are: another version of the API is a changed field.
+
+Objects that would have to be deleted and made anew: the change asks for what the API server does not take.
+
+Nothing deletes them by itself. Sources: argoproj/gitops-engine:pkg/sync (`Replace=true`, `Force=true`),
+fluxcd/kustomize-controller:docs/spec/v1 (`spec.force`), helm.sh/helm: an upgrade patches, and fails;
+NVIDIA/gpu-operator:controllers: a failed update is tried again and again.
+
+What differs between two installations, once for all clusters that are installed alike before and after a change.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.change_report import ObjectChange
+from poolsmith.change.diff.change_report import Disruption, DisruptionKind, ObjectChange
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
-from poolsmith.fleet.operands.installation import Maker
+from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pointer import dotted, reach, split, value_at
+from poolsmith.fleet.operands.expansion import Maker
+from poolsmith.fleet.profiles.cluster import Engine
+from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas, Versions
 from poolsmith.kubernetes.server.field_change import FieldChange, Standing
 from poolsmith.kubernetes.server.field_changes import field_changes
+from poolsmith.kubernetes.server.immutable_fields import immutable_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.fleet.operands.installation import Installation
+    from poolsmith.change.review.seen_cluster import SeenCluster
+    from poolsmith.fleet.operands.expansion import Installation
     from poolsmith.fleet.operands.manifest import ManifestTree
+    from poolsmith.guard.ledger.prediction import Shared
+
 
 Key = tuple[str, str, str, str]
 _MADE = (Maker.OPERATOR, Maker.OPERAND)
@@ -107,3 +125,112 @@ def _key(body: Any) -> Key | None:
 
 def _order(item: ObjectChange) -> tuple[object, ...]:
     return item.made, item.file == "", item.kind, item.namespace, item.name, item.api_version
+
+
+_SYNC = {
+    Engine.ARGOCD: "every sync of Argo CD fails until somebody deletes the object",
+    Engine.FLUX: "Flux reports its Kustomization as failed until somebody deletes the object",
+}
+_CHART = _SYNC | {Engine.FLUX: "the Helm upgrade fails until somebody deletes the object"}
+_OPERATOR = "the operator tries again and again until somebody deletes the object"
+
+
+def recreated(
+    after: SeenCluster, differing: Iterable[tuple[Key, StandingObject, StandingObject]]
+) -> Iterator[Disruption]:
+    """Of objects that both sides have and that differ, those with a changed field that may not change.
+
+    Hooks of charts are left out: Helm deletes them before they run again.
+    """
+    spec = after.plan.cluster.spec
+    schemas = Schemas(Versions(kubernetes=spec.kubernetes.version, operator=after.prediction.installation.release))
+    for (_, kind, namespace, name), old, new in differing:
+        why = tuple(refused_fields(old.body, new.body, schemas)) if not is_hook(new.body) else ()
+        if not why:
+            continue
+        fields = ", ".join(dict.fromkeys(f"`{dotted(split(item.pointer))}`" for item in why))
+        yield Disruption(
+            kind=DisruptionKind.RECREATED,
+            what=f"{kind}/{name}",
+            namespace=namespace,
+            words=f"the API server takes no other {fields} of {kind} `{shorten(name)}`: "
+            f"{_outcome(new, spec.delivery.engine)}",
+            why=why,
+        )
+
+
+def is_hook(body: dict[str, Any]) -> bool:
+    return "helm.sh/hook" in mapping(value_at(body, ("metadata", "annotations")))
+
+
+def refused_fields(old: dict[str, Any], new: dict[str, Any], schemas: Schemas) -> Iterator[FieldChange]:
+    """Of built-in kinds by the table, of custom resources by the rules of their definition."""
+    pointers = list(immutable_changes(old, new))
+    schema = schemas.find(str(new.get("apiVersion", "")), str(new.get("kind", "")))
+    if not isinstance(schema, NoSchema) and schema.is_custom:
+        pointers.extend(item.pointer for item in schema.transition_violations(old, new))
+    for pointer in dict.fromkeys(pointers):
+        above, _, last = pointer.rpartition("/")
+        before, now = ({last: found} if whole else {} for found, whole in (reach(side, pointer) for side in (old, new)))
+        yield from field_changes(before, now, within=above)
+
+
+def _outcome(new: StandingObject, engine: Engine) -> str:
+    if new.made:
+        return _OPERATOR
+    return (_SYNC if new.file else _CHART)[engine]
+
+
+_REMEMBERED = 32
+
+
+@record
+class InstallationPair:
+    """`made` are changes of what charts and the operator make, `differing` what of it both sides have. Without
+    `has_ledger_changes` nobody may do more or less; `is_delivered_alike`: the same is applied, to whatever nodes. The
+    installations are kept: as long as they live, no other has their identity.
+    """
+
+    before: Shared
+    after: Shared
+    made: tuple[ObjectChange, ...]
+    differing: tuple[tuple[Key, StandingObject, StandingObject], ...]
+    has_ledger_changes: bool
+    is_delivered_alike: bool
+
+    @property
+    def is_same(self) -> bool:
+        return self.before is self.after
+
+
+class InstallationPairs:
+    """Remembers the last ones."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], InstallationPair] = {}
+
+    def of(self, before: Shared, after: Shared) -> InstallationPair:
+        key = (id(before), id(after))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _compared(before, after)
+            while len(self._known) > _REMEMBERED:
+                del self._known[next(iter(self._known))]
+        return found
+
+
+def _compared(before: Shared, after: Shared) -> InstallationPair:
+    if before is after:
+        return InstallationPair(
+            before=before, after=after, made=(), differing=(), has_ledger_changes=False, is_delivered_alike=True
+        )
+    then, now = made_objects(before.installation), made_objects(after.installation)
+    applied = (replace(side.given, nodes=()).key for side in (before, after))
+    return InstallationPair(
+        before=before,
+        after=after,
+        made=object_changes(then, now),
+        differing=tuple(differing(then, now)),
+        has_ledger_changes=before.ledger != after.ledger,
+        is_delivered_alike=len(set(applied)) == 1,
+    )

@@ -1,19 +1,56 @@
-"""Profiles before and after a change: fields with bases merged in, pools added, removed, renamed."""
+"""Profiles before and after a change: fields with bases merged in, pools added, removed, renamed.
+
+What a profile says, as a document: bases merged in, defaults filled in, names as in YAML.
+
+What was renamed: the same content under another name, where nothing else has that content.
+
+A name is what somebody chose; what it names is told by everything else. A pool is also the one that it was when it is
+the only one of the change that selects the same nodes.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import PoolChange
-from poolsmith.change.diff.spec_document import spec_document
+from poolsmith.core.shape.field import camel_case
+from poolsmith.core.sources.pointer import copied
 from poolsmith.kubernetes.server.field_change import FieldChange, Standing
 from poolsmith.kubernetes.server.field_changes import field_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.fleet.profiles.cluster import ClusterSpec
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster, LoadedPool
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[tuple[str, str], ...]:
+    """Of the fields of a spec: in YAML, and in Python."""
+    own = (item for item in fields(kind) if item.name != "extends")
+    return tuple((item.metadata["shape"].name or camel_case(item.name), item.name) for item in own)
+
+
+def spec_document(value: Any) -> Any:
+    """Of the spec of a cluster or pool. `extends` is left out: its bases are merged in."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: spec_document(getattr(value, attribute)) for name, attribute in _names(type(value))}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, dict):
+        return {str(key): spec_document(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [spec_document(item) for item in value]
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    return str(value)
+
 
 _SPEC = "/spec"
 
@@ -82,3 +119,120 @@ def _named(item: LoadedPool) -> Location:
 
 def _in_cluster(loaded: LoadedCluster, pointer: str) -> Location | None:
     return loaded.file.locate(pointer) if loaded.file is not None else None
+
+
+_MOST_PAIRS = 10_000
+
+
+def renamed_pools(before: LoadedCluster, after: LoadedCluster) -> dict[str, str]:
+    """Old names by new ones, of pools that are in one of them only."""
+    old = {item.pool.name: item for item in before.pools}
+    new = {item.pool.name: item for item in after.pools}
+    gone = {name: item for name, item in old.items() if name not in new}
+    come = {name: item for name, item in new.items() if name not in old}
+    found = _paired(_meanings(gone), _meanings(come))
+    left = {name: _selected(item) for name, item in gone.items() if name not in found.values()}
+    right = {name: _selected(item) for name, item in come.items() if name not in found}
+    return found | _paired(left, right, only=True)
+
+
+def renamed_clusters(gone: Mapping[str, LoadedCluster], come: Mapping[str, LoadedCluster]) -> dict[str, str]:
+    """Old names by new ones. The cluster's own profile has to be the same, and half of its pools at least."""
+    found: dict[str, str] = {}
+    if len(gone) * len(come) > _MOST_PAIRS:
+        return found
+    for new, after in sorted(come.items()):
+        likely = [
+            (share, old)
+            for old, before in gone.items()
+            if old not in found.values() and (share := _likeness(before, after)) * 2 >= 1
+        ]
+        if likely:
+            best = max(share for share, _ in likely)
+            found[new] = min(
+                (name for share, name in likely if share == best), key=lambda name: (_far(name, new), name)
+            )
+    return found
+
+
+def _likeness(before: LoadedCluster, after: LoadedCluster) -> float:
+    """The share of pools that both have, by name and content; none where the clusters' own profiles differ."""
+    if before.cluster is None or after.cluster is None or not before.pools or not after.pools:
+        return 0.0
+    was = _with_name(_cluster_document(before.cluster.spec), before.name, after.name)
+    if was != _cluster_document(after.cluster.spec):
+        return 0.0
+    old = {item.pool.name: spec_document(item.pool.spec) for item in before.pools}
+    same = sum(1 for item in after.pools if old.get(item.pool.name) == spec_document(item.pool.spec))
+    return same / max(len(old), len(after.pools))
+
+
+def _cluster_document(spec: ClusterSpec) -> dict[str, Any]:
+    """Without what somebody only says of it: a rename is acknowledged in the same change."""
+    return {key: value for key, value in spec_document(spec).items() if key != "acknowledge"}
+
+
+def _with_name(value: Any, old: str, new: str) -> Any:
+    """A document as it would be of a cluster of another name: addresses and paths often hold it."""
+    if isinstance(value, dict):
+        return {key: _with_name(item, old, new) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_name(item, old, new) for item in value]
+    return value.replace(old, new) if isinstance(value, str) else value
+
+
+def _paired(gone: Mapping[str, Hashable], come: Mapping[str, Hashable], *, only: bool = False) -> dict[str, str]:
+    """Those that are told by the same; with `only`, where no other one is."""
+    by_meaning: dict[Hashable, list[str]] = defaultdict(list)
+    for name, meaning in gone.items():
+        if meaning is not None:
+            by_meaning[meaning].append(name)
+    wanted: dict[Hashable, list[str]] = defaultdict(list)
+    for name, meaning in come.items():
+        if meaning in by_meaning:
+            wanted[meaning].append(name)
+    found = {}
+    for meaning, names in wanted.items():
+        others = by_meaning[meaning]
+        if only and (len(names) > 1 or len(others) > 1):
+            continue
+        for name in sorted(names):
+            if others:
+                nearest = min(others, key=lambda other: (_far(other, name), other))
+                others.remove(nearest)
+                found[name] = nearest
+    return found
+
+
+def _far(one: str, other: str) -> int:
+    """How many letters two names do not begin or end with together."""
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return max(len(one), len(other)) - start - end
+
+
+def _meanings(pools: Mapping[str, LoadedPool]) -> dict[str, Hashable]:
+    return {name: _meaning(item) for name, item in pools.items()}
+
+
+def _meaning(item: LoadedPool) -> Hashable:
+    """All that the profile says but its name; a label that follows from the name is part of that."""
+    document = copied(spec_document(item.pool.spec))
+    nodes = document.get("nodes", {})
+    if nodes.get("labelValue") == item.pool.name:
+        nodes["labelValue"] = None
+    return repr(document)
+
+
+def _selected(item: LoadedPool) -> Hashable:
+    """The nodes that it names itself; None where they follow from its name."""
+    nodes = item.pool.spec.nodes
+    if nodes.names:
+        return ("names", *nodes.names)
+    if nodes.label_value is not None and nodes.label_value != item.pool.name:
+        return ("label", nodes.label_value)
+    return None

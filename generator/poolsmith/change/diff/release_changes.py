@@ -2,6 +2,8 @@
 the way back what does not come back by itself.
 
 Labels and partitions that a change leaves on nodes are told of every change: nothing takes them off.
+
+What another release brings, told once for all clusters that it is the same in.
 """
 
 from __future__ import annotations
@@ -9,22 +11,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import ReleaseChange, ReleaseChangeKind
-from poolsmith.change.diff.pool_words import on_pools
-from poolsmith.core.diagnostics.listing import joined, listed
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.change.diff.change_sections import Weight, on_pools
+from poolsmith.change.diff.content_points import Gathered
+from poolsmith.core.diagnostics.message_text import joined, listed, shorten
 from poolsmith.fleet.plan.plan import PROVISIONER
 from poolsmith.fleet.profiles.cluster import DriverMode
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
-from poolsmith.gpu.catalog.crds import read_crds
+from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.gpu.catalog.upgrades import is_back, read_upgrades, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from poolsmith.change.review.change import SeenCluster
+    from poolsmith.change.diff.change_report import ClusterDiff
+    from poolsmith.change.diff.change_sections import Fleet, Point
+    from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.plan.plan import PoolPlan
     from poolsmith.gpu.catalog import Catalog
+
 
 _FEW = 4
 _MANY = 20
@@ -58,7 +63,7 @@ def _of_releases(before: SeenCluster, after: SeenCluster, catalog: Catalog) -> I
     yield from _driver_labels(before, after)
     yield from _sandboxes(before, after, catalog)
     yield from _issues(before, after)
-    from poolsmith.change.diff.default_changes import default_changes  # on demand
+    from poolsmith.change.diff.release_notes import default_changes  # on demand
 
     for words in default_changes(before, after):
         yield _change(ReleaseChangeKind.DEFAULT, words, after)
@@ -119,7 +124,7 @@ def _sandboxes(before: SeenCluster, after: SeenCluster, catalog: Catalog) -> Ite
 
 
 def _issues(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseChange]:
-    from poolsmith.change.diff.upgrade_issues import concerned  # on demand
+    from poolsmith.change.diff.release_notes import concerned  # on demand
 
     for issue in read_upgrades().new_issues(*_releases(before, after)):
         pools = concerned(issue, after)
@@ -195,3 +200,33 @@ def _change(
     if after.loaded.file is not None and (kind is not ReleaseChangeKind.STAYS or not pools):
         place = after.loaded.file.locate(pointer)
     return ReleaseChange(kind=kind, words=words, pools=pools, place=place)
+
+
+_WEIGHTS = {
+    ReleaseChangeKind.PATH: Weight.GRAVE,
+    ReleaseChangeKind.ACCEPTED: Weight.NOTABLE,
+    ReleaseChangeKind.SANDBOX: Weight.NOTABLE,
+    ReleaseChangeKind.ISSUE: Weight.NOTABLE,
+    ReleaseChangeKind.STAYS: Weight.NOTABLE,
+}
+
+
+def release_points(clusters: Iterable[ClusterDiff], fleet: Fleet) -> tuple[Point, ...]:
+    """What is the same but for pools is one sentence."""
+    gathered = Gathered(fleet)
+    for cluster in clusters:
+        for item in cluster.release:
+            words = item.words.removesuffix(f", {on_pools(item.pools)}") if item.pools else item.words
+            gathered.add(
+                (item.kind, words),
+                _sentence(words),
+                cluster.name,
+                item.pools,
+                weight=_WEIGHTS.get(item.kind, Weight.PLAIN),
+                place=item.place,
+            )
+    return gathered.points()
+
+
+def _sentence(words: str) -> Callable[[str], str]:
+    return lambda where: f"{words}, {where}" if where else words

@@ -2,29 +2,157 @@
 
 A workload's pods are replaced when its template changes as the API server stores it, by its update strategy.
 Source: kubernetes/kubernetes:pkg/controller/daemon/{update,daemon_controller}.go, pkg/controller/deployment.
+
+Workloads whose pods are replaced when their template changes, with the pools that they run on.
+
+What differs between the pod templates of two workloads, as the API server stores them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind, Waves
-from poolsmith.change.diff.pool_words import on_pools
-from poolsmith.change.diff.rolled_workload import strategy_of
-from poolsmith.change.diff.template_changes import template_changes, told_fields
-from poolsmith.change.diff.upgrade_pace import UpgradePace, nodes_of
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.change.diff.change_sections import on_pools
+from poolsmith.change.diff.driver_pods import UpgradePace, nodes_of
+from poolsmith.core.diagnostics.masking import masked_tree
+from poolsmith.core.diagnostics.message_text import counted, joined, shorten
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import pod_template_pointer
+from poolsmith.core.sources.pod_template import CONTAINER_FIELDS, pod_template_of, pod_template_pointer
+from poolsmith.core.sources.pointer import join, split
+from poolsmith.fleet.operands.expansion import Maker
+from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
+from poolsmith.kubernetes.server.field_change import FieldChange, Standing
+from poolsmith.kubernetes.server.field_changes import field_changes, named_items
 from poolsmith.kubernetes.server.immutable_fields import immutable_changes
+from poolsmith.kubernetes.server.stored_template import stored_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.change.diff.causes import Causes
-    from poolsmith.change.diff.rolled_workload import RolledWorkload
-    from poolsmith.change.review.change import SeenCluster
-    from poolsmith.kubernetes.server.field_change import FieldChange
+    from poolsmith.change.review.seen_cluster import SeenCluster
+    from poolsmith.fleet.operands.expansion import KubernetesObject, Made
+
+
+ROLLED = ("DaemonSet", "Deployment", "StatefulSet")
+
+
+@record
+class RolledWorkload:
+    """`pools` have the names of after the change; `anywhere`: nothing ties its pods to nodes."""
+
+    made: Made
+    pools: tuple[str, ...] = ()
+    anywhere: bool = False
+
+    @property
+    def body(self) -> KubernetesObject:
+        return self.made.body
+
+    @property
+    def key(self) -> str:
+        return self.made.key
+
+    @property
+    def kind(self) -> str:
+        return str(self.body["kind"])
+
+    @property
+    def namespace(self) -> str:
+        return str(self.body["metadata"].get("namespace", ""))
+
+
+def rolled_workloads(seen: SeenCluster | None, renamed: Mapping[str, str]) -> dict[str, RolledWorkload]:
+    """By namespace, kind and name. Hooks run when Helm says so, and pods of operands with those of their operands."""
+    if seen is None:
+        return {}
+    made = seen.prediction.installation.made
+    landing = seen.prediction.ledger.landing
+    names = tuple(pool.name for pool in seen.plan.pools)
+    return {
+        item.key: _workload(item, landing.get(item.key, ()), names, renamed)
+        for item in made
+        if item.body["kind"] in ROLLED and item.maker is not Maker.HOOK
+    }
+
+
+def _workload(made: Made, landing: Iterable[str], names: tuple[str, ...], renamed: Mapping[str, str]) -> RolledWorkload:
+    anywhere = ANY_NODE in landing
+    found = names if anywhere and made.body["kind"] == "DaemonSet" else landing
+    pools = sorted(renamed.get(pool, pool) for pool in found if pool not in (ANY_NODE, NO_KNOWN_NODE))
+    return RolledWorkload(made=made, pools=tuple(pools), anywhere=anywhere)
+
+
+def strategy_of(workload: Mapping[str, Any]) -> tuple[str, str]:
+    """How pods are replaced: the type, and how many may be unavailable; the API server's defaults where nothing is
+    said.
+
+    Source: kubernetes/kubernetes:pkg/apis/apps/v1/defaults.go.
+    """
+    spec = workload.get("spec") or {}
+    kind = workload.get("kind")
+    strategy = spec.get("strategy" if kind == "Deployment" else "updateStrategy") or {}
+    rolling = strategy.get("rollingUpdate") or {}
+    default = "25%" if kind == "Deployment" else "1"
+    unavailable = rolling.get("maxUnavailable")
+    return str(strategy.get("type") or "RollingUpdate"), default if unavailable is None else str(unavailable)
+
+
+_SHOWN = 3
+_LABELS = ("metadata", "labels")
+
+
+def template_changes(old: Mapping[str, Any], new: Mapping[str, Any], kubernetes: str = "") -> tuple[FieldChange, ...]:
+    """Nothing where no pod is replaced; pointers begin at the workload, secrets are masked."""
+    if pod_template_of(old) == pod_template_of(new):
+        return ()
+    before, after = stored_template(old, kubernetes), stored_template(new, kubernetes)
+    if before == after:
+        return ()
+    within = pod_template_pointer(new) or ""
+    return field_changes(before, after, within=within) or tuple(_reordered(before, after, within))
+
+
+def _reordered(old: Any, new: Any, pointer: str, above: tuple[str, ...] = ()) -> Iterator[FieldChange]:
+    """Lists that hold the same in another order: Kubernetes replaces pods for that too."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() & new.keys()):
+            if old[key] != new[key]:
+                yield from _reordered(old[key], new[key], join(pointer, key), (*above, key))
+    elif isinstance(old, list) and isinstance(new, list):
+        before, after = named_items(above, old), named_items(above, new)
+        if before and after and list(before) == list(after):
+            for name, item in before.items():
+                if item != after[name]:
+                    yield from _reordered(item, after[name], join(pointer, name), (*above, name))
+        else:
+            yield FieldChange(pointer=pointer, standing=Standing.CHANGED, old=masked_tree(old), new=masked_tree(new))
+
+
+def told_fields(changes: Iterable[FieldChange], within: str) -> str:
+    """The fields in words, the first few of them: `image` of container `nvidia-driver-ctr`."""
+    words = dict.fromkeys(_told(split(item.pointer.removeprefix(within))) for item in changes)
+    shown = sorted(words, key=_likely)
+    rest = len(shown) - _SHOWN
+    return joined(shown[:_SHOWN], _SHOWN) + (f" and {counted(rest, 'other field')}" if rest > 0 else "")
+
+
+def _likely(told: str) -> tuple[bool, str]:
+    """Labels of the chart's version change with every release, and say nothing."""
+    return "helm.sh/chart" in told, told
+
+
+def _told(steps: tuple[str, ...]) -> str:
+    match steps:
+        case ["spec", field, name, *rest] if field in CONTAINER_FIELDS and rest:
+            return f"`{shorten('.'.join(rest))}` of container `{shorten(name)}`"
+        case ["spec", field, name] if field in CONTAINER_FIELDS:
+            return f"container `{shorten(name)}`"
+        case ["spec", *rest] if rest:
+            return f"`{shorten('.'.join(rest))}`"
+    return f"`{shorten('.'.join(steps))}`"
+
 
 _ON_DELETE = "OnDelete"
 _RECREATE = "Recreate"

@@ -9,9 +9,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.change.discover.gpu_nodes import GUESSED, gpu_nodes, groups_of, pool_label
 from poolsmith.change.discover.installation import around, given_values, present_of, record_of, shown
-from poolsmith.change.discover.nodes import GUESSED, gpu_nodes, groups_of, pool_label
-from poolsmith.change.discover.pools import (
+from poolsmith.change.discover.proposed_pools import (
     Question,
     Seen,
     driver_of,
@@ -19,8 +19,8 @@ from poolsmith.change.discover.pools import (
     fields_of,
     has_own_driver,
     is_sandboxed,
+    referred,
 )
-from poolsmith.change.discover.referred import referred
 from poolsmith.change.discover.stack import KUSTOMIZATIONS, OPERATOR, cluster_in, find_stack
 from poolsmith.change.takeover.answers import Answers, cluster_profile
 from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
@@ -29,18 +29,18 @@ from poolsmith.change.takeover.settle import Settled, settle
 from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, matches
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.gpu.catalog.node_marks import read_node_marks
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.gpu.catalog.live_cluster import read_node_marks
 from poolsmith.project.run.argo_destinations import argo_clusters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from poolsmith.change.discover.nodes import GpuNode, NodeGroup
-    from poolsmith.change.discover.pools import FieldPath
+    from poolsmith.change.discover.gpu_nodes import GpuNode, NodeGroup
+    from poolsmith.change.discover.proposed_pools import FieldPath
     from poolsmith.change.discover.stack import Stack
-    from poolsmith.change.takeover.planning import Planner
+    from poolsmith.change.takeover.draft import Planner
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.live.resources import (
+from poolsmith.kubernetes.live.api_resources import (
     CC_RUNTIMES,
     CLUSTER_POLICIES,
     DAEMON_SETS,

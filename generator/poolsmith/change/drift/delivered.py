@@ -1,20 +1,23 @@
-"""Everything that a cluster's delivery engine applies and compares, with the unit that brings it."""
+"""Everything that a cluster's delivery engine applies and compares, with the unit that brings it.
+
+How engines compare: which diff a cluster's delivery takes, and which others there are.
+"""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
-from poolsmith.fleet.operands.installation import Maker
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
+from poolsmith.fleet.operands.expansion import Maker
 from poolsmith.fleet.operands.manifest import ManifestTree
+from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog.projections import read_projection
-from poolsmith.project.output.delivery import render_delivery
+from poolsmith.project.output.delivery_units import render_platform, render_units
 from poolsmith.project.output.kustomization import generated_config_maps
-from poolsmith.project.output.platform_unit import render_platform
 from poolsmith.project.output.pools import render_pools
-from poolsmith.project.output.tree import cluster_header, file_bytes
-from poolsmith.project.output.units import render_units
+from poolsmith.project.output.tree import cluster_header, file_bytes, render_delivery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.manifest import Manifest
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.guard.ledger.prediction import Prediction
+
 
 _OURS, _KUSTOMIZE = ("delivery", "platform", "pools"), "kustomize.config.k8s.io/v1beta1"
 
@@ -105,3 +109,39 @@ def _of_charts(plan: ClusterPlan, prediction: Prediction) -> Iterator[DeliveredO
             operator = plan.chart is not None and item.through not in names
             unit = plan.chart.name if operator and plan.chart is not None else names.get(item.through, item.through)
             yield DeliveredObject(body=item.body, unit=unit, of_operator=operator)
+
+
+class DiffMode(StrEnum):
+    """Argo CD has all of them; Flux always asks the server."""
+
+    LEGACY = "legacy"
+    SERVER_SIDE = "server-side"
+    STRUCTURED_MERGE = "structured-merge"
+
+
+@record
+class EngineDiff:
+    """One way of comparing."""
+
+    engine: Engine
+    diff: DiffMode
+
+    def __str__(self) -> str:
+        return f"{self.engine}/{self.diff}"
+
+
+ALL = (
+    *(EngineDiff(engine=Engine.ARGOCD, diff=mode) for mode in DiffMode),
+    EngineDiff(engine=Engine.FLUX, diff=DiffMode.SERVER_SIDE),
+)
+
+
+def compared_by(plan: ClusterPlan, engine: Engine | None = None, diff: DiffMode | None = None) -> EngineDiff:
+    """What the generated delivery takes, but for what is asked instead.
+
+    Each Application that is generated asks for the server-side diff; Flux has no other.
+    """
+    engine = engine or plan.cluster.spec.delivery.engine
+    if engine is Engine.FLUX:
+        return EngineDiff(engine=engine, diff=DiffMode.SERVER_SIDE)
+    return EngineDiff(engine=engine, diff=diff or DiffMode.SERVER_SIDE)

@@ -1,27 +1,123 @@
-"""Nothing beside the output: what a change brings into delivered folders, and poolsmith did not generate."""
+"""Nothing beside the output: what a change brings into delivered folders, and poolsmith did not generate.
+
+What a file beside the output would do to those who deliver it, told by its name.
+
+Sources: argo-cd:util/app/discovery and reposerver/repository (build tools, `.argocd-source*.yaml`),
+kustomize:api/konfig (names of kustomizations), fluxcd/source-controller (`.sourceignore`),
+fluxcd/kustomize-controller (a folder without a kustomization gets one of all its manifests).
+
+What a change would merge: the entries of git's index, and files that somebody may still add to it.
+"""
 
 from __future__ import annotations
 
+import os
 import posixpath
+import unicodedata
 from typing import TYPE_CHECKING
 
-from poolsmith.change.review.beside_kinds import what_it_does
-from poolsmith.change.review.head_tree import alike
 from poolsmith.core.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.core.diagnostics.codes.change import BESIDE_OUTPUT
-from poolsmith.core.diagnostics.listing import counted
-from poolsmith.core.diagnostics.printable import cut, printable
+from poolsmith.core.diagnostics.message_text import counted, cut, printable
 from poolsmith.core.record import record
-from poolsmith.guard.policies.base_revision import LINK, SUBMODULE
+from poolsmith.core.sources.git import Git
+from poolsmith.guard.policies.revision import LINK, SUBMODULE, GitFile
 from poolsmith.project.output.lock_file import LOCK, BadLockError, read_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from poolsmith.change.review.head_tree import HeadTree
     from poolsmith.fleet.profiles.cluster import Cluster
-    from poolsmith.guard.policies.base_revision import BaseRevision
+    from poolsmith.guard.policies.revision import BaseRevision
+
+
+_KUSTOMIZATIONS = frozenset(("kustomization", "kustomization.yaml", "kustomization.yml"))
+_OF_CHARTS = frozenset(("chart.yaml", "chart.yml", "chart.lock", "requirements.yaml", ".helmignore", "helmfile.yaml"))
+_OF_CHARTS_ENDINGS = (".tpl", ".gotmpl", ".tgz")
+_JSONNET_ENDINGS = (".jsonnet", ".libsonnet")
+_JSONNET = frozenset(("jsonnetfile.json", "jsonnetfile.lock.json"))
+_PLUGINS = frozenset(
+    ("plugin.yaml", "plugin.yml", "kcl.mod", "tanka.json", "cue.mod", "devspace.yaml", "skaffold.yaml")
+)
+_PLUGIN_ENDINGS = (".cue", ".star", ".k", ".lua", ".sh", ".py", ".js", ".ts")
+_MANIFESTS = (".yaml", ".yml", ".json")
+_OF_GIT = (".gitattributes", ".gitmodules", ".gitignore", ".lfsconfig", ".git")
+_IGNORE = (".sourceignore", ".krmignore")
+
+
+def what_it_does(path: str) -> str:
+    """Of a file in a delivered folder that nothing generated, in words that follow its name."""
+    parts = path.casefold().split("/")
+    name = parts[-1].strip(". ") if parts[-1].strip(". ") in _KUSTOMIZATIONS else parts[-1]
+    if name in _KUSTOMIZATIONS:
+        return "is a kustomization of its own: what it names would be applied, and could change what is generated"
+    if name.startswith(".argocd"):
+        return "would override the source of an Argo CD Application: its images, patches, parameters or build tool"
+    if name in _OF_CHARTS or name.endswith(_OF_CHARTS_ENDINGS) or "templates" in parts[:-1] or "charts" in parts[:-1]:
+        return "would be rendered by Helm, as a chart or as a part of one"
+    if name.startswith("values") and name.endswith(_MANIFESTS):
+        return "looks like Helm values that no profile gives"
+    if name in _JSONNET or name.endswith(_JSONNET_ENDINGS):
+        return "would be evaluated as Jsonnet, and applied"
+    if name in _PLUGINS or name.endswith(_PLUGIN_ENDINGS):
+        return "would make Argo CD choose a plugin, or be run by one"
+    if name in _IGNORE:
+        return "would hide generated files from Flux, which then builds the folder without them"
+    if name in _OF_GIT:
+        return "would change what git, reviewers and delivery see of the generated files"
+    if name.endswith(_MANIFESTS):
+        return "is a manifest that no profile explains: where the folder is applied as it stands, so is this"
+    return "is not generated from a profile"
+
+
+FLAG = "--policies-from"
+_UNSEEN = frozenset(("Cf", "Cc"))
+
+
+@record(kw_only=False)
+class HeadTree:
+    """Paths from the top of the repository. `files` are those of the index, whether or not they are checked out;
+    `untracked` those of the folders asked for that git does not ignore. Of a revision nothing is checked out."""
+
+    files: Mapping[str, GitFile]
+    untracked: frozenset[str]
+    is_checked_out: bool = True
+
+    def added(self, base: BaseRevision) -> list[str]:
+        """Tracked files that are new, or are not as they are in the base: content, kind or mode."""
+        return sorted(path for path, file in self.files.items() if base.files.get(path) != file)
+
+    def gone(self, base: BaseRevision) -> list[str]:
+        return sorted(base.files.keys() - self.files.keys())
+
+
+def head_tree(root: Path, folders: Iterable[str]) -> HeadTree:
+    """Of the repository that holds `root`; `folders` are pathspecs. Raises UsageError."""
+    git = Git(root, FLAG)
+    files = {}
+    for entry in filter(None, git.run("ls-files", "-s", "-z", "--full-name", "--", ":/").stdout.split(b"\0")):
+        about, _, path = entry.partition(b"\t")
+        mode, blob, _ = about.decode("ascii").split()
+        files[os.fsdecode(path)] = GitFile(mode, blob)
+    listing = git.run("ls-files", "-o", "--exclude-standard", "-z", "--full-name", "--", *folders).stdout
+    untracked = (os.fsdecode(path) for path in filter(None, listing.split(b"\0")))
+    return HeadTree(files, frozenset(untracked))
+
+
+def alike(path: str) -> str:
+    """The same for names that some file system takes for one: letters of either case, compositions of letters, dots
+    and blanks at the end, and what is not seen."""
+    if path.isascii() and path.isprintable():
+        folded = path.casefold()
+        return folded if not ("./" in folded or " /" in folded or folded.endswith((".", " "))) else _trimmed(folded)
+    seen = "".join(letter for letter in path if unicodedata.category(letter) not in _UNSEEN)
+    return _trimmed(unicodedata.normalize("NFKC", seen).casefold())
+
+
+def _trimmed(path: str) -> str:
+    return "/".join(part.rstrip(". ") for part in path.split("/"))
+
 
 OUTPUT = "output"
 _OWN = (OUTPUT, "profiles", "policies")

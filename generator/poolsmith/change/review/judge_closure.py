@@ -1,18 +1,200 @@
-"""Which files the pipelines of a revision run or read, as far as their texts name them."""
+"""Which files the pipelines of a revision run or read, as far as their texts name them.
+
+Which files of a repository may have to do with its check, by their names.
+
+All names are compared in lower case: where a file system does not tell cases apart, neither does what runs there.
+
+Texts of files of the base and of a change, from git's objects; what is too large or no text is none.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from enum import Enum, auto
+from fnmatch import translate
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.change.review.judge_names import IMPLIED, Part, may_run, part_of
+from poolsmith.core.sources.git import Git
+from poolsmith.guard.policies.revision import SUBMODULE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
-    from poolsmith.change.review.git_texts import GitTexts
+    from poolsmith.guard.policies.revision import GitFile
+
+
+class Part(Enum):
+    """What a file may decide."""
+
+    APPROVAL = auto()
+    """Who has to approve a change, or what merges it."""
+    VIEW = auto()
+    """What reviewers and delivery engines see of the repository."""
+    ATTRIBUTES = auto()
+    """.gitattributes"""
+    PIPELINE = auto()
+    """What runs on pull requests."""
+    HOOK = auto()
+    """What runs on commits, or is offered to run there."""
+    BOT = auto()
+    """What proposes changes of its own."""
+    PIN = auto()
+    """What gets installed, and which commands do what."""
+
+
+_BY_PATH: tuple[tuple[Part, tuple[str, ...]], ...] = (
+    (
+        Part.APPROVAL,
+        (
+            "codeowners",
+            ".github/codeowners",
+            "docs/codeowners",
+            ".gitlab/codeowners",
+            ".gitea/codeowners",
+            ".forgejo/codeowners",
+            ".mergify.y*ml",
+            ".github/mergify.y*ml",
+            ".mergify/*",
+            ".kodiak.toml",
+            ".github/.kodiak.toml",
+            ".policy.y*ml",
+            ".bulldozer.y*ml",
+            "bors.toml",
+            ".github/bors.toml",
+            ".github/settings.y*ml",
+            ".github/rulesets/*",
+            ".github/branch*protection*",
+            ".gitlab/merge_request_approval*",
+            ".prow.y*ml",
+        ),
+    ),
+    (Part.VIEW, (".gitmodules", ".lfsconfig")),
+    (
+        Part.PIPELINE,
+        (
+            ".github/workflows/*",
+            ".github/actions/*",
+            ".gitea/workflows/*",
+            ".forgejo/workflows/*",
+            ".gitlab-ci.y*ml",
+            ".gitlab/ci/*",
+            ".circleci/*",
+            ".azure-pipelines/*",
+            "azure-pipelines*.y*ml",
+            ".drone.y*ml",
+            ".woodpecker.y*ml",
+            ".woodpecker/*",
+            "bitbucket-pipelines.y*ml",
+            ".buildkite/*",
+            ".semaphore/*",
+            ".tekton/*",
+            ".travis.y*ml",
+            ".cirrus.y*ml",
+            "cloudbuild.y*ml",
+            "jenkinsfile*",
+        ),
+    ),
+    (
+        Part.HOOK,
+        (".pre-commit-config.y*ml", ".pre-commit-hooks.y*ml", ".husky/*", ".githooks/*", "lefthook.y*ml"),
+    ),
+    (
+        Part.BOT,
+        (
+            ".github/dependabot.y*ml",
+            "renovate.json*",
+            ".renovaterc*",
+            ".github/renovate*",
+            ".gitlab/renovate*",
+        ),
+    ),
+)
+_BY_NAME: tuple[tuple[Part, tuple[str, ...]], ...] = (
+    (Part.APPROVAL, ("owners", "owners_aliases")),
+    (Part.VIEW, (".sourceignore",)),
+    (Part.ATTRIBUTES, (".gitattributes",)),
+    (Part.PIPELINE, ("action.yml", "action.yaml")),
+    (
+        Part.PIN,
+        (
+            "requirements*.txt",
+            "requirements*.in",
+            "requirements*.lock",
+            "constraints*.txt",
+            "pyproject.toml",
+            "pylock*.toml",
+            "setup.py",
+            "setup.cfg",
+            "pip.conf",
+            "uv.toml",
+            "uv.lock",
+            "pdm.lock",
+            "poetry.lock",
+            "pipfile",
+            "pipfile.lock",
+            "environment.y*ml",
+            ".tool-versions",
+            "mise.toml",
+            ".mise.toml",
+            "flake.nix",
+            "flake.lock",
+            "shell.nix",
+            "devbox.json",
+            "dockerfile*",
+            "containerfile*",
+            "makefile",
+            "gnumakefile",
+            "*.mk",
+            "justfile",
+            "taskfile.y*ml",
+            "tox.ini",
+            "noxfile.py",
+            "earthfile",
+        ),
+    ),
+)
+_SCRIPTS = (".sh", ".bash", ".py", ".mk", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1")
+IMPLIED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"\bg?make\b", ("makefile", "gnumakefile")),
+    (r"\btox\b", ("tox.ini", "pyproject.toml", "setup.cfg")),
+    (r"\bnox\b", ("noxfile.py",)),
+    (r"\bjust\b", ("justfile",)),
+    (r"\btask\b", ("taskfile.yml", "taskfile.yaml")),
+    (r"\bpre-commit\b", (".pre-commit-config.yaml",)),
+    (r"\bpip3? install\b[^\n]*\s\.", ("pyproject.toml", "setup.py", "setup.cfg")),
+    (r"\b(uv|poetry|pdm|hatch|pipenv)\b", ("pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock", "pipfile.lock")),
+    (r"\bdocker\b", ("dockerfile",)),
+    (r"\bmise\b", ("mise.toml", ".mise.toml", ".tool-versions")),
+)
+"""Words of a command, and the files at the top or in the project that it reads without being told."""
+
+
+def _compiled(table: tuple[tuple[Part, tuple[str, ...]], ...]) -> tuple[tuple[Part, re.Pattern[str]], ...]:
+    return tuple((part, re.compile("|".join(map(translate, patterns)))) for part, patterns in table)
+
+
+_PATHS, _NAMES = _compiled(_BY_PATH), _compiled(_BY_NAME)
+
+
+def part_of(path: str) -> Part | None:
+    """None of a file that may have to do with the check only because something runs it."""
+    lowered = path.casefold()
+    name = lowered.rpartition("/")[2]
+    for text, patterns in ((lowered, _PATHS), (name, _NAMES)):
+        for part, pattern in patterns:
+            if pattern.match(text):
+                return part
+    return None
+
+
+def may_run(path: str, mode: str) -> bool:
+    """Whether a file that a pipeline names is more than a text to it."""
+    name = path.casefold().rpartition("/")[2]
+    return mode == "100755" or name.endswith(_SCRIPTS) or part_of(path) is not None
+
 
 _WORD = re.compile(r"[A-Za-z0-9_.+@~/-]+")
 _OURS = "poolsmith"
@@ -84,3 +266,43 @@ class Pipelines:
 
     def _is_at_top(self, path: str, names: tuple[str, ...]) -> bool:
         return path.removeprefix(self._prefix).casefold() in names or path.casefold() in names
+
+
+FLAG = "--policies-from"
+_MOST_BYTES = 1 << 20
+
+
+class GitTexts:
+    """Of one tree. Each text is read once."""
+
+    def __init__(self, root: Path, files: Mapping[str, GitFile]) -> None:
+        self.files = files
+        self._git = Git(root, FLAG)
+        self._texts: dict[str, str | None] = {}
+
+    def of(self, paths: Iterable[str]) -> dict[str, str | None]:
+        """By path; only of files that there are. Raises UsageError for objects that are not in the clone."""
+        there = [path for path in dict.fromkeys(paths) if path in self.files]
+        self._read({self.files[path].blob for path in there if self.files[path].mode != SUBMODULE})
+        return {path: self._texts.get(self.files[path].blob) for path in there}
+
+    def text(self, path: str) -> str | None:
+        return self.of((path,)).get(path)
+
+    def _read(self, blobs: set[str]) -> None:
+        unread = sorted(blobs - self._texts.keys())
+        if not unread:
+            return
+        sizes = self._git.sizes(unread)
+        # of a missing object there is no size: reading it will say so
+        small = [blob for blob, size in zip(unread, sizes, strict=True) if size is None or size <= _MOST_BYTES]
+        self._texts.update(dict.fromkeys(unread))
+        for blob, content in zip(small, self._git.contents(small), strict=True):
+            self._texts[blob] = _decoded(content)
+
+
+def _decoded(content: bytes) -> str | None:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

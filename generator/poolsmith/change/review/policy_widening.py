@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from poolsmith.change.review.widened_admission import widened_admission
 from poolsmith.change.review.widened_grants import widened_grants
-from poolsmith.change.review.widened_settings import widened_enforcement, widened_rules, widened_waivers
-from poolsmith.change.review.widened_supply import widened_supply
+from poolsmith.change.review.widened_settings import widened_enforcement, widened_rules, widened_supply, widened_waivers
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.core.diagnostics.codes.change import POLICY_WIDENING
-from poolsmith.core.diagnostics.listing import counted
-from poolsmith.guard.policies.files import POLICIES
+from poolsmith.core.diagnostics.message_text import counted
+from poolsmith.guard.policies.policy_files import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,34 +2,136 @@
 
 What is as written, modulo format and comments, is no news; nor is what surely refuses more: further validations and
 bindings, fewer conditions, wider constraints, harder actions. Everything else is for people to judge.
+
+Whether an admission policy or a binding is meant for all requests that another one is meant for.
+
+Whether two texts in CEL are one expression, written with other blanks and comments.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
-from poolsmith.change.review.narrower_match import lost_requests
-from poolsmith.change.review.same_expression import same_expression
-from poolsmith.change.review.widening import Widening
+from poolsmith.change.review.widened_grants import Widening
 from poolsmith.core.diagnostics import Diagnostic, whole_file
-from poolsmith.core.diagnostics.printable import cut, printable, shorten
+from poolsmith.core.diagnostics.message_text import cut, printable, shorten
 from poolsmith.core.record import record
-from poolsmith.core.shape.kind_document import load_kind_document
+from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.sources.pod_template import mapping
-from poolsmith.kubernetes.admission.placed import placed_objects
-from poolsmith.kubernetes.admission.policy import Action, FailurePolicy
+from poolsmith.kubernetes.admission.policy import Action, FailurePolicy, MatchResources
+from poolsmith.kubernetes.admission.policy_reading import read_policies
 from poolsmith.kubernetes.admission.policy_test import KIND, PolicyTestSpec
-from poolsmith.kubernetes.admission.reading import read_policies
-from poolsmith.kubernetes.admission.selector import labels_of, selects
+from poolsmith.kubernetes.admission.selector import labels_of, requirements, selects
+from poolsmith.kubernetes.objects_file import placed_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
-    from poolsmith.guard.policies.admission_file import AdmissionFile
     from poolsmith.guard.policies.policies import Policies
-    from poolsmith.kubernetes.admission.placed import PlacedObject
-    from poolsmith.kubernetes.admission.policy import Binding, Named, ParamRef, Policy, PolicySet
+    from poolsmith.guard.policies.policy_files import AdmissionFile
+    from poolsmith.kubernetes.admission.policy import Binding, Named, ParamRef, Policy, PolicySet, ResourceRule
+    from poolsmith.kubernetes.objects_file import PlacedObject
+
+
+_MOST_COMBINATIONS = 20_000
+_ANY = "*"
+_EVERYTHING = MatchResources()
+
+
+def lost_requests(old: MatchResources | None, new: MatchResources | None) -> Iterator[str]:
+    """Why the new criteria may leave out a request that the old ones take, in words; None takes everything."""
+    if new is None:
+        return
+    old = old or _EVERYTHING
+    if new.rules and not (old.rules and all(_covered(rule, new.rules) for rule in old.rules)):
+        yield "`resourceRules` no longer has all operations and resources"
+    if not all(old.excluded and _covered(rule, old.excluded) for rule in new.excluded):
+        yield "`excludeResourceRules` leaves out more"
+    for name, before, after in (
+        ("namespaceSelector", old.namespace_selector, new.namespace_selector),
+        ("objectSelector", old.object_selector, new.object_selector),
+    ):
+        if not _demands(after) <= _demands(before):
+            yield f"`{name}` asks for more"
+    if old.equivalent and not new.equivalent:
+        yield "`matchPolicy: Exact` leaves out other versions of the same resources"
+
+
+def _demands(selector: Mapping[str, Any] | None) -> frozenset[tuple[str, str, frozenset[str]]]:
+    """Each of them has to hold."""
+    return frozenset((key, operator, frozenset(values)) for key, operator, values in requirements(selector))
+
+
+def _covered(rule: ResourceRule, by: Iterable[ResourceRule]) -> bool:
+    """Whether each request of a rule is one of some other rule; False where that takes too long to tell."""
+    parts = (rule.operations, rule.api_groups, rule.api_versions, rule.resources)
+    number = 1
+    for part in parts:
+        number *= len(part)
+    others = [
+        other
+        for other in by
+        if other.scope in (_ANY, rule.scope)
+        and (
+            not other.resource_names or (rule.resource_names and set(rule.resource_names) <= set(other.resource_names))
+        )
+    ]
+    if number > _MOST_COMBINATIONS:
+        return False
+    return all(
+        any(
+            _has(other.operations, operation)
+            and _has(other.api_groups, group)
+            and _has(other.api_versions, version)
+            and any(_resource_covers(wide, resource) for wide in other.resources)
+            for other in others
+        )
+        for operation, group, version, resource in product(*parts)
+    )
+
+
+def _names_cover(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
+    """No names are all of them."""
+    return not wide or (bool(narrow) and set(narrow) <= set(wide))
+
+
+def _has(items: tuple[str, ...], wanted: str) -> bool:
+    return _ANY in items or wanted in items
+
+
+def _resource_covers(wide: str, narrow: str) -> bool:
+    """`pods` is not `pods/log`; `*` is no subresource, `*/*` is everything, `pods/*` are pods and its subresources."""
+    if wide in (narrow, "*/*"):
+        return True
+    plural, slash, part = wide.partition("/")
+    of, has_part, of_part = narrow.partition("/")
+    if plural not in (_ANY, of):
+        return False
+    return part == _ANY or (bool(slash) == bool(has_part) and part == of_part)
+
+
+_TEXT = r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+_PART = re.compile(rf"(?P<text>{_TEXT})|(?P<blank>(?:\s|//[^\n]*)+)|(?P<other>.)", re.DOTALL)
+_RAW = re.compile(r"[rR][bB]?[\"']|[bB][rR][\"']")
+
+
+def same_expression(one: str, other: str) -> bool:
+    """Never where they may differ."""
+    if one == other:
+        return True
+    if _RAW.search(one) or _RAW.search(other):
+        return one.strip() == other.strip()
+    return _bare(one) == _bare(other)
+
+
+def _bare(text: str) -> str:
+    """With one blank wherever there are some: what they separate stays apart."""
+    return "".join(" " if match["blank"] else match[0] for match in _PART.finditer(text)).strip()
+
 
 _KUBERNETES = "1.34"
 _MINORS = tuple((1, minor) for minor in range(28, 60))

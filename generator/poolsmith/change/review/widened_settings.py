@@ -1,24 +1,30 @@
-"""Waivers, rule settings and enforcement that let more pass than those of the base."""
+"""Waivers, rule settings and enforcement that let more pass than those of the base.
+
+Sources and acceptances of policies/supply.yaml that the base does not have.
+
+An entry is no news where one entry of the base allows all that it does.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.review.globs import any_includes
-from poolsmith.change.review.widening import Widening
+from poolsmith.change.review.widened_grants import Widening, any_includes, includes
 from poolsmith.core.diagnostics import Severity, whole_file
 from poolsmith.core.diagnostics.known_rules import known_rules
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.printable import cut
+from poolsmith.core.diagnostics.message_text import cut, listed
 from poolsmith.guard.policies.enforcement import DEFAULT_ACTIONS, EnforcementAction, EnforcementSpec
-from poolsmith.guard.policies.files import ENFORCEMENT, RULES
+from poolsmith.guard.policies.policy_files import ENFORCEMENT, RULES, SUPPLY
 from poolsmith.guard.policies.rule_settings import RuleSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics.known_rules import KnownRule
     from poolsmith.guard.policies.policies import Policies
+    from poolsmith.guard.policies.supply.supply_kind import AllowedChart, AllowedDelivery, AllowedGit, SupplySpec
+    from poolsmith.guard.policies.supply.supply_policy import Acceptance
+
 
 _LONGEST = 200
 _FEW = 6
@@ -113,3 +119,135 @@ def _is_weaker(now: _Actions, before: _Actions) -> bool:
 
 def _said(actions: _Actions) -> str:
     return " and ".join(action.value for action in EnforcementAction if action in actions)
+
+
+_WIDENED_SUPPLY_LONGEST = 300
+
+
+def widened_supply(base: Policies, head: Policies) -> Iterator[Widening]:
+    """The first policy of a repository counts as well: it decides about all changes to come."""
+    old, new = base.supply, head.supply
+    path = head.files.supply or SUPPLY
+    if not new.is_kept:
+        if old.is_kept:
+            yield Widening(f"{SUPPLY}: without it nothing says where things may come from", whole_file(path), SUPPLY)
+        return
+    if not old.is_kept:
+        what = f"{SUPPLY} is new: from the merge on it says where things may come from, and what is accepted"
+        yield Widening(what, whole_file(path), SUPPLY)
+    for what in _sources(old.spec, new.spec):
+        yield Widening(f"{SUPPLY}: {cut(what, _WIDENED_SUPPLY_LONGEST)}", whole_file(path), SUPPLY)
+    yield from _acceptances((*old.unknown, *old.settings), (*new.unknown, *new.settings))
+
+
+def _sources(old: SupplySpec, new: SupplySpec) -> Iterator[str]:
+    for word, before, after in (
+        ("charts from", old.chart_repositories, new.chart_repositories),
+        ("images from", old.image_registries, new.image_registries),
+    ):
+        if more := [item for item in after if not any(_is_at(item, place) for place in before)]:
+            yield f"{word} {listed(more, _FEW)} would pass"
+    for chart in new.charts:
+        if not any(_chart_covers(other, chart) for other in old.charts):
+            versions = f" in versions {listed(chart.versions, _FEW)}" if chart.versions else " in every version"
+            yield f"chart `{chart.name}`{versions} would pass"
+    for host, mirrors in new.mirrors.items():
+        for mirror in mirrors:
+            if mirror not in old.mirrors.get(host, ()):
+                yield f"images of `{host}` would pass from mirror `{mirror}`"
+    yield from _repositories(old.git_repositories, new.git_repositories)
+    yield from _deliveries(old.deliveries, new.deliveries)
+
+
+def _is_at(item: str, place: str) -> bool:
+    """Whether all that lies below an address lies below another one as well."""
+    return item == place or item.startswith(f"{place.rstrip('/')}/")
+
+
+def _chart_covers(other: AllowedChart, chart: AllowedChart) -> bool:
+    if other.name != chart.name:
+        return False
+    return not other.versions or (
+        bool(chart.versions) and all(any_includes(other.versions, item) for item in chart.versions)
+    )
+
+
+def _repositories(old: tuple[AllowedGit, ...], new: tuple[AllowedGit, ...]) -> Iterator[str]:
+    held = _held(item.clusters for item in old)
+    for item in new:
+        for cluster in item.clusters:
+            others = [other for other in old if other.url == item.url and _is_for(other.clusters, cluster, held)]
+            for revision in item.revisions:
+                missing = [path for path in (*item.paths, None) if not _git_covers(others, revision, path)]
+                if missing:
+                    paths = [path for path in missing if path is not None]
+                    there = f", folders {listed(paths, _FEW)}," if paths else ""
+                    yield f"repository `{item.url}` at `{revision}`{there} would pass for clusters `{cluster}`"
+    yield from _no_longer_held("Git repositories", old, new)
+
+
+def _git_covers(others: Iterable[AllowedGit], revision: str, path: str | None) -> bool:
+    return any(
+        any(_revision_includes(wide, revision) for wide in other.revisions) and (path is None or path in other.paths)
+        for other in others
+    )
+
+
+def _revision_includes(wide: str, narrow: str) -> bool:
+    """A star stands for no slash."""
+    wides, narrows = wide.split("/"), narrow.split("/")
+    return len(wides) == len(narrows) and all(map(includes, wides, narrows))
+
+
+def _deliveries(old: tuple[AllowedDelivery, ...], new: tuple[AllowedDelivery, ...]) -> Iterator[str]:
+    held = _held(item.clusters for item in old)
+    for item in new:
+        for cluster in item.clusters:
+            if not any(_delivery_covers(other, item) and _is_for(other.clusters, cluster, held) for other in old):
+                where = item.name or item.server or item.source_ref or "the cluster that Argo CD runs in"
+                by = f"by the Argo CD `{item.instance}`, projects" if item.instance else "by projects"
+                yield f"clusters `{cluster}` could be delivered to `{where}`, {by} {listed(item.projects, _FEW)}"
+    yield from _no_longer_held("deliveries", old, new)
+
+
+def _delivery_covers(other: AllowedDelivery, item: AllowedDelivery) -> bool:
+    return (
+        (other.name, other.server, other.instance, other.source_ref)
+        == (item.name, item.server, item.instance, item.source_ref)
+        and set(item.namespaces) <= set(other.namespaces)
+        and set(item.projects) <= set(other.projects)
+    )
+
+
+def _held(clusters: Iterable[tuple[str, ...]]) -> frozenset[str]:
+    """Clusters that an entry names exactly, and that no other entry is for."""
+    return frozenset(name for names in clusters for name in names if not _is_pattern(name))
+
+
+def _is_for(clusters: tuple[str, ...], cluster: str, held: frozenset[str]) -> bool:
+    return cluster in clusters if cluster in held else any_includes(clusters, cluster)
+
+
+def _no_longer_held(
+    what: str,
+    old: tuple[AllowedGit, ...] | tuple[AllowedDelivery, ...],
+    new: tuple[AllowedGit, ...] | tuple[AllowedDelivery, ...],
+) -> Iterator[str]:
+    """Clusters that would fall to the entries for many, having had their own."""
+    patterns = [name for item in new for name in item.clusters if _is_pattern(name)]
+    gone = _held(item.clusters for item in old) - _held(item.clusters for item in new)
+    if fallen := sorted(name for name in gone if any_includes(patterns, name)):
+        yield f"clusters {listed(fallen, _FEW)} would be held to {what} for many, and no longer to their own"
+
+
+def _is_pattern(name: str) -> bool:
+    return "*" in name or "?" in name
+
+
+def _acceptances(old: tuple[Acceptance, ...], new: tuple[Acceptance, ...]) -> Iterator[Widening]:
+    known = {item.key: item.last_day for item in old}
+    for item in new:
+        before = known.get(item.key)
+        if before is None or item.last_day > before:
+            how = f"until {item.last_day}" + (f", and not {before}" if before is not None else "")
+            yield Widening(f"{SUPPLY}: {cut(item.said, _WIDENED_SUPPLY_LONGEST)} would pass {how}", item.place, SUPPLY)

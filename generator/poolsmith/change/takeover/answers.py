@@ -1,18 +1,21 @@
-"""What only people know of nodes: given as flags, else assumed, and said so."""
+"""What only people know of nodes: given as flags, else assumed, and said so.
+
+Where Argo CD delivers a cluster whose profile is being made: nowhere that another cluster is delivered to.
+"""
 
 from __future__ import annotations
 
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.takeover.destinations import stand_apart
 from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.change.takeover.found import application_of, source_of_flux
 from poolsmith.core.facts.versions import line_of
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
+from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER, argo_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,6 +24,34 @@ if TYPE_CHECKING:
     from poolsmith.change.takeover.found import Present
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.project.run.surroundings import Surroundings
+
+
+_ENGINE, _INSTANCE = ("delivery", "engine"), ("delivery", "instance")
+_NAME, _SERVER = ("delivery", "destination", "name"), ("delivery", "destination", "server")
+
+
+def argo_cluster_of(cluster: ProfileDraft) -> ArgoCluster | None:
+    """Of a draft; None of another engine."""
+    fields = cluster.fields
+    if fields.get(_ENGINE) != "argocd":
+        return None
+    return ArgoCluster(cluster.name, fields.get(_INSTANCE) or "", argo_target(fields.get(_NAME), fields.get(_SERVER)))
+
+
+def stand_apart(cluster: ProfileDraft, others: Iterable[ArgoCluster], *, is_told: bool) -> None:
+    """Unless an object of Argo CD told the destination, a further cluster goes by its own name. Where one told a
+    destination that another cluster has, two Argo CDs must be meant. Both are assumed."""
+    found = argo_cluster_of(cluster)
+    known = [item for item in others if item.cluster != cluster.name]
+    if found is None or not known:
+        return
+    if not is_told and found.target.is_own_cluster:
+        cluster.fields[_NAME] = cluster.name
+        cluster.assumed.add(_NAME)
+    elif any((item.instance, item.target) == (found.instance, found.target) for item in known):
+        cluster.fields[_INSTANCE] = cluster.name
+        cluster.assumed.add(_INSTANCE)
+
 
 _ADDRESS = "https://git.example.com/gpu.git"
 _SYSTEMS = ("ubuntu 24.04", "ubuntu 22.04")

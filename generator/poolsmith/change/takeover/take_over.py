@@ -1,35 +1,216 @@
-"""Use case: profiles that generate what a repository installs today, and what of it they can't."""
+"""Use case: profiles that generate what a repository installs today, and what of it they can't.
+
+The last word: the profiles are generated, and what comes out is read again and compared with what is installed.
+
+What a takeover comes to, line by line: what is the same, what differs and why, what was assumed.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.takeover.answers import drivers_are_precompiled, folders_named, possible_drafts
-from poolsmith.change.takeover.destinations import argo_cluster_of
+from poolsmith.change.takeover.answers import argo_cluster_of, drivers_are_precompiled, folders_named, possible_drafts
+from poolsmith.change.takeover.draft import Planner
+from poolsmith.change.takeover.effective import differing, effective
 from poolsmith.change.takeover.found import find_present, tag_of
-from poolsmith.change.takeover.generated import read_again
-from poolsmith.change.takeover.planning import Planner
-from poolsmith.change.takeover.report import report_lines
 from poolsmith.change.takeover.settle import drop_values, score, settle, write_values
-from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics import Severity, UsageError
+from poolsmith.core.diagnostics.masking import masked_tree
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, matches
-from poolsmith.core.sources.nested import MISSING, value_at
-from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import MISSING, overlap, value_at
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.fleet.plan.origin import Derived
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.kubernetes.repository.installations import merged
+from poolsmith.kubernetes.repository.delivered import merged
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path as Folder
 
     from poolsmith.change.takeover.answers import Answers
     from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
+    from poolsmith.change.takeover.effective import Path
     from poolsmith.change.takeover.found import Present
     from poolsmith.change.takeover.settle import Settled
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.fleet.plan.plan import ClusterPlan, PoolDriverObject
     from poolsmith.gpu.catalog import Chart
+    from poolsmith.project.run.cluster_run import ClusterRun
     from poolsmith.project.run.surroundings import Surroundings
+
+
+_VALUES = "platform/values/gpu-operator.yaml"
+_WHY = {
+    "Namespace": "the operator's namespace, with the Pod Security level that its pods need",
+    "ValidatingAdmissionPolicy": "refuses in the cluster what nobody has granted; leave out what you don't want",
+    "ValidatingAdmissionPolicyBinding": "puts such a policy in force",
+    "ResourceQuota": "lets critical pods run in the operator's namespace",
+    "NodeFeatureRule": "writes the label of the pool",
+    "HelmRepository": "the chart's repository",
+    "GitRepository": "the source that the Kustomizations read",
+}
+_DELIVERED = frozenset(("Application", "ApplicationSet", "HelmRelease", "Kustomization", "NVIDIADriver"))
+
+
+@record(kw_only=False)
+class Generated:
+    """`values` are those of the generated file, `added` lines on objects that are new."""
+
+    errors: tuple[Diagnostic, ...]
+    values: dict[str, Any] | None = None
+    added: tuple[str, ...] = ()
+
+
+def read_again(run: ClusterRun, present: Present) -> Generated:
+    """What was generated, from its files."""
+    errors = tuple(item for item in run.diagnostics if item.severity is Severity.ERROR)
+    if run.tree is None:
+        return Generated(errors=errors)
+    content = (run.files or {}).get(_VALUES)
+    values = next(iter(read_documents(content.decode())), None) if content is not None else None
+    there = {(item.kind, item.metadata.get("name")) for item in present.beside}
+    added: dict[str, list[str]] = {}
+    for manifest in run.tree.manifests:
+        if not manifest.applied:
+            continue
+        for document in map(mapping, manifest.documents):
+            kind, name = word(document.get("kind")), word(mapping(document.get("metadata")).get("name"))
+            if kind and kind not in _DELIVERED and (kind, name) not in there:
+                added.setdefault(kind, []).append(str(name))
+    return Generated(
+        errors=errors, values=values, added=tuple(_line(kind, names) for kind, names in sorted(added.items()))
+    )
+
+
+def _line(kind: str, names: list[str]) -> str:
+    return f"adds    {kind} {', '.join(sorted(set(names)))}: {_WHY.get(kind, 'the cluster README says what it does')}"
+
+
+_LONGEST = 120
+_ADVICE = {
+    "tolerations": "; operands leave nodes whose taints no pool has: add these to `nodes.taints` of a pool",
+    "env": "; what stands here beside the paths has no place in a profile",
+}
+"""By the last key of a value that the profiles have too."""
+
+
+def report_lines(present: Present, settled: Settled, chart: Chart, values: dict[str, Any] | None) -> Iterator[str]:
+    """`values` are those that were generated, None where nothing can be compared yet; then the reasons stand first."""
+    for error in settled.errors:
+        place = error.primary.span
+        yield f"refused: {place}: {error.message} ({error.code})"
+    for path, field in sorted(settled.by_field.items()):
+        yield f"field   {'.'.join(path)} is `{field}`"
+    for path in sorted(settled.kept):
+        yield f"kept    {'.'.join(path)} in stack.values: no field of a profile holds it"
+    for unknown in present.installation.unknown:
+        yield f"unknown {unknown.place.span}: {unknown.what}; not in the profiles"
+    if settled.plan is None or values is None:
+        yield "differs: not known before the profiles can be generated"
+        return
+    parts = {
+        "values": _values(settled, settled.plan, chart, values),
+        "chart, release, namespace and who delivers them": _release(present, settled.plan),
+        "driver objects": _drivers(present, settled.plan),
+    }
+    for part, differences in parts.items():
+        lines = list(differences)
+        yield from lines or (f"same    {part}",)
+
+
+def _values(settled: Settled, plan: ClusterPlan, chart: Chart, values: dict[str, Any]) -> Iterator[str]:
+    here = effective(chart.defaults, values)
+    for path, mine, theirs in differing(here, settled.wanted):
+        change = f"{_shown(path, theirs)} becomes {_shown(path, mine)}"
+        yield f"differs {'.'.join(path)}: {change}: {_why(path, settled, plan)}"
+
+
+def _why(path: Path, settled: Settled, plan: ClusterPlan) -> str:
+    for setting in plan.values:
+        if overlap(setting.path, path):
+            origin = setting.origin
+            because = origin.because if isinstance(origin, Derived) else f"it follows from the profiles ({origin})"
+            return because + _ADVICE.get(path[-1], "")
+    for left, reason in settled.left_out.items():
+        if overlap(left, path):
+            return reason
+    field = settled.by_field.get(path)
+    return f"`{field}` of the profiles says it" if field is not None else "the profiles have no value like this"
+
+
+def _shown(path: Path, value: Any) -> str:
+    if value is MISSING:
+        return "nothing"
+    text = json.dumps(masked_tree(value, path[-1]), ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _release(present: Present, plan: ClusterPlan) -> Iterator[str]:
+    item = present.installation
+    if plan.chart is None:
+        return
+    if item.namespace is None:
+        yield f"differs namespace: the repository does not say one, and gets `{plan.namespace}`"
+    elif item.namespace != plan.namespace:
+        yield f"differs namespace: {item.namespace} becomes {plan.namespace}"
+    if item.release_name not in (None, plan.chart.name):
+        yield (
+            f"differs release name: {item.release_name} becomes {plan.chart.name}: to Helm that is another release; "
+            "docs/takeover.md says how one takes over the other's objects"
+        )
+    storage = _storage(present)
+    if storage is not None and storage != plan.namespace:
+        yield (
+            f"differs storage namespace: Flux has the release's record in {storage}, and looks for it in "
+            f"{plan.namespace}; docs/takeover.md says how to move it"
+        )
+    repository = (item.repository or "").rstrip("/")
+    if repository and repository != plan.chart.repository.rstrip("/"):
+        yield f"differs chart repository: {repository} becomes {plan.chart.repository}"
+    own = word(item.document.metadata.get("name"))
+    name = f"{plan.cluster.metadata.name}-{plan.chart.name}"
+    if present.engine is not None and own != name:
+        yield f"differs {item.document.kind}: {own} becomes {name}; docs/takeover.md says how one follows the other"
+
+
+def _storage(present: Present) -> str | None:
+    document = present.installation.document
+    if document.kind != "HelmRelease":
+        return None
+    spec = mapping(document.data.get("spec"))
+    return word(spec.get("storageNamespace")) or word(document.metadata.get("namespace")) or None
+
+
+def _drivers(present: Present, plan: ClusterPlan) -> Iterator[str]:
+    from poolsmith.change.takeover.answers import pool_name  # beside its only user
+
+    made = {item.pool: item for item in plan.driver_objects}
+    for document in present.drivers:
+        name = word(document.metadata.get("name"))
+        own = made.pop(pool_name(document.data), None)
+        if own is None:
+            yield f"differs NVIDIADriver/{name}: no pool has a driver object; it stays where it is"
+            continue
+        yield from _driver(name, mapping(document.data.get("spec")), own)
+    for own in made.values():
+        yield f"differs NVIDIADriver/{own.name}: it is new; pool `{own.pool}` gets its driver from it"
+    for document in present.policies:
+        name = word(document.metadata.get("name"))
+        yield f"differs ClusterPolicy/{name}: it stands beside the chart's, and no profile describes it; it stays"
+
+
+def _driver(name: str, spec: Mapping[str, Any], own: PoolDriverObject) -> Iterator[str]:
+    if own.name != name:
+        yield f"differs NVIDIADriver/{name}: its name becomes {own.name}, and its driver pods are replaced"
+    for path, mine, theirs in differing(own.spec, dict(spec)):
+        field = ".".join(("spec", *path))
+        yield f"differs NVIDIADriver/{name} {field}: {_shown(path, theirs)} becomes {_shown(path, mine)}"
+
 
 _TEMPLATES = ("{{", "${")
 

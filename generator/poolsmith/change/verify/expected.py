@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.drift.delivered import delivered_objects
 from poolsmith.core.record import record
-from poolsmith.fleet.operands.installation import Maker
-from poolsmith.kubernetes.live.resources import SECRETS, Resource
+from poolsmith.fleet.operands.expansion import Maker
+from poolsmith.kubernetes.live.api_resources import SECRETS, Resource
+from poolsmith.project.output.pools import TOOLKIT_FOLDER as TOOLKIT_BASE
 from poolsmith.project.output.smoke import render_smoke_tests
-from poolsmith.project.output.toolkit_base import FOLDER as TOOLKIT_BASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

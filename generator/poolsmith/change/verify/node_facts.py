@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.fleet.plan.mig import WHOLE_GPU, is_partitioned
-from poolsmith.fleet.plan.mig_geometry import UNIFORM
+from poolsmith.fleet.plan.sharing.mig import WHOLE_GPU, is_partitioned
+from poolsmith.fleet.plan.sharing.mig_geometry import UNIFORM
 from poolsmith.gpu.catalog.node_labels import (
     ARCHITECTURE,
     CHANGING,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from poolsmith.change.discover.gpu_nodes import LiveNode
     from poolsmith.fleet.plan.plan import PoolPlan
     from poolsmith.gpu.catalog.gpus import Gpus
-    from poolsmith.gpu.catalog.node_marks import NodeMarks
+    from poolsmith.gpu.catalog.live_cluster import NodeMarks
 
 
 @record(kw_only=False)

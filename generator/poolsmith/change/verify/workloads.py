@@ -1,28 +1,140 @@
-"""Workloads in the namespaces of the stack: those that nobody predicted, and what known ones may do beyond it."""
+"""Workloads in the namespaces of the stack: those that nobody predicted, and what known ones may do beyond it.
+
+Which workload of a cluster really makes a pod: by uids, since anybody may write an owner's name.
+
+Whether a pod is what a template says, as far as what it runs, and as whom.
+
+A webhook may take its images from a mirror, and tools may put containers beside those of the template: what those may
+do is told of their privileges. An image of another tag is of an older template, and told elsewhere.
+
+Rights on the API server that nobody predicted: of the accounts of the stack, and by the roles of the stack.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.verify.expected import shown
-from poolsmith.change.verify.owners import Owners, controller_of, key_of
-from poolsmith.change.verify.pod_likeness import unlike
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, UNPREDICTED_WORKLOAD
-from poolsmith.core.diagnostics.listing import counted, listed
-from poolsmith.core.sources.pod_template import pod_template_of
-from poolsmith.guard.ledger.pod_privileges import pod_privileges
-from poolsmith.kubernetes.live.resources import PODS, REPLICA_SETS, WORKLOADS
+from poolsmith.core.diagnostics.message_text import counted, listed
+from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
+from poolsmith.gpu.catalog.live_cluster import read_left_overs
+from poolsmith.guard.ledger.workload_privileges import pod_privileges
+from poolsmith.kubernetes.live.api_resources import (
+    CLUSTER_ROLE_BINDINGS,
+    DEPLOYMENTS,
+    PODS,
+    REPLICA_SETS,
+    ROLE_BINDINGS,
+    WORKLOADS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from poolsmith.change.verify.expected import Expected
-    from poolsmith.change.verify.owners import Key
-    from poolsmith.change.verify.view import LiveView
+    from poolsmith.change.verify.live_view import LiveView
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.kubernetes.live.resources import Resource
-    from poolsmith.kubernetes.live.snapshot import KubernetesObject
+    from poolsmith.kubernetes.live.api_resources import Resource
+    from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
+
+
+Key = tuple[str, str, str]
+"""Kind, namespace, name."""
+
+
+class Owners:
+    """Of one snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        listed = snapshot.listed(REPLICA_SETS)
+        self._knows_sets = listed is not None and listed.is_known
+        self._of: dict[Key, KubernetesObject] = {
+            key_of(body): body for resource in (*WORKLOADS, REPLICA_SETS) for body in snapshot.items(resource)
+        }
+
+    def of(self, body: KubernetesObject) -> KubernetesObject | None:
+        """The DaemonSet, Deployment, StatefulSet, Job or CronJob that makes a pod or a job.
+
+        None for one that only claims to be made, or is made by something else.
+        """
+        key, uid = controller_of(body)
+        if key[0] == REPLICA_SETS.kind and not self._knows_sets:  # then the name is all that tells of its Deployment
+            return self._of.get((DEPLOYMENTS.kind, key[1], key[2].rpartition("-")[0]))
+        found = self._of.get(key)
+        if found is None or found["metadata"].get("uid") != uid:
+            return None
+        return self.of(found) if key[0] == REPLICA_SETS.kind else found
+
+
+def key_of(body: KubernetesObject) -> Key:
+    metadata = body["metadata"]
+    return (str(body["kind"]), str(metadata.get("namespace") or ""), str(metadata["name"]))
+
+
+def controller_of(body: KubernetesObject) -> tuple[Key, Any]:
+    """What an object says of who makes it: its key, and its uid. Empty where it says nothing."""
+    metadata = mapping(body["metadata"])
+    for reference in mappings(metadata.get("ownerReferences")):
+        if reference.get("controller") is True:
+            namespace = str(metadata.get("namespace") or "")
+            return (str(reference.get("kind")), namespace, str(reference.get("name"))), reference.get("uid")
+    return ("", "", ""), None
+
+
+_LISTS = ("initContainers", "containers")
+
+
+def unlike(template: Any, pod: Any) -> str:
+    """What is otherwise, in words; empty for nothing."""
+    given, held = mapping(mapping(template).get("spec")), mapping(mapping(pod).get("spec"))
+    account = word(given.get("serviceAccountName")) or "default"
+    live = word(held.get("serviceAccountName"))
+    if live and live != account:
+        return f"its account is `{live}`, not `{account}`"
+    for field in _LISTS:
+        wanted = {word(item.get("name")): item for item in mappings(given.get(field))}
+        for container in mappings(held.get(field)):
+            name = word(container.get("name"))
+            if name in wanted and (why := _of_container(wanted[name], container)):
+                return f"container `{name}` {why}"
+    return ""
+
+
+def _of_container(wanted: Any, live: Any) -> str:
+    given, held = word(wanted.get("image")), word(live.get("image"))
+    if not given or not held:
+        return ""
+    if not is_image(held, given):
+        return f"has the image `{held}`, not `{given}`"
+    if tag_of(held) != tag_of(given):
+        return ""  # it was made before the template changed, and its words may have, too
+    for field in ("command", "args"):
+        if (wanted.get(field) or []) != (live.get(field) or []):
+            return f"runs another `{field}`"
+    return ""
+
+
+def tag_of(image: str) -> str:
+    """Empty for an image that is named by its digest alone."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
+def is_image(held: str, given: str) -> bool:
+    """Whether the repository is the same, or one that a mirror keeps it in."""
+    ours, theirs = (_path(image) for image in (given, held))
+    return theirs == ours or theirs.endswith(f"/{ours}")
+
+
+def _path(image: str) -> str:
+    """Of the repository, without the registry's host."""
+    bare = image.partition("@")[0]
+    head, slash, rest = bare.partition("/")
+    path = rest if slash and ("." in head or ":" in head or head == "localhost") else bare
+    before, _, last = path.rpartition("/")
+    return f"{before}/{last.partition(':')[0]}" if before else last.partition(":")[0]
+
 
 _FEW = 4
 _HARMLESS = frozenset(("allow-escalation",))
@@ -137,3 +249,53 @@ def _texts(template: Any, but: set[str]) -> list[str]:
     """Privileges as `container: token`; of the whole pod the token alone."""
     found = (f"{container}: {token}" if container else str(token) for container, token in pod_privileges(template))
     return [text for text in found if text not in but]
+
+
+_ROLES = ("ClusterRole", "Role")
+_AS_IT_SIGNS_IN = {"User": "system:serviceaccount:", "Group": "system:serviceaccounts:"}
+"""What an account is called where subjects are no accounts; its namespace follows.
+
+Source: kubernetes/kubernetes@v1.34.1:staging/src/k8s.io/apiserver/pkg/authentication/serviceaccount/util.go.
+"""
+
+
+def judge_rights(view: LiveView) -> Iterator[Diagnostic]:
+    """Bindings that nobody expects; those that an operator of another release has left are told elsewhere."""
+    expected = ((item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected)
+    roles = {key for key in expected if key[0] in _ROLES}
+    former = read_left_overs()
+    for resource in (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS):
+        for body in view.snapshot.items(resource):
+            namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+            if (resource, namespace, name) in view.known or former.is_of_operator(name):
+                continue
+            role = mapping(body.get("roleRef"))
+            kind, called = word(role.get("kind")), word(role.get("name"))
+            is_ours = (kind, namespace if kind == "Role" else "", called) in roles
+            subjects = [_subject(item, namespace) for item in mappings(body.get("subjects"))]
+            ours = [text for text, of in subjects if is_ours or of in view.cluster.stack_namespaces]
+            if ours:
+                yield _rights_finding(view, resource, (namespace, name), f"{kind} `{called}`", ours)
+
+
+def _subject(item: Any, namespace: str) -> tuple[str, str]:
+    """As it is shown, and the namespace of the account, or of all the accounts that a group stands for."""
+    kind, name = word(item.get("kind")), word(item.get("name"))
+    if kind == "ServiceAccount":
+        where = word(item.get("namespace")) or namespace
+        return f"{where}/{name}", where
+    prefix = _AS_IT_SIGNS_IN.get(kind)
+    where = name.removeprefix(prefix).partition(":")[0] if prefix and name.startswith(prefix) else ""
+    return f"{kind} {name}", where
+
+
+def _rights_finding(
+    view: LiveView, resource: Resource, place: tuple[str, str], role: str, subjects: list[str]
+) -> Diagnostic:
+    namespace, name = place
+    message = (
+        f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` gives {role} to "
+        f"{listed(subjects, _FEW)}, and nobody predicted it"
+    )
+    where, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(resource.kind, name, namespace)
+    return diagnose(UNPREDICTED_PRIVILEGE, message, where, subject=subject)

@@ -1,21 +1,111 @@
-"""The one type in which poolsmith talks about a user's input."""
+"""The one type in which poolsmith talks about a user's input.
+
+How bad a finding is.
+
+An entry of the code book: what one PSM code means.
+
+Where something stands in a file.
+
+What is raised when a run cannot go on.
+
+Findings about a user's input are values (Diagnostic), collected and sorted. These exceptions mean that
+there is nothing to collect: only `cli` turns them into an exit code.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.masking import NO_SECRETS, masked, masked_line
-from poolsmith.core.diagnostics.severity import Severity
-from poolsmith.core.diagnostics.span import Location, Position, Span
+from poolsmith.core.diagnostics.masking import NO_SECRETS, KnownSecrets, masked, masked_line
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from poolsmith.core.diagnostics.masking import KnownSecrets
-    from poolsmith.core.diagnostics.rule_info import RuleInfo
+
+class Severity(StrEnum):
+    """SARIF's three words, worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        return _RANK[self]
+
+
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+
+@record
+class RuleInfo:
+    """Code and name are public and never reused; the rest is the documentation of the rule.
+
+    `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest, policy, output or live.
+    `parameters` are numbers that a repository may set, with their defaults. `releases` says for which releases of the
+    gpu-operator it holds, where not for all; `symptom` what people see who have the mistake in a cluster: a line of a
+    log, an event. Without `to_do` its findings tell something about which nothing has to be done; only who asks for
+    all of them reads those that are notes.
+    """
+
+    code: str
+    name: str
+    severity: Severity = Severity.ERROR
+    to_do: bool = True
+    applies_to: str = "profile"
+    what: str
+    why: str
+    fix: str = ""
+    bad: str = ""
+    good: str = ""
+    releases: str = ""
+    symptom: str = ""
+    references: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, int], ...] = ()
+
+
+@record(kw_only=False, order=True)
+class Position:
+    """A place in a text file; line and column count from 1, columns count code points."""
+
+    line: int
+    column: int
+
+
+@record
+class Span:
+    """A stretch of a file. Without `start` it means the whole file.
+
+    `path` is relative to the project root, with forward slashes.
+    """
+
+    path: str
+    start: Position | None = None
+    end: Position | None = None
+
+    def __str__(self) -> str:
+        if self.start is None:
+            return self.path
+        return f"{self.path}:{self.start.line}:{self.start.column}"
+
+
+@record
+class Location:
+    """A span, the JSON pointer (RFC 6901) that led to it, and what is to be seen there.
+
+    `source_line` is without secrets. `secrets` are those of the file: a diagnostic leaves them out of its texts, and
+    forgets them.
+    """
+
+    span: Span
+    pointer: str = ""
+    note: str | None = None
+    source_line: str | None = None
+    secrets: KnownSecrets = field(default=NO_SECRETS, compare=False, repr=False)
 
 
 OPEN = "open"
@@ -119,3 +209,29 @@ def point_in(path: str, line: int, column: int, source_line: str | None = None) 
 def sorted_unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """By file and place, worst first at one place; what is told twice is kept once."""
     return tuple(dict.fromkeys(sorted(diagnostics, key=lambda item: item.sort_key)))
+
+
+class PoolsmithError(Exception):
+    """Root of everything that poolsmith raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(PoolsmithError):
+    """A flag or the project root is not what it should be."""
+
+    exit_code = 2
+
+
+class NoInputError(PoolsmithError):
+    """There is nothing to work on, and a green run over nothing would be a lie."""
+
+    exit_code = 3
+
+
+class WriteError(PoolsmithError):
+    """The output could not be written; what stood there before still stands."""
+
+
+class WorkersLostError(PoolsmithError):
+    """Who worked on a part of the clusters is gone, and trying again did not help; nothing is told of the rest."""

@@ -2,6 +2,8 @@
 
 A rule that finds the same in thousands of objects must not hide all others: of one rule so much is shown, and the rest
 is counted in one finding more.
+
+What a rule says of one place.
 """
 
 from __future__ import annotations
@@ -11,15 +13,32 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from poolsmith.core.diagnostics.diagnostic import Diagnostic, diagnose
-from poolsmith.core.diagnostics.finding import PlaceT_co
+from poolsmith.core.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from poolsmith.core.diagnostics.finding import Finding
-    from poolsmith.core.diagnostics.rule_info import RuleInfo
-    from poolsmith.core.diagnostics.severity import Severity
-    from poolsmith.core.diagnostics.span import Location
+    from poolsmith.core.diagnostics.diagnostic import Location, RuleInfo, Severity
+
+
+PlaceT_co = TypeVar("PlaceT_co", covariant=True)
+
+
+@record
+class Finding(Generic[PlaceT_co]):
+    """`place` is a line that the user edits, or what leads to one, such as the steps of a path in Helm values.
+
+    `related` are further places, each with what is to be seen there. Without a severity of its own a finding has its
+    rule's, without a subject that of all that the rule looked at.
+    """
+
+    message: str
+    place: PlaceT_co
+    help: str | None = None
+    related: tuple[Location, ...] = ()
+    severity: Severity | None = None
+    subject: str = ""
+
 
 MOST_OF_ONE_RULE = 50
 ViewT = TypeVar("ViewT")

@@ -1,26 +1,29 @@
-"""One profile file: its envelope, and its errors at their lines."""
+"""One profile file: its envelope, and its errors at their lines.
+
+One file with one document of our own kinds, typed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from poolsmith.core.diagnostics import Diagnostic, RuleInfo, diagnose
 from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.codes import shape as codes
-from poolsmith.core.diagnostics.printable import kind_of, shorten
-from poolsmith.core.diagnostics.suggest import nearest
+from poolsmith.core.diagnostics.message_text import kind_of, nearest, shorten
 from poolsmith.core.record import record
-from poolsmith.core.shape.field import Shape
-from poolsmith.core.shape.metadata import API_VERSION, BaseMetadata, Metadata
+from poolsmith.core.shape.field import API_VERSION, BaseMetadata, Metadata, Shape
 from poolsmith.core.shape.reader import INVALID, field_places, reader_for
 from poolsmith.core.sources.pointer import join
 
 if TYPE_CHECKING:
     from poolsmith.core.shape.layers import Layers
     from poolsmith.core.shape.reader import Reader
+    from poolsmith.core.sources.input_tree import InputTree
     from poolsmith.core.sources.source_file import SourceFile
+
 
 ENVELOPE = ("apiVersion", "kind", "metadata", "spec")
 
@@ -127,3 +130,29 @@ def _read_constant(data: dict[str, Any], key: str, expected: str, sink: FileSink
             f"`{key}` is {shown}, not `{expected}`",
             f"write `{key}: {expected}`",
         )
+
+
+@record(kw_only=False)
+class KindDocument(Generic[Spec]):
+    """A sound document, and where it stands."""
+
+    file: SourceFile
+    metadata: Metadata
+    spec: Spec
+
+
+def load_kind_document(
+    tree: InputTree, path: str, kind: str, spec: type[Spec]
+) -> tuple[KindDocument[Spec] | None, tuple[Diagnostic, ...]]:
+    """The document when it is sound, and all that is wrong with it."""
+    file = tree.read_profile(path)
+    if isinstance(file, Diagnostic):
+        return None, (file,)
+    sink = FileSink(file, subject=path, specs=(spec,))
+    metadata = read_envelope(file, kind, sink)
+    raw = required_spec(file, sink)
+    found = read_spec(spec, raw, sink) if raw is not None else None
+    problems = (*file.problems, *sink.found)
+    if metadata is None or found is None or problems:
+        return None, problems
+    return KindDocument(file, metadata, found), ()

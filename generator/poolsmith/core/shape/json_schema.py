@@ -7,7 +7,7 @@ import enum
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from poolsmith.core.record import record
-from poolsmith.core.shape.metadata import API_VERSION, BaseMetadata, Metadata
+from poolsmith.core.shape.field import API_VERSION, BaseMetadata, Metadata
 from poolsmith.core.shape.reader import FieldReader, fields_of
 
 if TYPE_CHECKING:

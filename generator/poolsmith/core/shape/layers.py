@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources import pointer as pointers
-from poolsmith.core.sources.nested import value_at
-from poolsmith.core.sources.pointer import reach
+from poolsmith.core.sources.pointer import reach, value_at
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location

@@ -14,9 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, get_args, get_origin, get_type_hints
 
 from poolsmith.core.diagnostics.codes import shape as codes
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.printable import kind_of, shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean, nearest
+from poolsmith.core.diagnostics.message_text import did_you_mean, kind_of, listed, nearest, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import Shape, camel_case
 from poolsmith.core.sources.pointer import dotted_pointer, escape

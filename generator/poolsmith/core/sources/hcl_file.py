@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from poolsmith.core.diagnostics.span import Location, Span
+from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import parent
 from poolsmith.core.sources.source_file import SourceFile
 
 if TYPE_CHECKING:
-    from poolsmith.core.diagnostics.span import Position
+    from poolsmith.core.diagnostics.diagnostic import Position
 
 
 class _Computed:

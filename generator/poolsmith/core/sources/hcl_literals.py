@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.span import Position
+from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclFile, HclProblemError, HclSource
 from poolsmith.core.sources.pointer import join
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.span import Position, Span
+from poolsmith.core.diagnostics.diagnostic import Position, Span
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.core.sources.yaml_marks import Marks
+from poolsmith.core.sources.yaml_places import Marks
 
 if TYPE_CHECKING:
-    from poolsmith.core.diagnostics.span import Location
+    from poolsmith.core.diagnostics.diagnostic import Location
     from poolsmith.core.sources.yaml_reader import YamlValue
 
 

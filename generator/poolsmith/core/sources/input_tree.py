@@ -2,10 +2,15 @@
 
 Whatever a pull request can put into a folder is expected here: links out of the tree, named pipes, huge,
 unreadable or wrongly encoded files. Each ends in a diagnostic with the file's name; nothing is raised.
+
+Text and YAML documents of any file that a user names.
+
+The files below a folder, however deep a stranger has nested it.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from dataclasses import replace
@@ -19,10 +24,11 @@ from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from poolsmith.core.diagnostics import RuleInfo
+
 
 MAX_PROFILE_BYTES = 1 << 20
 _BOM = b"\xef\xbb\xbf"
@@ -243,3 +249,50 @@ def _is_utf8(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def read_text_file(file: Path, shown: str, limit: int) -> str | Diagnostic:
+    """The text of a regular file of at most `limit` bytes; `shown` is its path in messages."""
+    content = read_bytes(file, shown, limit)
+    return content if isinstance(content, Diagnostic) else decoded(content, shown)
+
+
+def read_yaml_documents(text: str, shown: str) -> list[Any] | Diagnostic:
+    """Every document of a stream; JSON is YAML too."""
+    try:
+        return read_documents(text)
+    except YamlProblem as problem:
+        return yaml_diagnostic(shown, text, problem)
+
+
+MAX_DEPTH = 64
+_SHOWN = 120
+
+
+def walk(
+    top: str, is_skipped: Callable[[str], bool], failed: Callable[[OSError], object] = lambda _: None
+) -> Iterator[tuple[str, list[str]]]:
+    """Each folder with the names of its files, sorted; links to folders are not followed.
+
+    `is_skipped` tells folders by their names. What can't be listed, and what is nested too deep, goes to `failed`.
+    """
+    pending = [(top, 0)]
+    while pending:
+        folder, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            failed(OSError(errno.ENAMETOOLONG, f"nested deeper than {MAX_DEPTH} folders", folder[:_SHOWN]))
+            continue
+        files: list[str] = []
+        folders: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    if not is_folder and entry.is_symlink() and entry.is_dir():
+                        continue
+                    (folders if is_folder else files).append(entry.name)
+        except OSError as error:
+            failed(error)
+            continue
+        yield folder, sorted(files)
+        pending += [(f"{folder}/{name}", depth + 1) for name in sorted(folders, reverse=True) if not is_skipped(name)]

@@ -24,7 +24,7 @@ from poolsmith.core.diagnostics.masking import (
     shape_of,
     shaped_parts,
 )
-from poolsmith.core.diagnostics.printable import printable
+from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:

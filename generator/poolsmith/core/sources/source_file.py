@@ -1,20 +1,36 @@
-"""One file that a user wrote, and the way from its data back to its lines."""
+"""One file that a user wrote, and the way from its data back to its lines.
+
+Digests of what was read.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import marshal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.span import Location, Span
-from poolsmith.core.sources.digest import digest
+from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.sources.pointer import reach
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
-from poolsmith.core.sources.yaml_marks import Marks
+from poolsmith.core.sources.yaml_places import Marks
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.core.sources.stream_places import StreamPlaces
+    from poolsmith.core.sources.yaml_places import StreamPlaces
     from poolsmith.core.sources.yaml_reader import YamlValue
+
+
+def digest(content: bytes) -> str:
+    """As locks have it: the algorithm, and the hash in hexadecimal digits."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def tree_digest(tree: Any) -> bytes:
+    """Of mappings, lists and scalars. NOTE: marshal is by far the fastest way to bytes; its version 2 writes equal
+    trees alike.
+    """
+    return hashlib.blake2b(marshal.dumps(tree, 2), digest_size=16).digest()
 
 
 class SourceFile:

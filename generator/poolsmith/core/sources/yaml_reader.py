@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from poolsmith.core.diagnostics.printable import cut, one_line
-from poolsmith.core.diagnostics.span import Position
+from poolsmith.core.diagnostics.diagnostic import Position
+from poolsmith.core.diagnostics.message_text import cut, one_line
 from poolsmith.core.record import record
 from poolsmith.core.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
-from poolsmith.core.sources.yaml_limits import deserves_counting, first_excess, most_nodes
+from poolsmith.core.sources.yaml_events import deserves_counting, first_excess, most_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +91,7 @@ def compose(text: str) -> Iterator[Node]:
         except yaml.composer.ComposerError as error:
             if "duplicate anchor" not in str(error.context):
                 raise
-            from poolsmith.core.sources.anchors import compose_with_redefined_anchors  # on demand
+            from poolsmith.core.sources.yaml_events import compose_with_redefined_anchors  # on demand
 
             yield from compose_with_redefined_anchors(NodeParser(text), composed)
     except yaml.MarkedYAMLError as error:

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.printable import escaped
+from poolsmith.core.diagnostics.message_text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

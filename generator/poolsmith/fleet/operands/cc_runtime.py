@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import copied
-from poolsmith.fleet.operands.chart.workloads.chart_objects import ChartWorkloads, ReleasePlace
-from poolsmith.fleet.operands.chart.workloads.render import render
+from poolsmith.core.sources.pointer import copied
+from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads, ReleasePlace, render
 from poolsmith.gpu.catalog.chart_workloads import COCO_OPERATOR, chart_versions, read_chart_workloads
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.fleet.operands.chart.workloads.conditions import holds
-from poolsmith.fleet.operands.chart.workloads.fill import fill, value_of
-from poolsmith.fleet.operands.chart.workloads.unfold import unfold_pod
-from poolsmith.fleet.operands.chart.workloads.value_scope import ValueScope
+from poolsmith.fleet.operands.chart.chart_objects import unfold_pod
+from poolsmith.fleet.operands.chart.entry_expressions import ValueScope, holds
+from poolsmith.fleet.operands.chart.fill import fill, value_of
 from poolsmith.fleet.operands.kube import find, pod_of
 from poolsmith.gpu.catalog.chart_workloads import parents_of_pods, read_child_pods
 from poolsmith.gpu.catalog.operands import OperandEntry

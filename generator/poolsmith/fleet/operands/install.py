@@ -10,15 +10,13 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads, ReleasePlace, over_defaults, render
 from poolsmith.fleet.operands.chart.operator_part import ChartParts, stored
-from poolsmith.fleet.operands.chart.workloads.chart_objects import ChartWorkloads, ReleasePlace
-from poolsmith.fleet.operands.chart.workloads.render import over_defaults, render
 from poolsmith.fleet.operands.child_pods import children, unknown_children
-from poolsmith.fleet.operands.daemon_sets.host_system import UNKNOWN_OPERATOR_HOST
-from poolsmith.fleet.operands.expand import expand
-from poolsmith.fleet.operands.expansion import ClusterState
-from poolsmith.fleet.operands.installation import Installation, Made, Maker, in_made_order
+from poolsmith.fleet.operands.daemon_sets.driver_pod import UNKNOWN_OPERATOR_HOST
+from poolsmith.fleet.operands.expansion import ClusterState, Installation, Made, Maker, in_made_order
+from poolsmith.fleet.operands.operator_expansion import expand
 from poolsmith.fleet.operands.toolkit_overlay import overlay_objects
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import values_tree
@@ -29,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.fleet.operands.expansion import Expansion, KubernetesObject, Node
-    from poolsmith.fleet.plan.plan import ClusterPlan, GitSource, UnitPlan
-    from poolsmith.fleet.plan.toolkit_overlay import ToolkitOverlay
+    from poolsmith.fleet.plan.plan import ClusterPlan, GitSource, ToolkitOverlay, UnitPlan
     from poolsmith.gpu.catalog.charts import Chart
 
 _NOWHERE = Derived("installation", "the same, wherever it was written")

@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.fleet.operands.conditions import not_ready, ready
-from poolsmith.fleet.operands.container_runtime import is_ambiguous
-from poolsmith.fleet.operands.daemon_sets.driver import kernels
+from poolsmith.fleet.operands.custom_resources import not_ready, ready
+from poolsmith.fleet.operands.daemon_sets.policy_driver import kernels
 from poolsmith.fleet.operands.expansion import Expansion, ResourceCondition, in_order
+from poolsmith.fleet.operands.expansion_context import cluster_os_tag, is_ambiguous
 from poolsmith.fleet.operands.kube import OperatorError, owner_reference
-from poolsmith.fleet.operands.node_system import cluster_os_tag
-from poolsmith.fleet.operands.states import Created, create_all
+from poolsmith.fleet.operands.policy_states import Created, create_all
 from poolsmith.gpu.catalog.node_labels import OS_ID, OS_TREE, OS_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.fleet.operands.cluster_policy import ClusterPolicySpec
-    from poolsmith.fleet.operands.context import Context
+    from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
     from poolsmith.fleet.operands.expansion import KubernetesObject
+    from poolsmith.fleet.operands.expansion_context import Context
 
 _POD_SECURITY = tuple(f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "audit", "warn"))
 _NFD = "feature.node.kubernetes.io/"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.kube import pod_of
-from poolsmith.gpu.catalog.readiness import read_readiness
+from poolsmith.gpu.catalog.operands import read_readiness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

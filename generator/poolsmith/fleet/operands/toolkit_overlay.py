@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import copied, value_at
-from poolsmith.fleet.operands.cluster_policy import ClusterPolicySpec
-from poolsmith.fleet.operands.context import Context
+from poolsmith.core.sources.pointer import copied, value_at
+from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
+from poolsmith.fleet.operands.expansion_context import Context
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, pod_of
-from poolsmith.fleet.operands.states import create_state
-from poolsmith.fleet.plan.scheduling import missing_tolerations
-from poolsmith.fleet.plan.toolkit_overlay import NAME
+from poolsmith.fleet.operands.policy_states import create_state
+from poolsmith.fleet.plan.plan import TOOLKIT_NAME as NAME
+from poolsmith.fleet.plan.taints import missing_tolerations
 from poolsmith.gpu.catalog.node_labels import DEPLOY, GPU_PRESENT
 from poolsmith.gpu.catalog.operands import read_operands
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from poolsmith.fleet.operands.expansion import KubernetesObject, Node
-    from poolsmith.fleet.plan.toolkit_overlay import ToolkitOverlay
+    from poolsmith.fleet.plan.plan import ToolkitOverlay
 
 WITH_THE_DRIVER = f"{DEPLOY}operator-validator"
 _STATE = "state-container-toolkit"

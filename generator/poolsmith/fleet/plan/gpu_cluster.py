@@ -3,6 +3,8 @@
 A GPUCluster stands in the place of the ClusterPolicy: no device plugin, toolkit, MIG manager or sandboxes.
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/gpucluster_controller.go, controllers/nodelabeling_controller.go;
 NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/dra-intro-install.rst.
+
+The passes of a cluster whose GPUs are given out by claims.
 """
 
 from __future__ import annotations
@@ -11,30 +13,38 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
-from poolsmith.core.diagnostics.codes.claims import (
+from poolsmith.core.diagnostics.codes.gpu_use import (
     COMPUTE_DOMAIN,
     DRA_GATES,
     GPU_CLUSTER_CHANGE,
     GPU_CLUSTER_PRECONDITION,
 )
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, listed
 from poolsmith.core.facts.versions import is_older, version_key
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.fleet.plan.delivery.chart_delivery import deliver_operator, order_delivery
+from poolsmith.fleet.plan.delivery.drift_prevention import cure_nulls, write_defaults
+from poolsmith.fleet.plan.delivery.image_mirrors import mirror_images
+from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools, find_kubelet, note_support
+from poolsmith.fleet.plan.driver.driver_mode import choose_driver_mode
+from poolsmith.fleet.plan.driver.driver_source import choose_drivers
 from poolsmith.fleet.plan.facts import map_pools, with_singleton, with_values
-from poolsmith.fleet.plan.gpu_cluster_values import DEPLOYED
+from poolsmith.fleet.plan.label_writers import keep_opt_outs, note_external_discovery
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ValueSetting
-from poolsmith.fleet.plan.sandboxes.hosts import check_hosts
+from poolsmith.fleet.plan.sandbox.sandbox_modes import check_hosts
+from poolsmith.fleet.plan.smoke_tests import plan_smoke_tests
+from poolsmith.fleet.plan.taints import check_taints, tolerate_taints
+from poolsmith.fleet.plan.user_values import DEPLOYED, add_user_values
 from poolsmith.fleet.profiles.node_pool import ToolkitSource, Workload
-from poolsmith.gpu.catalog.dra import read_dra
-from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_gpu_cluster
+from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_dra, read_gpu_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.fleet.plan.facts import Facts
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
+
 
 _KIND = "/spec/stack/kind"
 _GATES = "/spec/stack/draDriver/featureGates"
@@ -230,3 +240,26 @@ def _refused(plan: ClusterPlan, pool: PoolPlan) -> Iterator[tuple[str, str, str]
         )
     if spec.driver.vgpu is not None:
         yield "/spec/driver/vgpu", "a vGPU guest, for which no source describes claims", "remove it"
+
+
+GPU_CLUSTER = (
+    note_support,
+    check_gpu_cluster,
+    find_kubelet,
+    choose_drivers,
+    choose_driver_mode,
+    plan_gpu_cluster,
+    keep_opt_outs,
+    check_taints,
+    check_node_tools,
+    tolerate_taints,
+    deliver_operator,
+    order_delivery,
+    note_external_discovery,
+    allow_critical_pods,
+    mirror_images,
+    plan_smoke_tests,
+    add_user_values,
+    cure_nulls,
+    write_defaults,
+)

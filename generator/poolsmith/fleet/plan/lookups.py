@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, listed
 from poolsmith.core.facts.versions import at_least
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.profiles.cluster import StackKind
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import Workload
 from poolsmith.gpu.catalog.chart_workloads import chart_releases
-from poolsmith.gpu.drivers.carried import carries_driver
-from poolsmith.gpu.drivers.image_tag import UnreadableVersionError, os_tag
-from poolsmith.gpu.drivers.published_images import has_containers
+from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, has_containers, os_tag
+from poolsmith.gpu.drivers.driver_support import carries_driver
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.facts import Facts

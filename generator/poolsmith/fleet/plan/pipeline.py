@@ -7,37 +7,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.fleet.plan.chart_nulls import cure_nulls
-from poolsmith.fleet.plan.container_runtime import choose_runtime
-from poolsmith.fleet.plan.delivery import check_source, deliver_operator
-from poolsmith.fleet.plan.delivery_order import order_delivery
-from poolsmith.fleet.plan.device_injection import choose_injection
-from poolsmith.fleet.plan.driver_mode import choose_driver_mode
-from poolsmith.fleet.plan.drivers import choose_drivers
-from poolsmith.fleet.plan.effect import refuse_idle_fields
+from poolsmith.fleet.plan.delivery.chart_delivery import check_source, deliver_operator, order_delivery
+from poolsmith.fleet.plan.delivery.drift_prevention import cure_nulls, write_defaults
+from poolsmith.fleet.plan.delivery.image_mirrors import mirror_images
+from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools, find_kubelet, note_support
+from poolsmith.fleet.plan.driver.driver_mode import choose_driver_mode
+from poolsmith.fleet.plan.driver.driver_source import choose_drivers
 from poolsmith.fleet.plan.facts import Facts
-from poolsmith.fleet.plan.gpu_cluster_values import refuse_gpu_cluster_by_values
-from poolsmith.fleet.plan.identity import identify_pools
-from poolsmith.fleet.plan.kubelet_root import find_kubelet
+from poolsmith.fleet.plan.idle_fields import refuse_idle_fields
+from poolsmith.fleet.plan.label_writers import identify_pools, keep_opt_outs, note_external_discovery
 from poolsmith.fleet.plan.lookups import look_up
-from poolsmith.fleet.plan.mig import partition_gpus
-from poolsmith.fleet.plan.mig_reboot import reboot_nodes
-from poolsmith.fleet.plan.mixed_runtimes import accept_mixture
-from poolsmith.fleet.plan.node_feature_discovery import note_external_discovery
-from poolsmith.fleet.plan.node_tools import check_node_tools
-from poolsmith.fleet.plan.opt_outs import keep_opt_outs
 from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
-from poolsmith.fleet.plan.priority_quota import allow_critical_pods
-from poolsmith.fleet.plan.registry import mirror_images
-from poolsmith.fleet.plan.sandboxes.modes import plan_sandboxes
-from poolsmith.fleet.plan.scheduling import tolerate_taints
-from poolsmith.fleet.plan.server_defaults import write_defaults
-from poolsmith.fleet.plan.sharing import share_gpus
-from poolsmith.fleet.plan.smoke import plan_smoke_tests
-from poolsmith.fleet.plan.support import note_support
-from poolsmith.fleet.plan.taints import check_taints
-from poolsmith.fleet.plan.toolkit import choose_toolkits
-from poolsmith.fleet.plan.user_values import add_user_values
+from poolsmith.fleet.plan.runtime.container_runtime import choose_runtime
+from poolsmith.fleet.plan.runtime.device_injection import choose_injection
+from poolsmith.fleet.plan.runtime.mixed_runtimes import accept_mixture
+from poolsmith.fleet.plan.runtime.toolkit import choose_toolkits
+from poolsmith.fleet.plan.sandbox.sandbox_modes import plan_sandboxes
+from poolsmith.fleet.plan.sharing.gpu_sharing import share_gpus
+from poolsmith.fleet.plan.sharing.mig import partition_gpus, reboot_nodes
+from poolsmith.fleet.plan.smoke_tests import plan_smoke_tests
+from poolsmith.fleet.plan.taints import check_taints, tolerate_taints
+from poolsmith.fleet.plan.user_values import add_user_values, refuse_gpu_cluster_by_values
 from poolsmith.fleet.profiles.cluster import DriverMode, StackKind
 
 if TYPE_CHECKING:
@@ -113,10 +103,10 @@ def _of_stack(kind: StackKind) -> tuple[Pass, ...]:
     if kind is StackKind.OPERATOR:
         return OPERATOR
     if kind is StackKind.GPU_CLUSTER:
-        from poolsmith.fleet.plan.gpu_cluster_passes import GPU_CLUSTER  # on demand
+        from poolsmith.fleet.plan.gpu_cluster import GPU_CLUSTER  # on demand
 
         return GPU_CLUSTER
-    from poolsmith.fleet.plan.hand_installed.passes import DEVICE_PLUGIN  # on demand
+    from poolsmith.fleet.plan.hand_installed.hand_installed_stack import DEVICE_PLUGIN  # on demand
 
     return DEVICE_PLUGIN
 

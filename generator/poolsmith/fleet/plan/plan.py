@@ -1,24 +1,27 @@
 """The resolved decisions for one cluster.
 
 `resolve` makes a plan in small passes; `render` turns it into files. Every value carries its origin.
+
+A toolkit of a pool's own, and what its objects are called.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.profiles.cluster import Cluster, DriverMode
-from poolsmith.gpu.drivers.version import branch_of
+from poolsmith.gpu.drivers.driver_image import branch_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from poolsmith.fleet.plan.origin import Origin
-    from poolsmith.fleet.plan.toolkit_overlay import ToolkitOverlay
     from poolsmith.fleet.profiles.driver import KernelModuleType, UpgradePolicy, VgpuGuest
     from poolsmith.fleet.profiles.node_pool import NodePool, Taint
+
 
 ValuePath = tuple[str, ...]
 PROVISIONER = "provisioner"
@@ -299,3 +302,44 @@ class ClusterPlan:
 
     def setting(self, *path: str) -> ValueSetting | None:
         return next((setting for setting in self.values if setting.path == path), None)
+
+
+TOOLKIT_NAME = "poolsmith-toolkit"
+"""Of the workload, its account and what that may do; each pool's ends in the pool's suffix."""
+TOOLKIT_ENTRYPOINT = f"{TOOLKIT_NAME}-entrypoint"
+_LONGEST = 45
+_HASHED = 8
+
+
+@record
+class ToolkitOverlay:
+    """A DaemonSet for a container runtime that the operator does not configure.
+
+    `env` stands in the place of what the operator's toolkit is told about its runtime; it lands where the node carries
+    `pool_label` with `label_value`.
+    """
+
+    pool: str
+    runtime: str
+    pool_label: str
+    label_value: str
+    env: tuple[tuple[str, str], ...]
+    taints: tuple[Taint, ...]
+    origin: Origin
+
+    @property
+    def suffix(self) -> str:
+        """Short enough for names that are label values too."""
+        if len(self.pool) <= _LONGEST:
+            return f"-{self.pool}"
+        digest = hashlib.sha256(self.pool.encode()).hexdigest()[:_HASHED]
+        return f"-{self.pool[: _LONGEST - _HASHED - 1].rstrip('-')}-{digest}"
+
+    @property
+    def name(self) -> str:
+        return TOOLKIT_NAME + self.suffix
+
+    @property
+    def entrypoint(self) -> str:
+        """The ConfigMap that it starts from."""
+        return TOOLKIT_ENTRYPOINT + self.suffix

@@ -1,4 +1,7 @@
-"""Pass: stack.values, checked as strictly as generated values, on top of them."""
+"""Pass: stack.values, checked as strictly as generated values, on top of them.
+
+Pass: `stack.values` that ask for a GPUCluster, whose pools are planned in another way.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.codes import compatibility
 from poolsmith.core.diagnostics.codes import schema as codes
 from poolsmith.core.sources import pointer as pointers
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting, values_tree
-from poolsmith.fleet.plan.runtime_paths import yaml_name
+from poolsmith.fleet.plan.runtime.runtime_checks import yaml_name
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics.rule_engine import Found
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ValuePath
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.gpu.values.judge import ValuesJudgement
+
 
 VALUES = "/spec/stack/values"
 MAX_REPORTED = 50
@@ -136,3 +142,18 @@ def _taken(path: ValuePath, derived: dict[ValuePath, ValueSetting]) -> ValueSett
         if (setting := derived.get(path[:length])) is not None:
             return setting
     return next((setting for known, setting in derived.items() if known[: len(path)] == path), None)
+
+
+DEPLOYED = ("gpuCluster", "deployCR")
+
+
+def refuse_gpu_cluster_by_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Pools are planned for one kind of stack; values can't turn it into another one."""
+    if value_at(plan.cluster.spec.stack.values, DEPLOYED) is True:
+        facts.report_cluster(
+            compatibility.STACK_CONTRADICTION,
+            "/spec/stack/values/gpuCluster/deployCR",
+            "a GPUCluster stands in the place of the ClusterPolicy that these pools are planned for",
+            help="write `stack: {kind: gpu-cluster}`, and remove `gpuCluster` and `clusterPolicy` from stack.values",
+        )
+    return plan

@@ -1,4 +1,7 @@
-"""NodePoolBases, and the order in which `extends` stacks them."""
+"""NodePoolBases, and the order in which `extends` stacks them.
+
+Where the mistakes of a profile are collected: keys in the wrong place are sought in all profiles' fields.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,29 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, diagnose
 from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.codes import shape as codes
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.record import record
-from poolsmith.core.shape.documents import read_envelope, read_spec
-from poolsmith.core.shape.metadata import BaseMetadata
+from poolsmith.core.shape.documents import FileSink, read_envelope, read_spec
+from poolsmith.core.shape.field import BaseMetadata
+from poolsmith.fleet.profiles.cluster import ClusterSpec
 from poolsmith.fleet.profiles.node_pool import PoolSpec
-from poolsmith.fleet.profiles.profile_sink import profile_sink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from poolsmith.core.shape.layers import Layers
     from poolsmith.core.sources.input_tree import InputTree
     from poolsmith.core.sources.source_file import SourceFile
+
+
+PROFILE_SPECS = (PoolSpec, ClusterSpec)
+
+
+def profile_sink(
+    place: SourceFile | Layers, *, subject: str = "", partial: bool = False, only_missing: bool = False
+) -> FileSink:
+    return FileSink(place, subject=subject, partial=partial, only_missing=only_missing, specs=PROFILE_SPECS)
+
 
 MAX_EXTENDS_DEPTH = 32
 

@@ -1,4 +1,9 @@
-"""Kind Cluster: what all pools of one cluster share."""
+"""Kind Cluster: what all pools of one cluster share.
+
+Where Argo CD delivers a cluster to, as a profile says it.
+
+What an engine delivers before the GPU stack.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,56 @@ from enum import StrEnum
 from typing import Any
 
 from poolsmith.core.record import record
-from poolsmith.core.shape.field import DNS_LABEL, OBJECT_NAME, PREFIXED_NAME, REGISTRY, RELATIVE_PATH, TEXT, TOKEN, spec
-from poolsmith.core.shape.metadata import Metadata  # noqa: TC001 - reading resolves the hints at run time
+from poolsmith.core.shape.field import (
+    DNS_LABEL,
+    OBJECT_NAME,
+    PREFIXED_NAME,
+    REGISTRY,
+    RELATIVE_PATH,
+    TEXT,
+    TOKEN,
+    Metadata,
+    spec,
+)
 from poolsmith.fleet.profiles.acknowledged_facts import PATTERN as FACT
-from poolsmith.fleet.profiles.argo_destination import ArgoDestination  # noqa: TC001 - reading resolves the hints at run time
-from poolsmith.fleet.profiles.delivered_before import DeliveredBefore  # noqa: TC001 - reading resolves the hints at run time
-from poolsmith.kubernetes.repository.argo_destination import OWN_CLUSTER, ArgoTarget
+from poolsmith.kubernetes.repository.argo_destination import OWN_CLUSTER, ArgoTarget, argo_target
+
+API_SERVER = r"https://[A-Za-z0-9._:/-]{1,200}"
+
+
+@record
+class ArgoDestination:
+    """The cluster that Argo CD deploys to: `name` or `server`."""
+
+    name: str | None = spec("Name of the cluster in Argo CD.", default=None, pattern=TEXT, form="one line")
+    server: str | None = spec(
+        "API server address.",
+        default=None,
+        pattern=API_SERVER,
+        form="an https address",
+    )
+
+    @property
+    def target(self) -> ArgoTarget:
+        return argo_target(self.name, self.server)
+
+
+class DeliveryKind(StrEnum):
+    APPLICATION = "Application"
+    KUSTOMIZATION = "Kustomization"
+    HELM_RELEASE = "HelmRelease"
+
+
+@record
+class DeliveredBefore:
+    """An existing unit of the same engine, which somebody else writes."""
+
+    kind: DeliveryKind = spec("Argo CD: Application. Flux: Kustomization or HelmRelease.")
+    name: str = spec("Its name.", pattern=OBJECT_NAME, form="an object's name", examples=("network-operator",))
+    namespace: str | None = spec(
+        "Its namespace. Default: that of the delivery objects.", default=None, pattern=DNS_LABEL, form="a DNS label"
+    )
+
 
 REPO_URL = r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}"
 REVISION = r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}|sha256:[0-9a-f]{64}"

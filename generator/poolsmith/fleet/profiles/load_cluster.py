@@ -1,27 +1,57 @@
-"""One cluster's profiles, typed, with all their mistakes."""
+"""One cluster's profiles, typed, with all their mistakes.
+
+Secrets in the addresses of profiles: a repository is readable by more people than may know them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose
 from poolsmith.core.diagnostics.codes import shape as codes
+from poolsmith.core.diagnostics.masking import secret_in_address
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import kind_in, read_envelope, read_spec, required_spec
 from poolsmith.core.shape.layers import Layers
 from poolsmith.core.shape.reader import alternatives_of
-from poolsmith.fleet.profiles.address_secrets import report_address_secrets
+from poolsmith.core.sources.pointer import join
+from poolsmith.fleet.profiles.bases import profile_sink
 from poolsmith.fleet.profiles.cluster import Cluster, ClusterSpec
 from poolsmith.fleet.profiles.node_pool import NodePool, PoolSpec
-from poolsmith.fleet.profiles.profile_sink import profile_sink
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.shape.documents import FileSink
     from poolsmith.core.sources.input_tree import InputTree
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.fleet.profiles.bases import Bases
     from poolsmith.fleet.profiles.fleet import ClusterFiles
-    from poolsmith.fleet.profiles.rings import Rings
+    from poolsmith.fleet.profiles.rings_and_teams import Rings
+
+
+_ADVICE = "write the address alone; what proves who asks belongs into a Secret of the cluster or of the delivery engine"
+
+
+def report_address_secrets(file: SourceFile, sink: FileSink) -> None:
+    """Each text of a profile that is, or holds, an address with such a part."""
+    for pointer, part in _found("", file.data):
+        message = f"the address holds {part}; it is not repeated here"
+        sink.report(codes.SECRET_IN_ADDRESS, pointer, message, _ADVICE)
+
+
+def _found(pointer: str, node: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(node, str):
+        if (part := secret_in_address(node)) is not None:
+            yield pointer, part
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if isinstance(key, str):
+                yield from _found(join(pointer, key), value)
+    elif isinstance(node, list):
+        for index, item in enumerate(node):
+            yield from _found(join(pointer, index), item)
 
 
 @record
@@ -99,7 +129,7 @@ def _in_ring(
     file: SourceFile, cluster: Cluster, rings: Rings | None, problems: list[Diagnostic], inputs: dict[str, str]
 ) -> Cluster | None:
     """The cluster, delivered as its ring is; None where it can't be."""
-    from poolsmith.fleet.profiles.rings import NO_RINGS  # on demand
+    from poolsmith.fleet.profiles.rings_and_teams import NO_RINGS  # on demand
 
     rings = rings or NO_RINGS
     sink = profile_sink(file, subject=cluster.metadata.name)

@@ -1,6 +1,8 @@
 """Kinds NodePool and NodePoolBase: what the nodes of one pool are.
 
 A profile says what a pool is; what follows from that is derived, never repeated.
+
+What makes the nodes of a pool.
 """
 
 from __future__ import annotations
@@ -10,20 +12,50 @@ from enum import StrEnum
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import (
     ABSOLUTE_PATH,
+    BASE_NAME,
+    BASE_NAME_FORM,
     DNS_LABEL,
     FULL_LABEL_VALUE,
     IMAGE,
     LABEL_VALUE,
+    OBJECT_NAME,
     QUALIFIED_NAME,
     TEXT,
     TOKEN,
+    Metadata,
     spec,
 )
-from poolsmith.core.shape.metadata import BASE_NAME, BASE_NAME_FORM, Metadata
 from poolsmith.fleet.profiles.cluster import Acknowledgement  # noqa: TC001 - `load` resolves the hints at run time
 from poolsmith.fleet.profiles.driver import Driver
 from poolsmith.fleet.profiles.gpu import Gpu, Sharing
-from poolsmith.fleet.profiles.provisioned_by import ProvisionedBy  # noqa: TC001 - as above
+
+
+class NodeTool(StrEnum):
+    KARPENTER = "karpenter"
+    CLUSTER_API = "cluster-api"
+    TALOS = "talos"
+    EKS = "eks"
+    GKE = "gke"
+    AKS = "aks"
+
+
+@record
+class ProvisionedBy:
+    """The tool that makes the nodes, and what its description of them is called."""
+
+    tool: NodeTool = spec("The tool. `eks`, `gke` and `aks`: the cloud's own node groups, of Terraform for example.")
+    name: str | None = spec(
+        "Name of the tool's object: NodePool, MachineDeployment, MachinePool, node group. Default: the pool's name.",
+        default=None,
+        pattern=OBJECT_NAME,
+        form="an object's name",
+    )
+    template: str | None = spec(
+        "Cluster API: name of the bootstrap template, such as a KubeadmConfigTemplate. Default: `name`.",
+        default=None,
+        pattern=OBJECT_NAME,
+        form="an object's name",
+    )
 
 
 class TaintEffect(StrEnum):

@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose
-from poolsmith.core.diagnostics.codes.rings import RING_AHEAD
+from poolsmith.core.diagnostics.codes.shape import RING_AHEAD
 from poolsmith.core.record import record
-from poolsmith.gpu.drivers.version import branch_of, is_full
+from poolsmith.gpu.drivers.driver_image import branch_of, is_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster, LoadedPool
-    from poolsmith.fleet.profiles.rings import RingOrderSpec
+    from poolsmith.fleet.profiles.rings_and_teams import RingOrderSpec
 
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _RELEASE = re.compile(r"v?\d{1,9}(\.\d{1,9}){1,3}", re.ASCII)

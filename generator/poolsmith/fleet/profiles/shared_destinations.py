@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose
-from poolsmith.core.diagnostics.codes.delivery import SHARED_DESTINATION
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.codes.shape import SHARED_DESTINATION
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.fleet.profiles.cluster import Cluster, Engine
 from poolsmith.kubernetes.repository.argo_destination import ArgoTarget, TargetBy

@@ -9,6 +9,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import active
 from poolsmith.core.facts.versions import covers
 from poolsmith.gpu.catalog.charts import Chart, read_chart
+from poolsmith.gpu.catalog.container_toolkit import Runtimes, runtimes_from
 from poolsmith.gpu.catalog.driver_images import DriverImages, read_driver_images
 from poolsmith.gpu.catalog.gpus import Gpus, gpus_from
 from poolsmith.gpu.catalog.platforms import (
@@ -20,7 +21,6 @@ from poolsmith.gpu.catalog.platforms import (
     support_matrices_from,
 )
 from poolsmith.gpu.catalog.releases import Releases, releases_from
-from poolsmith.gpu.catalog.runtimes import Runtimes, runtimes_from
 from poolsmith.gpu.catalog.sandboxes import Sandboxes, sandboxes_from
 from poolsmith.gpu.catalog.scheduling import Scheduling, scheduling_from
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import value_at
 
 _FREE_TYPES = frozenset(("object", "array", "any"))
 SUBCHART = "node-feature-discovery"

@@ -2,22 +2,25 @@
 
 An entry is made by `gpu_cluster_entry`. Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
 time: whoever asks may change what it gets.
+
+GPUs by claims: what a GPUCluster needs, and the feature gates of its DRA driver.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import at_least, version_key
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import copied
-from poolsmith.gpu.catalog.operands import whole
-from poolsmith.gpu.catalog.scripts import with_scripts
+from poolsmith.core.sources.pointer import copied
+from poolsmith.gpu.catalog.operands import whole, with_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
 
 _ADMISSION = "admissionregistration.k8s.io/v1"
 _CLAIM_TEMPLATE = "ResourceClaimTemplate"
@@ -175,3 +178,52 @@ _BODIES = {
     "ValidatingAdmissionPolicy": _admission_policy,
     "ValidatingAdmissionPolicyBinding": _admission_binding,
 }
+
+
+@record
+class FeatureGate:
+    """`variable` has to be set beside it."""
+
+    alpha: bool
+    conflicts: tuple[str, ...]
+    needs: str | None
+    variable: str | None
+
+
+@record
+class DraFacts:
+    """`domains` are GPUs with NVLink over several nodes; `distributions_without` have no documented procedure."""
+
+    kubernetes: str
+    distributions_without: tuple[str, ...]
+    domains: tuple[str, ...]
+    runtimes: tuple[str, ...]
+    gates: dict[str, FeatureGate]
+    device_class: str
+    claim_version: str
+    domain_version: str
+    source: str
+
+
+@cache
+def read_dra() -> DraFacts:
+    data = store.read_yaml("dra.yaml")
+    return DraFacts(
+        kubernetes=data["kubernetes"],
+        distributions_without=tuple(data["distributionsWithout"]),
+        domains=tuple(data["domains"]),
+        runtimes=tuple(data["runtimes"]),
+        gates={
+            name: FeatureGate(
+                alpha=entry["maturity"] == "alpha",
+                conflicts=tuple(entry.get("conflicts", ())),
+                needs=entry.get("needs"),
+                variable=entry.get("variable"),
+            )
+            for name, entry in data["gates"].items()
+        },
+        device_class=data["deviceClass"],
+        claim_version=data["claimVersion"],
+        domain_version=data["domainVersion"],
+        source=data["source"],
+    )

@@ -1,11 +1,16 @@
-"""GPU products: architecture, PCI ids, passthrough resources, MIG."""
+"""GPU products: architecture, PCI ids, passthrough resources, MIG.
+
+Which GPUs, and how many, the machines of clouds have.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
-from poolsmith.core.diagnostics.suggest import nearest
+from poolsmith.core.diagnostics.message_text import nearest
+from poolsmith.core.facts import store
 from poolsmith.core.record import record
 
 _BRACKETS = re.compile(r"\[(?P<name>[^\]]+)\]")
@@ -147,3 +152,13 @@ def _normal(name: str) -> str:
 def _words(name: str) -> dict[str, None]:
     """In order, each once."""
     return dict.fromkeys(_SEPARATORS.split(name.lower()))
+
+
+@lru_cache(maxsize=1)
+def instance_types() -> dict[str, tuple[str, int]]:
+    """Model and count by the cloud's name of the machine; what is not there is unknown."""
+    return {
+        name: (entry["model"], count)
+        for entry in store.read_yaml("neighbours/instance_types.yaml")["instanceTypes"]
+        for name, count in entry["counts"].items()
+    }

@@ -2,17 +2,56 @@
 
 Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
 time: whoever asks may change what it gets.
+
+Scripts that the operator's containers run, word for word; entries of the catalog have markers in their place.
+
+What a release's operator creates for an NVIDIADriver.
+
+An entry is made by `nvidia_driver_entry`; its objects are unfolded afresh each time.
+
+What operands wait for on a node: files in one folder, which validations write.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import copied
-from poolsmith.gpu.catalog.scripts import with_scripts
+from poolsmith.core.sources.pointer import copied
+from poolsmith.gpu.catalog.releases import behaviour_at
+
+_FILE = "scripts.yaml"
+_MARKER = re.compile(r"<script ([0-9]{1,9}) chars>")
+
+
+def with_scripts(node: Any) -> Any:
+    """A part of an entry, changed in place: the text of each known script that a container in it runs."""
+    if isinstance(node, dict):
+        for key in ("args", "command") if isinstance(node.get("name"), str) else ():
+            if isinstance(node.get(key), list):
+                node[key] = [_script(node["name"], word) for word in node[key]]
+        for child in node.values():
+            with_scripts(child)
+    elif isinstance(node, list):
+        for child in node:
+            with_scripts(child)
+    return node
+
+
+def _script(container: str, word: Any) -> Any:
+    found = _MARKER.fullmatch(word) if isinstance(word, str) else None
+    return word if found is None else _scripts().get((container, int(found[1])), word)
+
+
+@cache
+def _scripts() -> dict[tuple[str, int], str]:
+    """By container and length."""
+    return {(item["container"], len(item["text"])): item["text"] for item in store.read_yaml(_FILE)["scripts"]}
+
 
 _API = {
     "ServiceAccount": "v1",
@@ -191,3 +230,68 @@ _BODIES = {
     "ConfigMap": _config_map,
     "DaemonSet": _daemon_set,
 }
+
+
+DRIVER_DIGEST = "DRIVER_CONFIG_DIGEST"
+"""A variable that the operator sets: a hash of structures of its program, so that it is predicted without a value.
+
+Source: NVIDIA/gpu-operator, controllers/object_controls.go.
+"""
+
+
+@record
+class NvidiaDriverEntry:
+    """One release: compact forms as in `catalog.operands`.
+
+    `behaviour` has what holds for a ClusterPolicy too. `rules` are those of the Role and the ClusterRole, `config_maps`
+    the keys of ConfigMaps with their sizes, `daemon_sets` that of `driver` and that of `vgpu-host-manager`, each with
+    every container that it may have.
+    """
+
+    release: str
+    source: str
+    behaviour: dict[str, Any]
+    rules: dict[str, list[list[str]]]
+    config_maps: dict[str, dict[str, int]]
+    daemon_sets: dict[str, dict[str, Any]]
+
+
+@remembered
+def read_nvidia_drivers(release: str) -> NvidiaDriverEntry | None:
+    """The entry of a release, or None when the catalog has none."""
+    if release not in store.names("nvidia_driver"):
+        return None
+    entry = store.read_json(f"nvidia_driver/{release}.json")
+    return NvidiaDriverEntry(
+        release=release,
+        source=entry["source"],
+        behaviour={**behaviour_at(release), **entry["behaviour"]},
+        rules=entry["rules"],
+        config_maps=entry["configMaps"],
+        daemon_sets=with_scripts(entry["daemonSets"]),
+    )
+
+
+@record
+class Readiness:
+    """`files` are by validation, `needed_files` and `needed_workloads` what one needs to pass, `told` by container."""
+
+    folder: str
+    files: dict[str, str]
+    needed_files: dict[str, str]
+    needed_workloads: dict[str, tuple[str, ...]]
+    told: dict[str, tuple[str, ...]]
+
+
+@cache
+def read_readiness() -> Readiness:
+    data = store.read_yaml("readiness.yaml")
+    return Readiness(
+        folder=data["folder"],
+        files=data["files"],
+        needed_files={name: need["file"] for name, need in data["needs"].items() if "file" in need},
+        needed_workloads={
+            name: tuple(need["workloads"]) for name, need in data["needs"].items() if "workloads" in need
+        },
+        told={name: tuple(files) for name, files in data["told"].items()},
+    )

@@ -1,6 +1,8 @@
 """What a release's chart writes into its custom resources.
 
 An entry is made by `projection_entry`; `docs/projection.md` says how far it was held against recordings.
+
+The custom resources that a release of the operator defines.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
+from poolsmith.kubernetes.server.custom_resource import CustomResource
 
 ValuePath = tuple[str, ...]
 Condition = tuple[tuple[ValuePath, bool], ...]
@@ -156,3 +159,21 @@ def _conditions(terms: list[str] | tuple[str, ...]) -> tuple[Condition, ...]:
 
 def _path(dotted: str) -> tuple[str, ...]:
     return tuple(dotted.split("."))
+
+
+@remembered
+def read_crds(release: str) -> dict[str, CustomResource]:
+    """The kinds of a release; empty when the catalog has no schemas of it."""
+    if release not in store.names("crds"):
+        return {}
+    kinds = store.read_json(f"crds/{release}.json")["kinds"]
+    return {
+        kind: CustomResource(
+            kind=kind,
+            api_version=entry["apiVersion"],
+            plural=entry["plural"],
+            scope=entry["scope"],
+            schema=entry["schema"],
+        )
+        for kind, entry in kinds.items()
+    }

@@ -1,7 +1,11 @@
-"""From one release of the operator to another: the steps that the vendor supports, and what is known of the target."""
+"""From one release of the operator to another: the steps that the vendor supports, and what is known of the target.
+
+Installations that two releases are compared by.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
@@ -60,3 +64,28 @@ def steps(releases: Releases, start: str, target: str) -> tuple[str, ...] | None
 
 def _newest(releases: Releases, line: str) -> str | None:
     return max((tag for tag in releases.by_tag if line_of(tag) == line), key=version_key, default=None)
+
+
+@record(kw_only=False)
+class KnownInstallation:
+    """`values` are assignments in Helm's `--set` grammar, on top of a chart's defaults."""
+
+    title: str
+    values: tuple[str, ...]
+
+
+@record
+class KnownInstallations:
+    """The installations, and the labels of the nodes that all of them have, by name."""
+
+    installations: tuple[KnownInstallation, ...]
+    nodes: dict[str, dict[str, str]]
+
+
+@cache
+def read_installations() -> KnownInstallations:
+    data = store.read_yaml("installations.yaml")
+    return KnownInstallations(
+        installations=tuple(KnownInstallation(item["title"], tuple(item["values"])) for item in data["installations"]),
+        nodes={name: data["labels"] | labels for name, labels in data["nodes"].items()},
+    )

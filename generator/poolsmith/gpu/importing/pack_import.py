@@ -11,22 +11,19 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, PoolsmithError, UsageError, sorted_unique
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, listed
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import ENTRIES, FACTS, MANIFEST, VALUES
 from poolsmith.core.facts.versions import covers, line_of, version_key
 from poolsmith.core.record import record
-from poolsmith.core.shape.metadata import API_VERSION
+from poolsmith.core.shape.field import API_VERSION
 from poolsmith.core.sources.chart_files import read_chart_files
-from poolsmith.core.sources.digest import digest
+from poolsmith.core.sources.source_file import digest
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.gpu.catalog.chart_import import definitions_in
-from poolsmith.gpu.catalog.crd_entry import crds_entry
 from poolsmith.gpu.catalog.pack_files import built_in_releases
 from poolsmith.gpu.catalog.pack_kinds import PACK, RELEASE
-from poolsmith.gpu.importing.chart_release import chart_entries, entry_text
-from poolsmith.gpu.importing.chart_values_entry import chart_values_entry
+from poolsmith.gpu.importing.chart_entries import chart_entries, chart_values_entry, entry_text
+from poolsmith.gpu.importing.chart_import import crds_entry, definitions_in
 from poolsmith.gpu.importing.operator_repository import CHART, MANIFESTS, OperatorRepository
 from poolsmith.gpu.importing.release_import import ReleaseImport
 

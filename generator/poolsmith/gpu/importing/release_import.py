@@ -10,15 +10,13 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, PoolsmithError
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
-from poolsmith.gpu.catalog.crd_entry import crds_entry
-from poolsmith.gpu.importing.chart_release import chart_entries, chart_files, driver_definition, entry_text, mig_layouts
-from poolsmith.gpu.importing.gpu_cluster_entry import cases, gpu_cluster_entry
-from poolsmith.gpu.importing.nvidia_driver_entry import CASES, nvidia_driver_entry
-from poolsmith.gpu.importing.object_entry import documents_of
-from poolsmith.gpu.importing.operand_entry import is_for_openshift, operand_entry, states_text
+from poolsmith.gpu.importing.chart_entries import chart_entries, chart_files, driver_definition, entry_text, mig_layouts
+from poolsmith.gpu.importing.chart_import import crds_entry
+from poolsmith.gpu.importing.custom_resource_entry import CASES, cases, gpu_cluster_entry, nvidia_driver_entry
+from poolsmith.gpu.importing.object_entry import documents_of, is_for_openshift, operand_entry, states_text
 from poolsmith.gpu.importing.operator_repository import CHART, DEFINITIONS, MANIFESTS, RENDERED, YAML_ENDINGS
 
 if TYPE_CHECKING:

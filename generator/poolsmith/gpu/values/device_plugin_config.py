@@ -1,6 +1,10 @@
 """A configuration of the device plugin: whether the plugin would start with it, as its own code decides.
 
 Fields of structures are found whatever their case, those of sharing are not; unknown ones are passed over.
+
+What of sharing stands in a configuration where the device plugin passes it over.
+
+It starts all the same, and shares otherwise than was meant, or not at all.
 """
 
 from __future__ import annotations
@@ -9,14 +13,15 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.printable import kind_of, shorten
+from poolsmith.core.diagnostics.message_text import kind_of, shorten
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import MISSING
+from poolsmith.core.sources.pointer import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
 
 SHARING = ("timeSlicing", "mps")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -260,3 +265,36 @@ _WORDS = {
     "numbers": "a list of whole numbers",
     "duration": "a duration like 60s",
 }
+
+
+_WAYS = ("timeSlicing", "mps")
+_OF_A_WAY = ("renameByDefault", "failRequestsGreaterThanOne", "resources")
+_FLAGS = ("renameByDefault", "failRequestsGreaterThanOne")
+
+
+def misplaced(config: Any) -> Iterator[tuple[str, str]]:
+    """Dotted paths of what is passed over, each with the place for it."""
+    if not isinstance(config, dict):
+        return
+    sharing, flags = config.get("sharing"), config.get("flags")
+    for where, body in (("", config), ("flags.", flags if isinstance(flags, dict) else {})):
+        for key in _FLAGS:
+            if key in body:
+                yield f"{where}{key}", f"move it below `sharing.timeSlicing` or `sharing.mps`: `{key}` is theirs"
+        for key in _WAYS:
+            if key in body:
+                yield f"{where}{key}", f"move it below `sharing`: `sharing: {{{key}: ...}}`"
+    if not isinstance(sharing, dict):
+        return
+    for key in _OF_A_WAY:
+        if key in sharing:
+            yield f"sharing.{key}", f"move it below `sharing.timeSlicing` or `sharing.mps`: `{key}` is theirs"
+    for way in _WAYS:
+        resources = sharing[way].get("resources") if isinstance(sharing.get(way), dict) else None
+        for index, item in enumerate(resources if isinstance(resources, list) else ()):
+            for key in _FLAGS if isinstance(item, dict) else ():
+                if key in item:
+                    yield (
+                        f"sharing.{way}.resources[{index}].{key}",
+                        f"move it to `sharing.{way}.{key}`, for all of them",
+                    )

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import MISSING, value_at
+from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.charts import SUBCHART
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Location, diagnose, point_in, whole_file
 from poolsmith.core.diagnostics.codes import reading
-from poolsmith.core.sources.input_tree import without_empty_end
-from poolsmith.core.sources.text_file import read_text_file, read_yaml_documents
+from poolsmith.core.sources.input_tree import read_text_file, read_yaml_documents, without_empty_end
 
 if TYPE_CHECKING:
     from pathlib import Path

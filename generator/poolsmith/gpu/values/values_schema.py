@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.nested import MISSING, value_at
+from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.charts import SUBCHART
 
 if TYPE_CHECKING:

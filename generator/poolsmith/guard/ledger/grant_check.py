@@ -13,11 +13,16 @@ from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.diagnostics.rule_engine import run_rules
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.expansion import NO_OPERANDS
-from poolsmith.guard.ledger.grants.needs import ClusterNeeds, cluster_needs
-from poolsmith.guard.ledger.grants.review import GrantReview, UngrantedView
-from poolsmith.guard.ledger.grants.use import GrantUse, LedgerUse, ledger_use, merged_use
-from poolsmith.guard.ledger.privilege_check import privilege_view
-from poolsmith.guard.ledger.registry import CLUSTER_GRANT_RULES, FLEET_GRANT_RULES
+from poolsmith.guard.ledger.grants.grant_proposal import ClusterNeeds, cluster_needs
+from poolsmith.guard.ledger.grants.grant_use import (
+    GrantReview,
+    GrantUse,
+    LedgerUse,
+    UngrantedView,
+    ledger_use,
+    merged_use,
+)
+from poolsmith.guard.ledger.privilege_check import CLUSTER_GRANT_RULES, FLEET_GRANT_RULES, privilege_view
 from poolsmith.guard.ledger.rules import expiring_grant
 from poolsmith.guard.ledger.rules.unused_grant import is_undecided
 
@@ -27,12 +32,12 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
-    from poolsmith.guard.ledger.grants.load import LoadedGrant
+    from poolsmith.guard.ledger.grants.grant_files import LoadedGrant
+    from poolsmith.guard.ledger.grants.grant_proposal import Proposal
     from poolsmith.guard.ledger.grants.matching import GrantBook, Repositories
-    from poolsmith.guard.ledger.grants.proposal import Proposal
     from poolsmith.guard.ledger.ledger import LedgerLine
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView
     from poolsmith.guard.ledger.prediction import Prediction, Shared
-    from poolsmith.guard.ledger.view import PrivilegeView
 
 _REMEMBERED = 32
 EXPIRING_DAYS: int = dict(expiring_grant.RULE.parameters)[expiring_grant.DAYS]

@@ -1,4 +1,7 @@
-"""The privileges that a cluster's workloads hold, pool by pool."""
+"""The privileges that a cluster's workloads hold, pool by pool.
+
+What a line of a ledger goes back to.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.core.record import record
+from poolsmith.fleet.plan.origin import Origin
 from poolsmith.guard.ledger.reach import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from poolsmith.guard.ledger.line_origin import LineOrigins
     from poolsmith.guard.ledger.privilege import Privilege
+
 
 ANY_NODE = "*"
 """In the place of a pool: nothing ties the workload to nodes; it may run on those of each pool, and on any other."""
@@ -110,3 +114,26 @@ class Ledger:
             ),
             self.unknown,
         )
+
+
+class ChartDefault(NamedTuple):
+    """A value of the operator's chart that nobody set; `written` is what the chart has there, as JSON."""
+
+    path: tuple[str, ...]
+    written: str
+
+    def __str__(self) -> str:
+        return f"chart default {'.'.join(self.path)}: {self.written}"
+
+
+class Through(NamedTuple):
+    """The object that a privilege came through: a chart, a custom resource, or a workload."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+LineOrigin = Origin | ChartDefault | Through
+LineOrigins = tuple[LineOrigin, ...]

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
 from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, line_order
-from poolsmith.guard.ledger.privilege import privilege_order
+from poolsmith.guard.ledger.privilege import covers, privilege_order, widens
 from poolsmith.guard.ledger.reach import Reach, reach_of
-from poolsmith.guard.ledger.widening import covers, widens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -1,32 +1,46 @@
-"""Why a privilege is there: the profile line or the chart default that switches it on, and what it came through."""
+"""Why a privilege is there: the profile line or the chart default that switches it on, and what it came through.
+
+What each value of the user brings about: the lines of the ledger that are gone without it.
+
+The exact way to an origin, for values that no table can foresee; what follows from profiles has its table.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import MISSING, value_at
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
-from poolsmith.fleet.operands.installation import Maker
+from poolsmith.core.sources.pointer import MISSING, copied, value_at
+from poolsmith.fleet.operands.expansion import Maker
+from poolsmith.fleet.operands.install import InstallationInput, install
 from poolsmith.fleet.plan.origin import FromProfile, profile_inputs
 from poolsmith.gpu.catalog.operands import read_operands
 from poolsmith.gpu.catalog.switches import read_switches
-from poolsmith.guard.ledger.line_origin import ChartDefault, Through
+from poolsmith.guard.ledger.installed_ledger import installed_ledger
+from poolsmith.guard.ledger.ledger import ChartDefault, Through, line_order
 from poolsmith.guard.ledger.privilege import normal_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.fleet.operands.chart.operator_part import ChartParts
+    from poolsmith.gpu.catalog.switches import ValuePath
+    from poolsmith.guard.ledger.ledger import Ledger, LineIdentity
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
-    from poolsmith.fleet.operands.installation import Made
+    from poolsmith.fleet.operands.expansion import Made
     from poolsmith.fleet.plan.origin import Origin
     from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting
     from poolsmith.gpu.catalog.charts import Chart
     from poolsmith.gpu.catalog.switches import Switch, Switches, ValuePath
-    from poolsmith.guard.ledger.line_origin import LineOrigin, LineOrigins
+    from poolsmith.guard.ledger.ledger import LineOrigin, LineOrigins
     from poolsmith.guard.ledger.privilege import Privilege
-    from poolsmith.guard.ledger.value_effects import Effects
 
     Locate = Callable[[str, str], FromProfile | None]
     """A pool's line at a pointer: in its profile or in one of its bases; None where nobody wrote it."""
@@ -284,3 +298,35 @@ def _path(word: str) -> ValuePath | None:
 def _is_same_branch(one: ValuePath, other: ValuePath) -> bool:
     length = min(len(one), len(other))
     return one[:length] == other[:length]
+
+
+MOST = 24
+"""Values that are taken away one by one; of more, all of a component are taken away together."""
+
+Effects = dict["ValuePath", frozenset["LineIdentity"]]
+
+
+def value_effects(given: InstallationInput, ledger: Ledger, paths: Iterable[ValuePath], charts: ChartParts) -> Effects:
+    """By value path. Where nothing could be installed without a value, nobody knows what it brings: nothing is told."""
+    asked = tuple(dict.fromkeys(paths))
+    if len(asked) > MOST:
+        asked = tuple(dict.fromkeys(path[:1] for path in asked))
+    have = {line_order(line) for line in ledger.lines}
+    effects: Effects = {}
+    for path in asked:
+        without = install(replace(given, values=without_value(given.values, path)), charts)
+        if without.errors:
+            continue
+        rest = installed_ledger(without)
+        effects[path] = frozenset(have.difference(line_order(line) for line in rest.lines))
+    return effects
+
+
+def without_value(values: dict[str, Any], path: ValuePath) -> dict[str, Any]:
+    """The values but for the one at a path that they have."""
+    result: dict[str, Any] = copied(values)
+    block = result
+    for key in path[:-1]:
+        block = block[key]
+    block.pop(path[-1], None)
+    return result

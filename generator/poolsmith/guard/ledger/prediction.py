@@ -1,6 +1,10 @@
 """What a cluster's plan comes to: its installation, and the ledger of it.
 
 Clusters that are installed alike share the work; where the lines of their profiles stand does not matter for it.
+
+What the nodes of each pool offer to workloads by name: resources of device plugins.
+
+Source: NVIDIA/k8s-device-plugin:README.md (resource names of MIG strategies, time slicing and MPS).
 """
 
 from __future__ import annotations
@@ -11,30 +15,30 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.operands.chart.operator_part import ChartParts
-from poolsmith.fleet.operands.images import image_uses
 from poolsmith.fleet.operands.install import InstallationInput, install, installation_input
 from poolsmith.fleet.operands.pool_nodes import pool_nodes
+from poolsmith.fleet.operands.pulled_images import image_uses
 from poolsmith.fleet.plan.origin import FromProfile
-from poolsmith.guard.ledger.build import installed_ledger
-from poolsmith.guard.ledger.by_workload import by_workload
-from poolsmith.guard.ledger.origins import Origins, is_users
-from poolsmith.guard.ledger.value_effects import value_effects
-from poolsmith.guard.ledger.workload_ledger import ClusterLedger
+from poolsmith.fleet.plan.sharing.mig import WHOLE_GPU
+from poolsmith.guard.ledger.installed_ledger import installed_ledger
+from poolsmith.guard.ledger.ledger import ANY_NODE
+from poolsmith.guard.ledger.origins import Origins, is_users, value_effects
+from poolsmith.guard.ledger.workload_ledger import ClusterLedger, by_workload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from poolsmith.fleet.operands.images import ImageUse
-    from poolsmith.fleet.operands.installation import Installation, Made
-    from poolsmith.fleet.plan.plan import ClusterPlan, ValuePath
+    from poolsmith.fleet.operands.expansion import Installation, Made
+    from poolsmith.fleet.operands.pulled_images import ImageUse
+    from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan, ValuePath
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.gpu.catalog.charts import Chart
-    from poolsmith.guard.ledger.ledger import Ledger, LedgerLine
-    from poolsmith.guard.ledger.line_origin import LineOrigins
-    from poolsmith.guard.ledger.value_effects import Effects
+    from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, LineOrigins
+    from poolsmith.guard.ledger.origins import Effects
+
 
 _KATA_MANAGER = "nvidia-kata-manager"
 _REMEMBERED = 32
@@ -174,3 +178,42 @@ def _locate(loaded: LoadedCluster) -> Callable[[str, str], FromProfile | None]:
         return FromProfile(file.path, pointer) if file.has(pointer) else None
 
     return locate
+
+
+PLUGINS = frozenset(("nvidia-device-plugin-daemonset", "nvidia-device-plugin"))
+"""Of the operator and of the plain manifest, and of the plugin's own chart."""
+_SANDBOX_PLUGINS = frozenset(("nvidia-sandbox-device-plugin-daemonset", "nvidia-kata-sandbox-device-plugin-daemonset"))
+_STRATEGY = ("mig", "strategy")
+_NO_STRATEGY = "none"
+_SHARED = ".shared"
+
+
+def offered_resources(prediction: Prediction) -> dict[str, frozenset[str]]:
+    """By pool: names that pods may ask for. Nothing of vGPU hosts: their names are those of their vGPU types."""
+    whole = prediction.origins.value(_STRATEGY) == _NO_STRATEGY
+    return {
+        pool.name: frozenset(_names(pool, running_on(prediction, pool.name), whole=whole))
+        for pool in prediction.plan.pools
+    }
+
+
+def running_on(prediction: Prediction, pool: str) -> frozenset[str]:
+    """The names of the DaemonSets that run on a pool."""
+    landing = prediction.ledger.landing
+    return frozenset(key.rpartition("/")[2] for key, pools in landing.items() if pool in pools or ANY_NODE in pools)
+
+
+def _names(pool: PoolPlan, running: frozenset[str], *, whole: bool) -> Iterator[str]:
+    if not running.isdisjoint(PLUGINS):
+        for name in (WHOLE_GPU,) if whole else pool.resources:
+            yield f"{name}{_SHARED}" if _is_renamed(pool, name) else name
+    if pool.passthrough_resource is not None and not running.isdisjoint(_SANDBOX_PLUGINS):
+        yield pool.passthrough_resource
+
+
+def _is_renamed(pool: PoolPlan, resource: str) -> bool:
+    """Whether what is shared has a name of its own."""
+    slicing, mps = pool.profile.spec.sharing.time_slicing, pool.profile.spec.sharing.mps
+    if slicing is not None:
+        return slicing.rename_by_default and resource in slicing.shared
+    return mps is not None and mps.rename_by_default and resource == WHOLE_GPU

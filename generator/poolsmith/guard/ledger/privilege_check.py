@@ -1,24 +1,66 @@
-"""The rules over privileges on what a cluster's profiles come to."""
+"""The rules over privileges on what a cluster's profiles come to.
+
+The rules over ledgers and grants, listed by hand.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.listing import joined, plural
+from poolsmith.core.diagnostics.message_text import joined, plural
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.diagnostics.rule_engine import run_rules
 from poolsmith.core.sources.pod_template import account_of, pod_template_of
-from poolsmith.guard.ledger.registry import PRIVILEGE_RULES
-from poolsmith.guard.ledger.view import PrivilegeView, SeenWorkload
+from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
+from poolsmith.guard.ledger.rules import (
+    expired_grant,
+    expiring_grant,
+    grant_without_reason,
+    host_network,
+    no_grants,
+    node_agent_patches_nodes,
+    privileged_child_pod,
+    reads_secrets,
+    ungranted_privilege,
+    unused_grant,
+    wide_grant,
+    workload_without_business,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.core.diagnostics import Diagnostic, Location
+    from poolsmith.core.diagnostics.rule_engine import Rule
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
-    from poolsmith.guard.ledger.ledger import LedgerLine
-    from poolsmith.guard.ledger.line_origin import LineOrigins
+    from poolsmith.guard.ledger.grants.grant_use import GrantReview, UngrantedView
+    from poolsmith.guard.ledger.ledger import LedgerLine, LineOrigins
     from poolsmith.guard.ledger.prediction import Prediction
+
+
+PRIVILEGE_RULES: tuple[Rule[PrivilegeView, Location], ...] = (
+    workload_without_business,
+    privileged_child_pod,
+    host_network,
+    node_agent_patches_nodes,
+    reads_secrets,
+)
+CLUSTER_GRANT_RULES: tuple[Rule[UngrantedView, Location], ...] = (ungranted_privilege,)
+"""Over what one cluster holds."""
+FLEET_GRANT_RULES: tuple[Rule[GrantReview, Location], ...] = (
+    unused_grant,
+    expired_grant,
+    expiring_grant,
+    wide_grant,
+    grant_without_reason,
+    no_grants,
+)
+"""Over all grants, once all clusters have been looked at."""
+GRANT_RULE_INFOS = (
+    *(rule.RULE for rule in CLUSTER_GRANT_RULES),
+    *(rule.RULE for rule in FLEET_GRANT_RULES),
+)
+
 
 _FEW = 3
 

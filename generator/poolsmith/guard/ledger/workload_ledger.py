@@ -1,14 +1,22 @@
-"""A cluster's ledger, workload by workload: what one holds is the same on each pool where it runs."""
+"""A cluster's ledger, workload by workload: what one holds is the same on each pool where it runs.
+
+A ledger's lines gathered by workload, each with why it is there.
+"""
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import account_of, pod_template_of
 from poolsmith.guard.ledger.reach import Reach
 
 if TYPE_CHECKING:
-    from poolsmith.guard.ledger.line_origin import LineOrigins
+    from collections.abc import Iterable
+
+    from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, LineOrigin, LineOrigins
+    from poolsmith.guard.ledger.origins import Origins
     from poolsmith.guard.ledger.privilege import Privilege
 
 
@@ -62,3 +70,55 @@ class ClusterLedger:
     unknown: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def by_workload(ledger: Ledger, origins: Origins) -> tuple[WorkloadLedger, ...]:
+    """By namespace, kind and name. What a workload holds is the same on all of its pools, and read on the first."""
+    made = origins.made
+    lines: dict[str, list[LedgerLine]] = {key: [] for key in ledger.landing}
+    for line in ledger.lines:
+        key = f"{line.namespace}/{line.workload}"
+        if line.pool == ledger.landing[key][0]:
+            lines[key].append(line)
+    return tuple(
+        WorkloadLedger(
+            namespace=key.partition("/")[0],
+            workload=made[key].workload,
+            account=account_of(pod_template_of(made[key].body)),
+            maker=made[key].maker.value,
+            through=made[key].through,
+            origins=origins.of_workload(key),
+            pools=pools,
+            pool_origins=tuple((pool, found) for pool in pools if (found := origins.of_pool(key, pool))),
+            containers=_containers(key, lines[key], pools, origins),
+        )
+        for key, pools in sorted(ledger.landing.items())
+    )
+
+
+def _containers(
+    key: str, lines: list[LedgerLine], pools: tuple[str, ...], origins: Origins
+) -> tuple[ContainerLedger, ...]:
+    containers = []
+    known = origins.of_workload(key)
+    for name, group in groupby(lines, lambda line: line.container):
+        own = _of_all(origins.of_container(name, pool) for pool in pools)
+        told: set[LineOrigin] = {*known, *own}
+        held = tuple(
+            HeldPrivilege(line.privilege, line.reach, _of_line(key, line, pools, origins, told)) for line in group
+        )
+        containers.append(ContainerLedger(name=name, origins=own, held=held))
+    return tuple(containers)
+
+
+def _of_line(
+    key: str, line: LedgerLine, pools: tuple[str, ...], origins: Origins, known: set[LineOrigin]
+) -> LineOrigins:
+    """What brings one privilege, and not all that its workload or its container holds."""
+    values = origins.of_values(key, line.container, line.privilege, pools)
+    found = (*values, *origins.of_privilege(key, line.privilege, pools))
+    return tuple(origin for origin in dict.fromkeys(found) if origin not in known) if found else ()
+
+
+def _of_all(found: Iterable[LineOrigins]) -> LineOrigins:
+    return tuple(dict.fromkeys(origin for origins in found for origin in origins))

@@ -15,29 +15,28 @@ from poolsmith.core.diagnostics import Diagnostic
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.facts.versions import minor_key
 from poolsmith.core.record import record
-from poolsmith.core.sources.digest import tree_digest
 from poolsmith.core.sources.pod_template import mapping, word
-from poolsmith.guard.policies.admission_file import FIRST_SERVED
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.guard.policies.admission_findings import JudgedObject, ObjectEvaluation, Sight, findings_of, unseen
-from poolsmith.kubernetes.admission.make_request import make_request
-from poolsmith.kubernetes.admission.placed import placed_objects
+from poolsmith.guard.policies.policy_files import FIRST_SERVED
 from poolsmith.kubernetes.admission.pods import as_admitted_pod, creator_of
-from poolsmith.kubernetes.admission.reading import read_policies
-from poolsmith.kubernetes.admission.reads import absent_defaults
-from poolsmith.kubernetes.admission.request import User
+from poolsmith.kubernetes.admission.policy_expressions import absent_defaults
+from poolsmith.kubernetes.admission.policy_reading import read_policies
+from poolsmith.kubernetes.admission.request import User, make_request
 from poolsmith.kubernetes.admission.resources import Resources
 from poolsmith.kubernetes.admission_run.process import Budget
 from poolsmith.kubernetes.admission_run.run import PolicyJob, PolicyRun
 from poolsmith.kubernetes.admission_run.static import static_findings
 from poolsmith.kubernetes.cel import CelEnvironment, UnknownKubernetes
+from poolsmith.kubernetes.objects_file import placed_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.fleet.operands.manifest import ManifestTree
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView
     from poolsmith.guard.ledger.prediction import Prediction
-    from poolsmith.guard.ledger.view import PrivilegeView
-    from poolsmith.guard.policies.admission_file import AdmissionFile
+    from poolsmith.guard.policies.policy_files import AdmissionFile
     from poolsmith.kubernetes.admission.policy import PolicySet
     from poolsmith.kubernetes.admission.request import AdmissionRequest
     from poolsmith.kubernetes.admission.verdict import Evaluation

@@ -7,11 +7,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose, whole_file
-from poolsmith.core.diagnostics.codes import admission as codes
+from poolsmith.core.diagnostics.codes import policy as codes
 from poolsmith.core.diagnostics.codes.policy import DEPENDS_ON_DEFAULTING, POLICY_SAW_NOTHING
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import cut_inside, listed, shorten
 from poolsmith.core.diagnostics.outcome import Skipped
-from poolsmith.core.diagnostics.printable import cut_inside, shorten
 from poolsmith.core.record import record
 from poolsmith.kubernetes.admission.verdict import Verdict
 
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location, RuleInfo
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView
     from poolsmith.guard.ledger.prediction import Prediction
-    from poolsmith.guard.ledger.view import PrivilegeView
-    from poolsmith.kubernetes.admission.placed import PlacedObject
     from poolsmith.kubernetes.admission.policy import Policy, PolicySet
     from poolsmith.kubernetes.admission.verdict import Evaluation, ValidationResult
     from poolsmith.kubernetes.admission_run.run import PolicyRun
+    from poolsmith.kubernetes.objects_file import PlacedObject
 
 _RULES: tuple[tuple[str, RuleInfo, str], ...] = (
     ("Deny", codes.DENIED_BY_POLICY, "denied"),

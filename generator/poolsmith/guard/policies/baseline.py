@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.core.diagnostics.codes.policy import EXPIRED_BASELINE, UNUSED_BASELINE
 from poolsmith.core.diagnostics.diagnostic import WAIVED
-from poolsmith.core.diagnostics.listing import counted
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.printable import one_line, printable, shorten
+from poolsmith.core.diagnostics.message_text import counted, one_line, printable, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.review import day_of, is_placeholder
 from poolsmith.guard.policies.baseline_file import BaselineEntry
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.core.shape.kind_document import KindDocument
+    from poolsmith.core.shape.documents import KindDocument
     from poolsmith.guard.policies.baseline_file import BaselineSpec
 
 DAYS = 90

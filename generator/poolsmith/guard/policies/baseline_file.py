@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.core.shape.field import spec
-from poolsmith.core.shape.metadata import API_VERSION
+from poolsmith.core.shape.field import API_VERSION, spec
 from poolsmith.core.shape.review import DATE, PROSE
 from poolsmith.guard.policies.rule_settings import RULE_WORD
 

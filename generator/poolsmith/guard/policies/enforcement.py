@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes import shape as codes
 from poolsmith.core.record import record
+from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.shape.field import spec
-from poolsmith.core.shape.kind_document import load_kind_document
 from poolsmith.guard.ledger.grants.grant import NAME_GLOB
 from poolsmith.guard.ledger.grants.matching import glob_matches
 

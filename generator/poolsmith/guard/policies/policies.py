@@ -10,23 +10,22 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.known_rules import known_rules
 from poolsmith.core.facts.versions import minor_key
 from poolsmith.core.record import record
-from poolsmith.core.shape.kind_document import load_kind_document
-from poolsmith.core.sources.digest import digest
+from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.sources.input_tree import InputTree
-from poolsmith.guard.policies.admission_file import GRANTS_FILE, AdmissionFile
-from poolsmith.guard.policies.files import ADMISSION, PolicyFiles, find_policies
+from poolsmith.core.sources.source_file import digest
+from poolsmith.guard.policies.policy_files import ADMISSION, GRANTS_FILE, AdmissionFile, PolicyFiles, find_policies
 from poolsmith.kubernetes.repository.manifest_files import parse_documents
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from poolsmith.guard.ledger.grants.load import LoadedGrant
+    from poolsmith.guard.ledger.grants.grant_files import LoadedGrant
     from poolsmith.guard.ledger.grants.matching import GrantBook
     from poolsmith.guard.policies.enforcement import EnforcementSpec
     from poolsmith.guard.policies.rule_settings import RuleSettings
-    from poolsmith.guard.policies.supply.policy import SupplyPolicy
+    from poolsmith.guard.policies.supply.supply_policy import SupplyPolicy
     from poolsmith.guard.policies.waivers import LoadedWaiver
-    from poolsmith.kubernetes.admission.placed import PlacedObject
+    from poolsmith.kubernetes.objects_file import PlacedObject
 
 MAX_ADMISSION_BYTES = 1 << 20
 MAX_ADMISSION_OBJECTS = 1_000
@@ -76,8 +75,8 @@ class Policies:
     @cached_property
     def admission(self) -> tuple[tuple[AdmissionFile, ...], tuple[Diagnostic, ...]]:
         """The files of `policies/admission/`, tests left out, that can be read and hold nothing that is not shipped."""
-        from poolsmith.guard.policies.shipped import unshippable
-        from poolsmith.kubernetes.admission.placed import placed_objects  # on demand
+        from poolsmith.guard.policies.shipped_policies import unshippable
+        from poolsmith.kubernetes.objects_file import placed_objects  # on demand
 
         found: list[AdmissionFile] = []
         objects: list[PlacedObject] = []
@@ -107,7 +106,7 @@ class Policies:
 
     @cached_property
     def grants(self) -> tuple[tuple[LoadedGrant, ...], tuple[Diagnostic, ...]]:
-        from poolsmith.guard.ledger.grants.load import load_grants  # on demand
+        from poolsmith.guard.ledger.grants.grant_files import load_grants  # on demand
 
         return load_grants(self.tree, self.files.privileges) if self.files.privileges else ((), ())
 
@@ -144,7 +143,7 @@ class Policies:
     @cached_property
     def loaded_supply(self) -> tuple[SupplyPolicy, tuple[Diagnostic, ...]]:
         """With what is wrong with the file."""
-        from poolsmith.guard.policies.supply.policy import NO_SUPPLY, load_supply  # on demand
+        from poolsmith.guard.policies.supply.supply_policy import NO_SUPPLY, load_supply  # on demand
 
         return load_supply(self.tree, self.files.supply) if self.files.supply is not None else (NO_SUPPLY, ())
 

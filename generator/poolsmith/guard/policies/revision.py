@@ -2,6 +2,8 @@
 
 The files come from git's objects. Nothing is checked out and no hook or filter of the repository runs: blobs are
 written into a folder of our own, which is then read under the same suspicion as any other.
+
+The revision that a change is judged against: the base of a pull request.
 """
 
 from __future__ import annotations
@@ -14,18 +16,43 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError, diagnose, whole_file
 from poolsmith.core.diagnostics.codes.policy import CHANGED_POLICIES
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.printable import printable, shorten
+from poolsmith.core.diagnostics.message_text import listed, printable, shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.git import Git
 from poolsmith.fleet.profiles.fleet import PROFILES
-from poolsmith.guard.policies.base_revision import BaseRevision, GitFile
-from poolsmith.guard.policies.files import POLICIES
+from poolsmith.guard.policies.policy_files import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.guard.policies.policies import Policies
+
+
+LINK = "120000"
+SUBMODULE = "160000"
+
+
+@record(kw_only=False)
+class GitFile:
+    """An entry of a revision's tree: git's mode (six octal digits) and the id of its content."""
+
+    mode: str
+    blob: str
+
+
+@record
+class BaseRevision:
+    """`folder` holds `profiles/` and `policies/` as the base has them.
+
+    `commit` is its id. `files` are all files of the base, by path from the top of the repository. `prefix` leads from
+    that top to the project's root: empty, or with a slash at its end.
+    """
+
+    folder: Path
+    prefix: str
+    files: Mapping[str, GitFile]
+    commit: str = ""
+
 
 _REGULAR = frozenset(("100644", "100755"))
 _MAX_FILES = 1_000_000

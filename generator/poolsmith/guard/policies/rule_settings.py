@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.core.diagnostics.codes import policy
 from poolsmith.core.diagnostics.codes.shape import DUPLICATE_ITEM
-from poolsmith.core.diagnostics.families import COMPATIBILITY, SHAPE
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.known_rules import COMPATIBILITY, SHAPE
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import spec
 from poolsmith.core.shape.review import PROSE, is_placeholder
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location, RuleInfo
     from poolsmith.core.diagnostics.known_rules import KnownRule
-    from poolsmith.core.shape.kind_document import KindDocument
+    from poolsmith.core.shape.documents import KindDocument
 
 SETTINGS = "RuleSettings"
 RULE_WORD = r"[A-Za-z0-9-]{1,80}"

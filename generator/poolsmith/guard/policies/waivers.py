@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, diagnose
 from poolsmith.core.diagnostics.codes import policy
 from poolsmith.core.diagnostics.codes import shape as shape_codes
-from poolsmith.core.diagnostics.codes.admission import UNDECIDED_BY_POLICY
+from poolsmith.core.diagnostics.codes.policy import UNDECIDED_BY_POLICY
 from poolsmith.core.diagnostics.diagnostic import WAIVED
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import spec
 from poolsmith.core.shape.review import DATE, PROSE, day_of, is_placeholder
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.diagnostics.known_rules import KnownRule
-    from poolsmith.core.shape.kind_document import KindDocument
+    from poolsmith.core.shape.documents import KindDocument
 
 WAIVERS = "WaiverList"
 

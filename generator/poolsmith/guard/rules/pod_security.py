@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.core.diagnostics.codes.privilege import POD_SECURITY
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.outcome import Skipped
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
 from poolsmith.core.facts.versions import line_of
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, pod_template_pointer, word
-from poolsmith.guard.rules.schema.object_places import Places
-from poolsmith.guard.rules.schema.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT, patch_files, unfold
+from poolsmith.guard.rules.schema.schema_rules import MOST_PER_FILE, MOST_PER_OBJECT, Places, patch_files, unfold
 from poolsmith.kubernetes.pod_security.engine import PodSecurityViolation, judge_pod
 from poolsmith.kubernetes.pod_security.standard import LATEST, NEWEST, Level, minor_of
 
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.fleet.plan.plan import ClusterPlan
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView
     from poolsmith.guard.ledger.prediction import Prediction
-    from poolsmith.guard.ledger.view import PrivilegeView
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
 _ENFORCE = "pod-security.kubernetes.io/enforce"

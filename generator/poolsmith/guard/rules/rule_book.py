@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import CODE_BOOK
 from poolsmith.gpu.values.registry import VALUE_RULES
-from poolsmith.guard.ledger.registry import GRANT_RULE_INFOS, PRIVILEGE_RULES
+from poolsmith.guard.ledger.privilege_check import GRANT_RULE_INFOS, PRIVILEGE_RULES
 from poolsmith.guard.rules.beside.registry import BESIDE_RULES
-from poolsmith.guard.rules.charts.registry import CHART_RULES
 from poolsmith.guard.rules.registry import RULES
+from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.guard.rules.templates.registry import TEMPLATE_RULES
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import RuleInfo

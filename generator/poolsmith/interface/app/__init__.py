@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.rule_book import rule_book as rule_book
     from poolsmith.interface.app.check import check_paths as check_paths
     from poolsmith.interface.app.check_project import check_project as check_project
-    from poolsmith.interface.app.compare import compare as compare
+    from poolsmith.interface.app.check_project import compare as compare
     from poolsmith.interface.app.diff import diff as diff
     from poolsmith.interface.app.explain import explain as explain
     from poolsmith.interface.app.generate import generate as generate
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "check_paths": "interface.app.check",
-    "compare": "interface.app.compare",
+    "compare": "interface.app.check_project",
     "check_project": "interface.app.check_project",
     "diff": "interface.app.diff",
     "explain": "interface.app.explain",

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.printable import printable, shorten
+from poolsmith.core.diagnostics.message_text import printable, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import matches
 from poolsmith.core.shape.review import DATE
@@ -21,12 +21,12 @@ from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.guard.ledger.grants.grant import parse_privileges, written_privileges
-from poolsmith.guard.ledger.grants.load import load_grants
+from poolsmith.guard.ledger.grants.grant_files import load_grants
 from poolsmith.guard.ledger.grants.matching import GrantBook
 from poolsmith.guard.ledger.ledger import LedgerLine
 from poolsmith.guard.ledger.privilege import Privilege, PrivilegeError
 from poolsmith.guard.ledger.reach import Reach, reach_of
-from poolsmith.guard.policies.files import PRIVILEGES
+from poolsmith.guard.policies.policy_files import PRIVILEGES
 from poolsmith.guard.policies.revision import folder_with, tree_at
 from poolsmith.interface.report.audit import Audit, AuditCommit, HeldTime, Leave
 from poolsmith.project.output.prediction import LEDGER
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.guard.ledger.grants.grant import PrivilegeGrant
-    from poolsmith.guard.policies.base_revision import GitFile
-    from poolsmith.guard.policies.revision import RevisionTree
+    from poolsmith.guard.policies.revision import GitFile, RevisionTree
 
 _FLAG = "--since"
 _CLUSTERS = "output/clusters"

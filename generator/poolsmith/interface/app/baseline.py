@@ -162,7 +162,7 @@ class _Found:
 
 
 def _read(tree: InputTree, path: str) -> _Found:
-    from poolsmith.core.shape.kind_document import load_kind_document
+    from poolsmith.core.shape.documents import load_kind_document
     from poolsmith.guard.policies.baseline import entries_of  # on demand
     from poolsmith.guard.policies.baseline_file import BASELINE, BaselineSpec
 
@@ -182,7 +182,7 @@ def _with_baseline(outcome: Outcome, tree: InputTree, path: str, seen: _Seen, op
 def _applied(
     outcome: Outcome, entries: Sequence[PlacedEntry], path: str, seen: Callable[[str], bool], today: dt.date
 ) -> Outcome:
-    from poolsmith.core.diagnostics.listing import counted  # on demand
+    from poolsmith.core.diagnostics.message_text import counted  # on demand
     from poolsmith.guard.policies.baseline import accept
 
     result = accept(outcome.diagnostics, entries, today=today, was_looked_at=seen)

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import Diagnostic, PoolsmithError, UsageError, WriteError
 from poolsmith.core.facts.packs import FOLDER, MANIFEST
 from poolsmith.core.record import record
-from poolsmith.core.shape.field import DNS_LABEL
-from poolsmith.core.shape.metadata import API_VERSION
+from poolsmith.core.shape.field import API_VERSION, DNS_LABEL
 from poolsmith.core.sources.chart_files import read_chart_files
-from poolsmith.core.sources.digest import digest
 from poolsmith.core.sources.input_tree import InputTree, read_bytes
 from poolsmith.core.sources.output_tree import recover, stage
+from poolsmith.core.sources.source_file import digest
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.pack_files import (
     LOCK_FILE,

@@ -1,4 +1,7 @@
-"""Use cases: what the catalog knows of the operator's releases, and an entry from a chart."""
+"""Use cases: what the catalog knows of the operator's releases, and an entry from a chart.
+
+Use case: the JSON Schema of the Helm values of one release of the chart.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,19 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import ENTRIES, FACTS, active
 from poolsmith.core.record import record
 from poolsmith.core.sources.chart_files import read_chart_files
 from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.values.values_schema import values_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.facts.packs import Pack
+
 
 CHART = "gpu-operator"
 
@@ -80,7 +85,7 @@ def release_json(item: CatalogRelease) -> dict[str, Any]:
 
 def import_chart(path: Path, release: str | None) -> str:
     """The catalog entry of a chart as JSON. Raises UsageError, PoolsmithError."""
-    from poolsmith.gpu.catalog.chart_import import entry_from_chart  # on demand
+    from poolsmith.gpu.importing.chart_import import entry_from_chart  # on demand
 
     entry = entry_from_chart(read_chart_files(path), release=release)
     return json.dumps(entry, indent=1, ensure_ascii=False) + "\n"
@@ -113,3 +118,14 @@ def _is_known(folder: str, tag: str) -> bool:
 def _tops(paths: frozenset[str]) -> tuple[str, ...]:
     """Without what stands below another one of them."""
     return tuple(sorted(path for path in paths if not any(path.startswith(f"{other}.") for other in paths)))
+
+
+def values_schema_text(release: str | None) -> str:
+    """Raises UsageError for a release that is not recorded."""
+    tags = tuple(reversed(value_paths().tags))
+    if release is None:
+        raise UsageError(f"the schema of values is that of a release: --release TAG, such as {tags[0]}")
+    found = value_paths().release(release)
+    if found is None:
+        raise UsageError(f"`{release}` is no gpu-operator release; {did_you_mean(release, tags)}")
+    return json.dumps(values_schema(found), indent=2, ensure_ascii=False) + "\n"

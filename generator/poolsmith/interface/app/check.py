@@ -8,18 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, NoInputError, Severity, UsageError, sorted_unique
-from poolsmith.core.diagnostics.finding import Finding
 from poolsmith.core.diagnostics.outcome import Outcome
-from poolsmith.core.diagnostics.rule_engine import run_rules
-from poolsmith.core.sources.folder_walk import walk
-from poolsmith.core.sources.input_tree import read_bytes
+from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
+from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.values.check import broken_texts, judge_values_of, known_release, not_mappings, release_with_schemas
-from poolsmith.gpu.values.places import values_of
-from poolsmith.gpu.values.plain_files import plain_files
-from poolsmith.guard.policies.apply import strictly
-from poolsmith.guard.rules.charts.registry import CHART_RULES
+from poolsmith.gpu.values.values_check import (
+    broken_texts,
+    judge_values_of,
+    known_release,
+    not_mappings,
+    plain_files,
+    release_with_schemas,
+)
+from poolsmith.gpu.values.values_places import values_of
+from poolsmith.guard.policies.applied_policies import strictly
 from poolsmith.guard.rules.registry import RULES
+from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.schema.object_schemas import (
     Against,
     SchemaResult,
@@ -29,24 +33,22 @@ from poolsmith.guard.rules.schema.object_schemas import (
     of_version,
     with_schema_results,
 )
-from poolsmith.guard.rules.setup.views import setups_of
-from poolsmith.guard.rules.templates.registry import TEMPLATE_RULES
-from poolsmith.guard.rules.templates.view import labelled_nodes
-from poolsmith.interface.app.check_scope import judged_trees, scope_of
-from poolsmith.interface.app.left_out import file_problems, left_out, refused_builds
-from poolsmith.interface.app.setup_check import judge_setups_of
+from poolsmith.guard.rules.setup.repository_setups import setups_of
+from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
+from poolsmith.interface.app.check_scope import file_problems, judged_trees, left_out, refused_builds, scope_of
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.facts import with_facts
+from poolsmith.project.run.setup_check import judge_setups_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
-    from poolsmith.guard.rules.setup.given_nodes import GivenNodes
+    from poolsmith.guard.rules.setup.repository_setups import GivenNodes
 
 MAX_MANIFEST_BYTES = 32 << 20
 _MOST_SKIPPED = 5
@@ -98,7 +100,7 @@ def _given_nodes(root: Path, nodes: Path | None, cluster: str | None) -> GivenNo
         raise UsageError("--nodes and --cluster both say which nodes there are; give one of them")
     if nodes is None and cluster is None:
         return None
-    from poolsmith.interface.app.setup_nodes import nodes_of_file, nodes_of_profiles  # on demand
+    from poolsmith.project.run.setup_nodes import nodes_of_file, nodes_of_profiles  # on demand
 
     if cluster is not None:
         return nodes_of_profiles(root, cluster)
@@ -191,7 +193,7 @@ def _neighbours(
     """What stands beside the stack of a cluster's profiles: findings, and the documents that describe nodes."""
     if given is None or given.planned is None:
         return frozenset()
-    from poolsmith.interface.app.neighbours import judge_neighbours_of  # on demand
+    from poolsmith.project.run.neighbours import judge_neighbours_of  # on demand
 
     loaded, plan = given.planned
     result = judge_neighbours_of(tree, plan, loaded, Catalog())

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from poolsmith.interface.app.generate_result import GenerateResult
+    from poolsmith.interface.app.run import GenerateResult
 
 _FLAG = "--hook"
 

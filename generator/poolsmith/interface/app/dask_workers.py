@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from poolsmith import __version__
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.errors import WorkersLostError
-from poolsmith.core.diagnostics.printable import one_line, printable
+from poolsmith.core.diagnostics.diagnostic import WorkersLostError
+from poolsmith.core.diagnostics.message_text import one_line, printable
 from poolsmith.core.facts.packs import active, using
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.interface.app.project_parts import PROFILES, shared_input
+from poolsmith.interface.app.memory import PROFILES, shared_input
 from poolsmith.project.output.crew import Crew
 
 if TYPE_CHECKING:

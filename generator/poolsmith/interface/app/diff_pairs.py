@@ -1,32 +1,83 @@
-"""Clusters of both sides of a change, judged and compared. Any process can do some of them."""
+"""Clusters of both sides of a change, judged and compared. Any process can do some of them.
+
+All that `check` would say of one cluster of one side of a change.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.change.diff.change_findings import finding_changes
 from poolsmith.change.diff.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, untold
-from poolsmith.change.diff.delivery_objects import of_tree
+from poolsmith.change.diff.delivery_objects import Made, held_by_side, of_tree
 from poolsmith.change.diff.departures import Handed
-from poolsmith.change.diff.finding_changes import finding_changes
-from poolsmith.change.diff.installation_pairs import InstallationPairs
-from poolsmith.change.diff.likeness import renamed_pools
-from poolsmith.change.review.change import ClusterChange
+from poolsmith.change.diff.object_changes import InstallationPairs
+from poolsmith.change.diff.profile_changes import renamed_pools
+from poolsmith.change.diff.sides import as_judged, present_in_git
+from poolsmith.change.diff.unacknowledged import at_a_distance, changes_of_others, departure_findings
+from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
 from poolsmith.core.record import record
-from poolsmith.interface.app.at_a_distance import at_a_distance, changes_of_others
-from poolsmith.interface.app.departure_findings import departure_findings
-from poolsmith.interface.app.held_delivery import Made, held_by_side
-from poolsmith.interface.app.judged_cluster import judged_cluster
+from poolsmith.guard.rules.schema.object_schemas import against_cluster
+from poolsmith.interface.app.cluster_judgement import judge_cluster, sorted_out
+from poolsmith.interface.app.output_judgement import judge_compared
 from poolsmith.interface.app.review import review_cluster
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.batches import rarely_collecting
+from poolsmith.project.run.cluster_run import ClusterRun, run_cluster
+from poolsmith.project.run.generated_folder import GeneratedFolder, against_disk, compared
+from poolsmith.project.run.project import CLUSTERS
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterator
 
     from poolsmith.change.diff.change_report import ClusterDiff, OtherPoolChange
+    from poolsmith.change.diff.sides import Pair, Side
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.guard.policies.apply import JudgingOptions
-    from poolsmith.interface.app.diff_side import Pair, Side
-    from poolsmith.interface.app.judged_cluster import JudgedCluster
+    from poolsmith.fleet.profiles.fleet import ClusterFiles
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
+
+
+@record
+class JudgedCluster:
+    """A cluster of one side, and all findings on it as the policies that judge want them."""
+
+    run: ClusterRun
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def seen(self) -> SeenCluster | None:
+        """None where the profiles have errors."""
+        run = self.run
+        if run.plan is None or run.prediction is None:
+            return None
+        return SeenCluster(loaded=run.loaded, plan=run.plan, prediction=run.prediction)
+
+
+def judged_cluster(side: Side, files: ClusterFiles, today: dt.date) -> JudgedCluster:
+    """All that `check` would say of one cluster and of its output."""
+    project = side.project
+    run = run_cluster(project, files)
+    found = list(run.diagnostics)
+    if run.files is not None and run.tree is not None and run.loaded.cluster is not None:
+        judgement = judge_cluster(project, run)
+        path = f"{CLUSTERS}/{files.name}"
+        folder = GeneratedFolder(root=project.root, path=path, subject=files.name, tree=run.tree, files=run.files)
+        comparison = (
+            against_disk(project.root, path, run.files, files.name)
+            if side.repository is None
+            else compared(path, run.files, present_in_git(side, path, run.files), files.name)
+        )
+        result = judge_compared(folder, comparison, against_cluster(run.loaded.cluster, project.catalog), together=True)
+        unevaluated = sorted_out(
+            judgement.unevaluated,
+            project.judging_supply,
+            today,
+            complete=False,
+            needs_answer=project.judging_supply.is_kept,
+        )
+        found += [*result.diagnostics, *(result.findings.diagnostics if result.findings is not None else ())]
+        found += [*judgement.diagnostics, *unevaluated.diagnostics]
+    return JudgedCluster(run=run, findings=as_judged(project, found, today))
 
 
 @record

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from poolsmith.change.drift.diffs import compared_by
+from poolsmith.change.drift.delivered import compared_by
 from poolsmith.change.drift.forecast import Forecast, forecast
 from poolsmith.core.diagnostics import Diagnostic, Severity, sorted_unique
 from poolsmith.core.record import record
-from poolsmith.project.output.collector import rarely_collecting
-from poolsmith.project.run.admission import admission_of
-from poolsmith.project.run.cluster_run import plan_cluster
+from poolsmith.project.output.batches import rarely_collecting
+from poolsmith.project.run.cluster_run import admission_of, plan_cluster
 from poolsmith.project.run.project import open_project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from poolsmith.change.drift.diffs import DiffMode
+    from poolsmith.change.drift.delivered import DiffMode
     from poolsmith.fleet.plan.origin import FromProfile
     from poolsmith.fleet.profiles.cluster import Engine
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster

@@ -1,4 +1,7 @@
-"""Use case: say why. A rule, a pool's plan, or the origin of a generated value."""
+"""Use case: say why. A rule, a pool's plan, or the origin of a generated value.
+
+The order in which nodes go from one kernel or system to the next, for a pool that has several.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,15 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import UsageError, sorted_unique
 from poolsmith.core.diagnostics.known_rules import known_rules
-from poolsmith.core.diagnostics.listing import joined
 from poolsmith.core.diagnostics.masking import masked, masked_tree
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined
 from poolsmith.core.diagnostics.outcome import Outcome
-from poolsmith.core.diagnostics.suggest import did_you_mean
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
-from poolsmith.core.sources.pointer import split
-from poolsmith.fleet.plan.mig import MIG_STRATEGY
+from poolsmith.core.sources.pointer import split, value_at
 from poolsmith.fleet.plan.origin import FromCatalog, FromProfile
+from poolsmith.fleet.plan.sharing.mig import MIG_STRATEGY
 from poolsmith.fleet.profiles.fleet import CLUSTER_FILE, PROFILES
+from poolsmith.guard.rules.prediction.driver_images import driver_images
 from poolsmith.interface.report.rule_page import format_rule
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.facts import with_facts
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.origin import Origin
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan, ValueSetting
     from poolsmith.gpu.catalog.charts import Chart
+    from poolsmith.guard.ledger.prediction import Prediction
     from poolsmith.project.run.cluster_run import ClusterRun
     from poolsmith.project.run.project import Project
 
@@ -170,7 +173,6 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
         guest = ", of vGPU guests" if pool.driver.vgpu is not None else ""
         lines.append(f"  driver     {pool.driver.source} {pool.driver.version or '(version not declared)'}{guest}")
         lines += [f"    {'  ' * step.depth}{step.text}" for step in _steps(pool.driver.origin, run)]
-    from poolsmith.interface.app.roll_order import roll_order  # on demand
 
     lines += [f"  {'' if number else 'roll':10} {step}" for number, step in enumerate(roll_order(pool, run.prediction))]
     lines += _starts(pool, run)
@@ -192,7 +194,7 @@ def _starts(pool: PoolPlan, run: ClusterRun) -> list[str]:
     """What waits for what on the pool's nodes."""
     if run.prediction is None:
         return []
-    from poolsmith.project.output.order_words import pool_orders, start_words  # on demand
+    from poolsmith.project.output.readme import pool_orders, start_words  # on demand
 
     prediction = run.prediction
     starts = pool_orders(prediction.cluster_ledger(), prediction.installation.objects).get(pool.name, ())
@@ -322,3 +324,59 @@ def _profile_step(origin: FromProfile, run: ClusterRun, depth: int) -> OriginSte
     line = location.span.start.line if location.span.start else None
     said = "" if file.has(origin.pointer) else ", by default"
     return OriginStep(depth, f"{location.span}: {field}{said}", origin.path, line, origin.pointer)
+
+
+_DRIVER = "nvidia-driver-ctr"
+
+
+def roll_order(pool: PoolPlan, prediction: Prediction | None) -> list[str]:
+    """Sentences with numbers; none where all nodes of the pool run the same system."""
+    spec = pool.profile.spec
+    if len(spec.systems) == 1:
+        return []
+    fields = []
+    names = ["" for _ in spec.systems]
+    for field, given in (("os.versions", spec.os.versions), ("kernel.releases", spec.kernel.releases)):
+        if len(given) > 1:
+            fields.append(field)
+            names = [" with ".join(filter(None, pair)) for pair in zip(names, given, strict=True)]
+    images = _images(pool, prediction)
+    gone = ", and its image goes with it" if len(images) > 1 else ""
+    steps = [
+        *_before(pool, images[1:]),
+        "merge: " + _merged(pool, images),
+        f"roll the nodes of the pool from {names[0]} to {names[-1]}: each takes the driver of the system that it boots",
+        f"once no node runs {names[0]}, remove it from {' and '.join(fields)}{gone}",
+    ]
+    return [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+
+
+def _images(pool: PoolPlan, prediction: Prediction | None) -> list[str]:
+    """The driver images in the order of the systems, each once."""
+    if prediction is None or pool.driver is None:
+        return []
+    mine = (pool.name, _DRIVER)
+    pulled = [image for name, container, image in driver_images(prediction) if (name, container) == mine]
+    found: dict[str, None] = {}
+    for system, tag in zip(pool.profile.spec.systems, pool.driver.os_tags, strict=True):
+        ending = f"-{system.kernel}-{tag}" if pool.driver.precompiled else f"-{tag}"
+        found.update({image: None for image in pulled if image.endswith(ending)})
+    return list(found)
+
+
+def _before(pool: PoolPlan, images: list[str]) -> list[str]:
+    if pool.driver is None:
+        return []
+    if not pool.driver.managed:
+        return ["build the new node image with the driver in it"]
+    if images:
+        return [f"see that the registry has {', '.join(images)}"]
+    return ["see that the nodes reach the new kernel's packages: the driver is compiled there"]
+
+
+def _merged(pool: PoolPlan, images: list[str]) -> str:
+    if pool.driver is None or not pool.driver.managed:
+        return "nothing restarts"
+    if len(images) > 1:
+        return f"driver pods for {len(images)} systems, each only on its own nodes; nothing restarts"
+    return "nothing restarts: the same driver pods serve every kernel"

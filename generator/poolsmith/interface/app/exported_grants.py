@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, UsageError, sorted_unique
 from poolsmith.core.record import record
-from poolsmith.guard.policies.kyverno.exceptions import KyvernoExport, kyverno_exceptions
+from poolsmith.guard.policies.kyverno_exceptions import KyvernoExport, kyverno_exceptions
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project
 

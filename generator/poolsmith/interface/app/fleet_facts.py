@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.privilege_words import may
+from poolsmith.change.diff.privilege_diff import may
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.sources.pointer import dotted_pointer
 from poolsmith.fleet.plan.origin import FromProfile
@@ -15,8 +15,8 @@ from poolsmith.guard.ledger.ledger import ANY_NODE
 from poolsmith.guard.ledger.reach import Reach
 from poolsmith.guard.policies.revision import folder_at
 from poolsmith.interface.report.fleet_facts import Cause, ClusterFacts, FleetFacts, HeldFact, PoolFacts, WorkloadFacts
-from poolsmith.project.output.collector import rarely_collecting
-from poolsmith.project.output.origin_text import origin_text
+from poolsmith.project.output.batches import rarely_collecting
+from poolsmith.project.output.helm_values import origin_text
 from poolsmith.project.output.readme import driver_words, layout_words
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.fleet.plan.plan import PoolPlan
-    from poolsmith.guard.ledger.line_origin import LineOrigin
+    from poolsmith.guard.ledger.ledger import LineOrigin
     from poolsmith.guard.ledger.prediction import Prediction
     from poolsmith.guard.ledger.privilege import Privilege
     from poolsmith.guard.ledger.workload_ledger import WorkloadLedger

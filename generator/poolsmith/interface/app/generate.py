@@ -1,41 +1,90 @@
 """Use case: generate the output; and what that would change, where nobody remembers it.
 
 Nothing is written unless every profile is sound: clusters are staged one by one, and put in place together.
+
+One writer per project.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import diagnose, whole_file
+from poolsmith.core.diagnostics import WriteError, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import hygiene
-from poolsmith.core.diagnostics.listing import joined
+from poolsmith.core.diagnostics.message_text import joined
 from poolsmith.core.record import record
 from poolsmith.core.sources.output_tree import is_interrupted, recover
-from poolsmith.guard.policies.apply import with_policies
-from poolsmith.interface.app.cluster_result import compare_clusters, write_clusters
-from poolsmith.interface.app.fleet_folder import fleet_folder, orphan_finding, orphans, removal, stray_findings, strays
-from poolsmith.interface.app.folder import compare_folder, link_in_the_way, write_folder
-from poolsmith.interface.app.generate_result import GenerateResult
+from poolsmith.guard.policies.applied_policies import with_policies
 from poolsmith.interface.app.memory import COMPARING, recall
-from poolsmith.interface.app.progress import Progress, silent
-from poolsmith.interface.app.run import EMPTY, Run, Totals, open_run
-from poolsmith.interface.app.writer import only_writer
+from poolsmith.interface.app.run import EMPTY, GenerateResult, Run, Totals, compare_clusters, open_run, write_clusters
 from poolsmith.project.run.facts import with_facts
+from poolsmith.project.run.fleet_folder import fleet_folder, orphan_finding, orphans, removal, stray_findings, strays
+from poolsmith.project.run.generated_folder import compare_folder, link_in_the_way, write_folder
 from poolsmith.project.run.project import CLUSTERS, FLEET, OUTPUT
+from poolsmith.project.run.run_options import Progress, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.app.cluster_result import ClusterResult
-    from poolsmith.interface.app.folder import FolderResult, GeneratedFolder
     from poolsmith.interface.app.memory import Memory
+    from poolsmith.interface.app.run import ClusterResult
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.output.result_store import ResultStore
+    from poolsmith.project.run.generated_folder import FolderResult, GeneratedFolder
     from poolsmith.project.run.project import Project
+
+
+@contextmanager
+def only_writer(project: Project) -> Iterator[None]:
+    """One writer per project; a second one is refused, not queued. Raises WriteError.
+
+    Only who may write removes folders: with the folder goes the lock, and a third would be let in beside the first.
+    """
+    folder = project.output_root / OUTPUT
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise WriteError(f"can't write to {folder}: {error.strerror or error}; nothing was changed") from error
+    try:
+        if not _is_ours(descriptor, folder):
+            raise WriteError(f"another poolsmith is writing to {folder}; nothing was changed")
+        try:
+            yield
+        finally:
+            if is_new:
+                _remove_empty(project.clusters_folder, folder)
+    finally:
+        os.close(descriptor)
+
+
+def _is_ours(descriptor: int, folder: Path) -> bool:
+    """Whether nobody else may write there now. A folder that somebody replaced since it was opened is theirs."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system without locks: writing stays atomic per cluster
+    try:
+        return os.path.samestat(os.fstat(descriptor), folder.stat())
+    except OSError:
+        return False
+
+
+def _remove_empty(*folders: Path) -> None:
+    """A run that wrote nothing leaves nothing, not even the folders that it made."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
+
 
 _FEW = 8
 _BLOCKED = "nothing was written: there are errors"

@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, Severity, WriteError, sorted_unique
 from poolsmith.core.record import record
 from poolsmith.guard.ledger.grant_check import GrantJudge
-from poolsmith.guard.ledger.grants.family import label_of
 from poolsmith.guard.ledger.grants.grant import GRANT
-from poolsmith.guard.ledger.grants.proposal import proposals
-from poolsmith.guard.ledger.grants.proposal_text import Answers, free_name, named_proposals, proposal_text
-from poolsmith.guard.policies.files import POLICIES, PRIVILEGES
-from poolsmith.interface.app.folder import link_in_the_way
+from poolsmith.guard.ledger.grants.grant_proposal import Answers, free_name, named_proposals, proposal_text, proposals
+from poolsmith.guard.ledger.grants.matching import label_of
+from poolsmith.guard.policies.policy_files import POLICIES, PRIVILEGES
 from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.interface.app.schemas import KINDS, schema_text
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.cluster_run import plan_cluster
+from poolsmith.project.run.generated_folder import link_in_the_way
 from poolsmith.project.run.project import open_project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from poolsmith.guard.ledger.grants.proposal import Proposal
+    from poolsmith.guard.ledger.grants.grant_proposal import Proposal
     from poolsmith.project.run.project import Project
 
 _SCHEMAS = f"{POLICIES}/_schemas"

@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import matches
-from poolsmith.core.sources.nested import value_at
-from poolsmith.core.sources.text_file import read_text_file
+from poolsmith.core.sources.input_tree import read_text_file
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_writer import emit
-from poolsmith.fleet.profiles.driver_image_list import REPOSITORY, TAG
+from poolsmith.fleet.profiles.driver import REPOSITORY, TAG
 from poolsmith.fleet.profiles.fleet import DRIVER_IMAGES_FILE
 from poolsmith.interface.app.new_files import replace_file
 from poolsmith.project.run.project import open_project

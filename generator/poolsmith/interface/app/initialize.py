@@ -11,22 +11,20 @@ from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, RELATIVE_PATH, TEXT, matches
 from poolsmith.core.sources.input_tree import decoded, read_bytes
 from poolsmith.core.sources.yaml_writer import emit
-from poolsmith.fleet.profiles.argo_destination import API_SERVER, ArgoDestination
+from poolsmith.fleet.profiles.cluster import API_SERVER, ArgoDestination
 from poolsmith.fleet.profiles.fleet import CLUSTER_FILE, PROFILES, SCHEMAS
-from poolsmith.guard.policies.files import POLICIES, PRIVILEGES, SUPPLY
-from poolsmith.interface.app.folder import link_in_the_way
+from poolsmith.guard.policies.policy_files import POLICIES, PRIVILEGES, SUPPLY
 from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.interface.app.schemas import policy_schema_files, schema_files
-from poolsmith.interface.app.starter.policies import policy_texts
-from poolsmith.interface.app.starter.profiles import cluster_text, pool_text
-from poolsmith.interface.app.starter.repository_files import repository_files
+from poolsmith.interface.app.starter_files import cluster_text, policy_texts, pool_text, repository_files
+from poolsmith.project.run.generated_folder import link_in_the_way
 from poolsmith.project.run.surroundings import Forge, Surroundings, look_around
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from poolsmith.interface.app.starter.repository_files import RepositoryFile
+    from poolsmith.interface.app.starter_files import RepositoryFile
 
 _ADDRESS = "https://git.example.com/gpu.git"
 _BRANCH = "main"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.review.change import SeenCluster
-from poolsmith.fleet.plan.mig import WHOLE_GPU
-from poolsmith.guard.ledger.offers import offered_resources
+from poolsmith.change.review.seen_cluster import SeenCluster
+from poolsmith.fleet.plan.sharing.mig import WHOLE_GPU
 from poolsmith.guard.ledger.placement import placement_of
+from poolsmith.guard.ledger.prediction import offered_resources
 from poolsmith.interface.report.inventory import (
     Inventory,
     InventoryLabel,
@@ -17,7 +17,7 @@ from poolsmith.interface.report.inventory import (
     InventoryTaint,
     UnknownCluster,
 )
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project
 

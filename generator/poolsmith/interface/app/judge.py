@@ -7,31 +7,25 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
-from poolsmith.guard.ledger.privilege_check import not_expanded
-from poolsmith.guard.ledger.registry import PRIVILEGE_RULES
-from poolsmith.guard.policies.apply import with_policies
+from poolsmith.guard.ledger.privilege_check import PRIVILEGE_RULES, not_expanded
+from poolsmith.guard.policies.applied_policies import with_policies
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.schema.object_schemas import Against, with_schema_results
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.interface.app.cluster_judgement import counted
-from poolsmith.interface.app.cluster_result import judge_clusters
-from poolsmith.interface.app.fleet_judgement import judge_fleet
-from poolsmith.interface.app.folder_judgement import judge_folder
+from poolsmith.interface.app.cluster_judgement import counted, sorted_out
 from poolsmith.interface.app.generate import add_fleet, add_leftovers, unwritten
-from poolsmith.interface.app.run import NOTHING_KNOWN
-from poolsmith.interface.app.unevaluated import sorted_out
+from poolsmith.interface.app.output_judgement import judge_fleet, judge_folder
+from poolsmith.interface.app.run import NOTHING_KNOWN, judge_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.guard.policies.apply import JudgingOptions
-    from poolsmith.interface.app.cluster_result import ClusterResult
-    from poolsmith.interface.app.fleet_judgement import FleetJudgement
-    from poolsmith.interface.app.generate_result import GenerateResult
-    from poolsmith.interface.app.run import Known, Run, Totals
-    from poolsmith.interface.app.unevaluated import Sorted
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
+    from poolsmith.interface.app.cluster_judgement import Sorted
+    from poolsmith.interface.app.output_judgement import FleetJudgement
+    from poolsmith.interface.app.run import ClusterResult, GenerateResult, Known, Run, Totals
     from poolsmith.project.run.project import Project
 
 _NO_OBJECTS = "Helm values and label lists hold no Kubernetes objects"

@@ -1,4 +1,7 @@
-"""Use case: the privileges of a project, and what would change with other values."""
+"""Use case: the privileges of a project, and what would change with other values.
+
+What becomes of the driver pods of each pool, for machines.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +10,51 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, UsageError, sorted_unique
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import copied
+from poolsmith.core.sources.pointer import copied
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.plan.plan import values_tree
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
 from poolsmith.guard.ledger.ledger_delta import LedgerDelta, delta
-from poolsmith.guard.ledger.privilege import Privilege, PrivilegeError
+from poolsmith.guard.ledger.privilege import Privilege, PrivilegeError, includes
 from poolsmith.guard.ledger.reach import Reach
-from poolsmith.guard.ledger.widening import includes
-from poolsmith.interface.app.driver_changes import driver_changes_json
 from poolsmith.interface.app.set_values import refuse_unsound, set_all
-from poolsmith.interface.report.origin_lines import OriginLines
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.interface.report.ledger_text import OriginLines
+from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.fleet.plan.driver.driver_change import DriverChange, PoolDriver
+
+
+def driver_changes_json(changes: Iterable[DriverChange]) -> list[dict[str, Any]]:
+    """Kind, pool, what was and what is, and what happens on the nodes."""
+
+    def side(driver: PoolDriver | None) -> dict[str, str] | None:
+        return None if driver is None else {"owner": driver.owner, "image": driver.image}
+
+    return [
+        {
+            "change": str(change.kind),
+            "pool": change.pool,
+            "old": side(change.old),
+            "new": side(change.new),
+            "what": change.told,
+        }
+        for change in changes
+    ]
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from poolsmith.fleet.plan.driver_change import DriverChange
-    from poolsmith.guard.ledger.line_origin import LineOrigins
+    from poolsmith.fleet.plan.driver.driver_change import DriverChange
+    from poolsmith.guard.ledger.ledger import LineOrigins
     from poolsmith.guard.ledger.prediction import Prediction, Shared
     from poolsmith.project.run.cluster_run import PlannedCluster
     from poolsmith.project.run.project import Project

@@ -2,6 +2,8 @@
 
 A result is remembered by everything that it follows from: the tool, what was asked, each profile, policy and committed
 file. Nothing that is committed is trusted: the store is the user's own.
+
+The parts of a project that results follow from: what clusters share, and what is each cluster's own.
 """
 
 from __future__ import annotations
@@ -14,17 +16,76 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith import __version__
+from poolsmith.core.facts.store import DATA
 from poolsmith.core.record import record
 from poolsmith.core.sources.file_states import FolderState, content_digest, file_state, folder_state
-from poolsmith.interface.app.project_parts import CLUSTERS, PROFILES, SHARED, parts_of, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from poolsmith.interface.app.cluster_result import ClusterResult
-    from poolsmith.interface.app.generate_result import GenerateResult
+    from poolsmith.interface.app.run import ClusterResult, GenerateResult
     from poolsmith.project.output.result_store import ResultStore
+
+
+PROFILES, _POLICIES, _OUTPUT, CLUSTERS = "profiles", "policies", "output", "output/clusters"
+SHARED = (PROFILES, _POLICIES, _OUTPUT, CLUSTERS)
+"""Parts that every cluster depends on: what stands in these folders beside those of the clusters."""
+
+
+def parts_of(root: str) -> dict[str, FolderState] | None:
+    """The state of each part by its path. None where links or special files make the project depend on what is not
+    looked at. Raises OSError."""
+    if any(os.path.islink(f"{root}/{part}") for part in SHARED):  # noqa: PTH114 - strings, for speed
+        return None
+    parts: dict[str, FolderState] = {}
+    for folder in (PROFILES, CLUSTERS):
+        names = [name for name in _folders(f"{root}/{folder}") if not name.startswith(("_", "."))]
+        parts |= {f"{folder}/{name}": folder_state(f"{root}/{folder}/{name}") for name in names}
+        parts[folder] = folder_state(f"{root}/{folder}", leave_out=frozenset(names))
+    parts[_POLICIES] = folder_state(f"{root}/{_POLICIES}")
+    parts[_OUTPUT] = folder_state(f"{root}/{_OUTPUT}", leave_out=frozenset(("clusters",)))
+    given = (state for part, state in parts.items() if not part.startswith(_OUTPUT))
+    return parts if all(state.is_plain for state in given) else None
+
+
+def shared_input(root: str) -> str:
+    """A digest of what stands in profiles/ and policies/ beside the clusters, and of the clusters' names."""
+    names = cluster_names(root)
+    parts = ((PROFILES, frozenset(names)), (_POLICIES, frozenset[str]()))
+    return together(*(content_of(f"{root}/{part}", leave_out=clusters) for part, clusters in parts), *names)
+
+
+def content_of(path: str, leave_out: frozenset[str] = frozenset()) -> str:
+    """A digest of a file, or of all below a folder; why not, where that can't be looked at."""
+    try:
+        return content_digest(path, folder_state(path, leave_out=leave_out))
+    except OSError as error:
+        return f"! {error.errno}"
+
+
+def cluster_names(root: str) -> list[str]:
+    """Of the folders that have profiles of a cluster."""
+    try:
+        return sorted(name for name in _folders(f"{root}/{PROFILES}") if not name.startswith(("_", ".")))
+    except OSError:
+        return []
+
+
+def _folders(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def together(*parts: str) -> str:
+    """One digest of several texts."""
+    from _blake2 import blake2b  # on demand
+
+    return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=20).hexdigest()
+
 
 COMPARING, JUDGING = "compare", "check"
 """What a project is asked; answers are remembered by it."""
@@ -183,7 +244,7 @@ def _tool() -> str:
     """What the code is: version, interpreter, each file of the package, and the libraries that results hang on."""
     from importlib.machinery import PathFinder  # on demand
 
-    package = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
+    package = str(DATA.parent)
     code = folder_state(package, ignored=frozenset(("__pycache__",))).entries
     specs = (PathFinder.find_spec(name) for name in _LIBRARIES)
     libraries = (f"{spec.origin} {file_state(spec.origin)}" for spec in specs if spec is not None and spec.origin)

@@ -7,29 +7,32 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, UsageError, diagnose, sorted_unique
-from poolsmith.core.diagnostics.codes.object_schema import SCHEMA_VIOLATION
+from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
 from poolsmith.core.diagnostics.codes.shape import MISSING_FIELD
 from poolsmith.core.diagnostics.masking import KnownSecrets
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.facts.versions import minor_key
 from poolsmith.core.record import record
-from poolsmith.core.sources.input_tree import leads_out
-from poolsmith.core.sources.text_file import read_text_file
-from poolsmith.guard.policies.admission_file import is_served
-from poolsmith.guard.policies.files import TEST_ENDING
-from poolsmith.kubernetes.admission.make_request import DEFAULT_NAMESPACE, make_request
-from poolsmith.kubernetes.admission.placed import PlacedObject, placed_objects
-from poolsmith.kubernetes.admission.reading import read_policies
-from poolsmith.kubernetes.admission.reads import absent_defaults
-from poolsmith.kubernetes.admission.request import OPERATIONS, User
+from poolsmith.core.sources.input_tree import leads_out, read_text_file
+from poolsmith.guard.policies.policy_files import TEST_ENDING, is_served
+from poolsmith.kubernetes.admission.matching import unused_params
+from poolsmith.kubernetes.admission.policy_expressions import absent_defaults
+from poolsmith.kubernetes.admission.policy_reading import read_policies
+from poolsmith.kubernetes.admission.request import (
+    DEFAULT_NAMESPACE,
+    EPHEMERAL,
+    OPERATIONS,
+    User,
+    ephemeral_answers,
+    ephemeral_requests,
+    make_request,
+)
 from poolsmith.kubernetes.admission.resources import Resources
-from poolsmith.kubernetes.admission.unused_params import unused_params
 from poolsmith.kubernetes.admission.verdict import Decision, Evaluation, PolicyEvalResult, ValidationResult, Verdict
-from poolsmith.kubernetes.admission_run.ephemeral import EPHEMERAL, ephemeral_answers, ephemeral_requests
 from poolsmith.kubernetes.admission_run.run import run_policies
 from poolsmith.kubernetes.admission_run.static import static_findings
 from poolsmith.kubernetes.cel import CelEnvironment, UnknownKubernetes
-from poolsmith.kubernetes.objects_file import MAX_OBJECTS_BYTES, nothing_in
+from poolsmith.kubernetes.objects_file import MAX_OBJECTS_BYTES, PlacedObject, nothing_in, placed_objects
 from poolsmith.kubernetes.server.normalise import normalised
 
 if TYPE_CHECKING:

@@ -7,31 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError, diagnose, sorted_unique
 from poolsmith.core.diagnostics.codes import policy as codes
+from poolsmith.core.diagnostics.message_text import cut_inside, did_you_mean, shorten
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
-from poolsmith.core.diagnostics.printable import cut_inside, shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
 from poolsmith.core.record import record
-from poolsmith.core.sources.stream_places import StreamPlaces
+from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.interface.app.policy_eval import DEFAULT_KUBERNETES, known_kubernetes
-from poolsmith.kubernetes.admission.make_request import make_request
-from poolsmith.kubernetes.admission.placed import PlacedObject, placed_objects
+from poolsmith.kubernetes.admission.policy_reading import read_policies
 from poolsmith.kubernetes.admission.policy_test import CaseResult, CaseUser, Expected, PolicyCase
 from poolsmith.kubernetes.admission.policy_test_files import ENDING, TestFile, TestFiles, find_test_files
-from poolsmith.kubernetes.admission.reading import read_policies
-from poolsmith.kubernetes.admission.request import User
+from poolsmith.kubernetes.admission.request import User, make_request
 from poolsmith.kubernetes.admission.resources import Resources
 from poolsmith.kubernetes.admission.verdict import Evaluation, Verdict
 from poolsmith.kubernetes.admission_run.process import Budget
 from poolsmith.kubernetes.admission_run.run import run_policies, run_together
 from poolsmith.kubernetes.admission_run.static import static_findings
 from poolsmith.kubernetes.cel import engine_problem
+from poolsmith.kubernetes.objects_file import PlacedObject, placed_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from poolsmith.core.sources.input_tree import InputTree
-    from poolsmith.guard.policies.files import PolicyFiles
+    from poolsmith.guard.policies.policy_files import PolicyFiles
     from poolsmith.kubernetes.admission.policy import PolicySet
     from poolsmith.kubernetes.admission.request import AdmissionRequest
     from poolsmith.kubernetes.admission_run.run import PolicyRun

@@ -7,8 +7,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import UsageError, WriteError
-from poolsmith.core.diagnostics.listing import joined
-from poolsmith.core.diagnostics.printable import printable
+from poolsmith.core.diagnostics.message_text import joined, printable
 from poolsmith.core.record import record
 from poolsmith.interface.report.formats import FORMATS, names_for
 

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.review.beside_output import Delivered, beside_output, delivered_path
-from poolsmith.change.review.head_tree import head_tree
+from poolsmith.change.review.beside_output import Delivered, beside_output, delivered_path, head_tree
 from poolsmith.change.review.judge_files import judge_files
 from poolsmith.change.review.policy_widening import policy_widening
 from poolsmith.core.facts.packs import FOLDER
 from poolsmith.core.record import record
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.fleet.profiles.load_cluster import cluster_alone
-from poolsmith.guard.policies.apply import JUDGE_CHANGE, POLICY_WIDENING
-from poolsmith.guard.policies.files import POLICIES
+from poolsmith.guard.policies.applied_policies import JUDGE_CHANGE, POLICY_WIDENING
+from poolsmith.guard.policies.policy_files import POLICIES
 from poolsmith.project.run.project import OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from poolsmith.change.review.beside_output import DeliveredPath
-    from poolsmith.change.review.head_tree import HeadTree
+    from poolsmith.change.review.beside_output import DeliveredPath, HeadTree
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.fleet.profiles.cluster import Cluster
     from poolsmith.fleet.profiles.fleet import ClusterFiles
-    from poolsmith.guard.policies.apply import JudgingOptions
-    from poolsmith.guard.policies.base_revision import BaseRevision
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
+    from poolsmith.guard.policies.revision import BaseRevision
     from poolsmith.project.run.project import Project
 
 WATCHED = (":/.github", ":/.gitattributes", ":/.gitmodules", ":/CODEOWNERS")

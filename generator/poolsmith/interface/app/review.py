@@ -7,26 +7,21 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.delivery_objects import of_plan
+from poolsmith.change.diff.delivery_objects import held_by_base, held_on_disk, of_plan
 from poolsmith.change.diff.departures import Handed, departures
-from poolsmith.change.diff.likeness import renamed_clusters
-from poolsmith.change.review.change import ClusterChange, SeenCluster
-from poolsmith.change.review.gained import Elsewhere, gained_settings
-from poolsmith.change.review.ring_changes import left_ring, reordered_rings
-from poolsmith.change.review.stack_kinds import changed_kind
-from poolsmith.change.review.switched_off import Shipped, switched_off
+from poolsmith.change.diff.profile_changes import renamed_clusters
+from poolsmith.change.diff.unacknowledged import at_a_distance, changes_of_others, departure_findings
+from poolsmith.change.review.gained_settings import Elsewhere, gained_settings
+from poolsmith.change.review.lost_safeguards import Shipped, changed_kind, left_ring, reordered_rings, switched_off
+from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
 from poolsmith.core.diagnostics import NoInputError, diagnose, whole_file
 from poolsmith.core.diagnostics.codes.outside import NO_SUPPLY_POLICY
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.load_cluster import LoadedCluster, cluster_alone, load_cluster
-from poolsmith.guard.policies.files import SUPPLY
-from poolsmith.interface.app.at_a_distance import at_a_distance, changes_of_others
-from poolsmith.interface.app.departure_findings import departure_findings
-from poolsmith.interface.app.held_delivery import held_by_base, held_on_disk
+from poolsmith.guard.policies.policy_files import SUPPLY
 from poolsmith.interface.app.repository_review import Reviewed, review_repository
 from poolsmith.project.output.tree import render_cluster
-from poolsmith.project.run.admission import Admission, admission_of
-from poolsmith.project.run.cluster_run import plan_cluster
+from poolsmith.project.run.cluster_run import Admission, admission_of, plan_cluster
 from poolsmith.project.run.project import Project, open_project
 
 if TYPE_CHECKING:
@@ -35,8 +30,8 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.fleet.profiles.fleet import ClusterFiles
     from poolsmith.guard.ledger.prediction import Prediction
-    from poolsmith.guard.policies.apply import JudgingOptions
-    from poolsmith.guard.policies.base_revision import BaseRevision
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
+    from poolsmith.guard.policies.revision import BaseRevision
     from poolsmith.interface.app.run import Run
 
 

@@ -1,9 +1,14 @@
-"""One run over the clusters of a project, and what it collects."""
+"""One run over the clusters of a project, and what it collects.
+
+What a run makes of each cluster: written, compared or judged.
+
+What `generate` and `check` say of a whole project.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,11 +17,14 @@ from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, sorted_un
 from poolsmith.core.diagnostics.codes import shape
 from poolsmith.core.diagnostics.outcome import LEFT_OUT_FOR_ERRORS, Outcome, Skipped
 from poolsmith.core.record import record
-from poolsmith.guard.rules.prediction.driver_images import without_list
-from poolsmith.interface.app.progress import Progress, silent
-from poolsmith.project.output.batches import in_batches
+from poolsmith.guard.rules.prediction.driver_images import driver_pools, without_list
+from poolsmith.project.output.argocd_fleet import FleetEntry, fleet_entry, namespaces_of
+from poolsmith.project.output.batches import in_batches, rarely_collecting
 from poolsmith.project.run.argo_destinations import judge_destinations
-from poolsmith.project.run.project import Project, open_project
+from poolsmith.project.run.cluster_run import ClusterRun, run_cluster
+from poolsmith.project.run.generated_folder import GeneratedFolder, compare_folder, write_folder
+from poolsmith.project.run.project import CLUSTERS, Project, open_project
+from poolsmith.project.run.run_options import Progress, silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +34,10 @@ if TYPE_CHECKING:
     from poolsmith.fleet.profiles.fleet import ClusterFiles
     from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
     from poolsmith.interface.app.cluster_judgement import Judgement
-    from poolsmith.interface.app.cluster_result import ClusterResult
-    from poolsmith.interface.app.folder import FolderFindings, FolderResult
-    from poolsmith.interface.app.shard import Shard
     from poolsmith.project.output.crew import Workers
-    from poolsmith.project.output.fleet import FleetEntry
+    from poolsmith.project.run.generated_folder import FolderFindings, FolderResult
+    from poolsmith.project.run.run_options import Shard
+
 
 Work = Callable[[Project, "tuple[ClusterFiles, ...]"], "Iterator[ClusterResult]"]
 """One of the functions of `cluster_result`: what is made of each cluster."""
@@ -213,3 +220,110 @@ def open_run(
         jobs=jobs,
         progress=progress,
     )
+
+
+@record
+class ClusterResult:
+    """What became of one cluster. `folder` is None when its profiles have errors.
+
+    `judgement` is what was found in what the profiles produce, where that was judged. `unlisted_drivers` counts pools
+    that pull a driver image, where no list of known images can say anything about it. `admission` are namespaces of
+    what the API server is to enforce, None where that is nothing. `fleet_entry` and `beside`, the paths of files that
+    were judged beside the stack, follow from the profiles alone: whoever hears of a result looks there himself.
+    """
+
+    name: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+    pools: int = 0
+    used_bases: frozenset[str] = frozenset()
+    folder: FolderResult | None = None
+    fleet_entry: FleetEntry | None = field(default=None, compare=False)
+    judgement: Judgement | None = None
+    unlisted_drivers: int = 0
+    admission: tuple[str, ...] | None = None
+    beside: tuple[str, ...] = field(default=(), compare=False)
+
+
+def write_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
+    """Each cluster, staged where it changed. Raises WriteError."""
+    return _each(project, batch, lambda run, folder: _result(project, run, write_folder(folder)))
+
+
+def compare_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
+    """Each cluster, and how its folder differs from what is generated."""
+    return _each(project, batch, lambda run, folder: _result(project, run, compare_folder(folder)))
+
+
+def judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
+    """Each cluster compared, and all rules over what is generated, predicted and committed."""
+    from poolsmith.guard.rules.schema.object_schemas import against_cluster
+    from poolsmith.interface.app.cluster_judgement import judge_cluster  # rules are for those who judge
+    from poolsmith.interface.app.output_judgement import judge_folder
+
+    def judged(run: ClusterRun, folder: GeneratedFolder) -> ClusterResult:
+        assert run.loaded.cluster is not None, "it is generated"
+        judgement = judge_cluster(project, run)
+        if run.loaded.cluster.spec.beside:
+            from poolsmith.project.run.neighbours import judge_neighbours  # on demand
+
+            beside = judge_neighbours(project, run)
+            judgement = replace(
+                judgement,
+                diagnostics=(*judgement.diagnostics, *beside.diagnostics),
+                checked=judgement.checked | {"files beside the stack": beside.files},
+                reads_elsewhere=True,
+            )
+        result = _result(project, run, judge_folder(folder, against_cluster(run.loaded.cluster, project.catalog)))
+        return replace(
+            result,
+            diagnostics=(*result.diagnostics, *judgement.diagnostics),
+            judgement=judgement,
+            beside=run.loaded.cluster.spec.beside,
+        )
+
+    return _each(project, batch, judged)
+
+
+def _each(
+    project: Project, batch: tuple[ClusterFiles, ...], finish: Callable[[ClusterRun, GeneratedFolder], ClusterResult]
+) -> Iterator[ClusterResult]:
+    with rarely_collecting():
+        for files in batch:
+            run = run_cluster(project, files)
+            if run.files is None or run.tree is None:
+                yield _result(project, run, None)
+                continue
+            name = run.loaded.name
+            path = f"{CLUSTERS}/{name}"
+            yield finish(
+                run, GeneratedFolder(root=project.output_root, path=path, subject=name, tree=run.tree, files=run.files)
+            )
+
+
+def _result(project: Project, run: ClusterRun, folder: FolderResult | None) -> ClusterResult:
+    plan = run.plan if folder is not None else None
+    admission = namespaces_of(run.admission)
+    return ClusterResult(
+        name=run.loaded.name,
+        diagnostics=run.diagnostics,
+        pools=len(run.loaded.pools),
+        used_bases=run.loaded.used_bases,
+        folder=folder,
+        fleet_entry=fleet_entry(plan, admission) if plan is not None else None,
+        admission=admission,
+        unlisted_drivers=driver_pools(plan) if plan is not None and project.fleet.driver_images is None else 0,
+    )
+
+
+@record
+class GenerateResult:
+    """`changed` are clusters that were written, or would be; `removed` those that have no profile any more."""
+
+    outcome: Outcome
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    written: bool = False
+
+    @property
+    def is_current(self) -> bool:
+        return not self.changed and not self.removed

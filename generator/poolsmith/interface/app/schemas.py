@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.shape.json_schema import Kind, schema_of
 from poolsmith.fleet.profiles.cluster import ClusterSpec
-from poolsmith.fleet.profiles.driver_image_list import DRIVER_IMAGES, DriverImageListSpec
+from poolsmith.fleet.profiles.driver import DRIVER_IMAGES, DriverImageListSpec
 from poolsmith.fleet.profiles.node_pool import PoolSpec
-from poolsmith.fleet.profiles.rings import RING_ORDER, RingOrderSpec
-from poolsmith.fleet.profiles.teams import TEAMS, TeamListSpec
+from poolsmith.fleet.profiles.rings_and_teams import RING_ORDER, TEAMS, RingOrderSpec, TeamListSpec
 from poolsmith.gpu.catalog.pack_kinds import LOCK, PACK, CatalogLockSpec, CatalogPackSpec
 from poolsmith.guard.ledger.grants.grant import GRANT, GrantSpec
 from poolsmith.guard.policies.baseline_file import BASELINE, BaselineSpec
 from poolsmith.guard.policies.enforcement import ENFORCEMENT, EnforcementSpec
 from poolsmith.guard.policies.rule_settings import SETTINGS, RuleSettingsSpec
-from poolsmith.guard.policies.supply.kind import SUPPLY, SupplySpec
+from poolsmith.guard.policies.supply.supply_kind import SUPPLY, SupplySpec
 from poolsmith.guard.policies.waivers import WAIVERS, WaiverListSpec
 from poolsmith.kubernetes.admission.policy_test import KIND as POLICY_TEST
 from poolsmith.kubernetes.admission.policy_test import PolicyTestSpec

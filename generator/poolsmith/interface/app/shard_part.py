@@ -4,6 +4,8 @@ Each cluster's result stands with a digest of the files that it follows from, an
 others on its side. What is shown to people is masked as in every report; names stay as they are. What is read is held
 against the form of each record, and against what a shard may say: somebody who can replace a report can lie about the
 clusters in it. What profiles alone tell, as what output/fleet/ follows from, is found out by the merge itself.
+
+What the result of one cluster may say: of that cluster only, and nothing that no shard finds out.
 """
 
 from __future__ import annotations
@@ -18,26 +20,88 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith import __version__
 from poolsmith.core.diagnostics import Diagnostic, PoolsmithError, Severity
+from poolsmith.core.diagnostics.diagnostic import OPEN, Location, Position, Span
+from poolsmith.core.diagnostics.known_rules import known_rules
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.outcome import Skipped, Unevaluated
-from poolsmith.core.diagnostics.span import Location, Position, Span
+from poolsmith.core.diagnostics.outcome import LEFT_OUT_FOR_ERRORS, Skipped, Unevaluated
 from poolsmith.core.record import record
+from poolsmith.core.shape.field import DNS_LABEL, matches
 from poolsmith.core.sources.record_json import RecordError, RecordReader, as_json
-from poolsmith.guard.ledger.grants.use import GrantUse, LedgerUse
+from poolsmith.guard.ledger.grants.grant_use import GrantUse, LedgerUse
 from poolsmith.guard.ledger.privilege import Privilege
 from poolsmith.guard.policies.admission_findings import Sight
 from poolsmith.guard.rules.schema.object_schemas import SchemaResult
 from poolsmith.interface.app.cluster_judgement import Judgement
-from poolsmith.interface.app.cluster_result import ClusterResult
-from poolsmith.interface.app.folder import FolderFindings, FolderResult
-from poolsmith.interface.app.project_parts import CLUSTERS, PROFILES, content_of, shared_input, together
-from poolsmith.interface.app.shard import Shard
-from poolsmith.interface.app.shard_limits import unfit
+from poolsmith.interface.app.memory import CLUSTERS, PROFILES, content_of, shared_input, together
+from poolsmith.interface.app.run import ClusterResult
+from poolsmith.project.run.generated_folder import FolderFindings, FolderResult
+from poolsmith.project.run.run_options import Shard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from poolsmith.guard.ledger.grants.grant import PrivilegeGrant
     from poolsmith.project.run.project import Project
+
+
+_COUNTED = re.compile(r"[A-Za-z][A-Za-z -]{0,60}")
+_VERSION = re.compile(r"(?:v?\d{1,4}(?:\.\d{1,4}){1,3}(?:-[a-z0-9.]{1,20})?)?")
+
+
+def unfit(result: ClusterResult, review: tuple[Diagnostic, ...], *, is_judged: bool) -> str:
+    """Why it can't be what a shard found out; empty for nothing."""
+    folder, judged = result.folder, result.judgement
+    if not all(matches(DNS_LABEL, name) for name in result.admission or ()):
+        return "a namespace that is none"
+    if (judged is not None) is not (is_judged and folder is not None) or (review and not is_judged):
+        return "a cluster that was judged otherwise than the others"
+    findings = folder.findings if folder is not None else None
+    if folder is not None and (findings is not None) is not is_judged and not (is_judged and folder.diagnostics):
+        return "a folder that was judged otherwise than the others"
+    if findings is not None and not _is_of_schemas(findings.schemas):
+        return "versions of schemas that there are none of"
+    told = (*result.diagnostics, *review, *(folder.diagnostics if folder is not None else ()))
+    if not all(map(_is_of_a_rule, (*told, *(findings.diagnostics if findings is not None else ())))):
+        return "a finding of no rule, or one that somebody has waived"
+    return _unfit_judgement(result.name, judged) if judged is not None else ""
+
+
+def _is_of_a_rule(item: Diagnostic) -> bool:
+    rule = known_rules().get(item.code)
+    return rule is not None and (rule.code, rule.name) == (item.code, item.name) and item.status == OPEN
+
+
+def _is_of_schemas(item: SchemaResult) -> bool:
+    return all(_VERSION.fullmatch(version) is not None for version in (item.kubernetes, item.operator or ""))
+
+
+def _unfit_judgement(name: str, judged: Judgement) -> str:
+    use = judged.grant_use
+    if use is None or use.cluster != name or any(item.cluster not in ("", name) for item in judged.unevaluated):
+        return "a cluster that speaks for another one"
+    if any(item.what == LEFT_OUT_FOR_ERRORS for item in judged.skipped):
+        return "a cluster that was judged, and left out"
+    return "" if all(map(_COUNTED.fullmatch, judged.checked)) else "a count of nothing that is counted"
+
+
+def knows_grants(judged: Judgement | None, grants: Sequence[PrivilegeGrant]) -> bool:
+    """Whether what a cluster needs of grants are grants that there are."""
+    use = judged.grant_use.use if judged is not None and judged.grant_use is not None else None
+    return use is None or all(_is_there(place, grants) for place in _places(use))
+
+
+def _places(use: LedgerUse) -> Iterator[tuple[int, int]]:
+    """Of grants, and of their tokens; 0 stands for the grant as a whole."""
+    yield from use.exact
+    yield from use.wider
+    named: Iterable[int] = (grant for found in (use.containers, use.repositories, use.pools) for grant, _ in found)
+    yield from ((grant, 0) for grant in (*named, *use.met))
+
+
+def _is_there(place: tuple[int, int], grants: Sequence[PrivilegeGrant]) -> bool:
+    grant, token = place
+    return grant < len(grants) and (token == 0 or token < len(grants[grant].tokens))
+
 
 CHECK, COMPARE, GENERATE = "check", "generate --check", "generate"
 """What is asked of shards: the commands."""

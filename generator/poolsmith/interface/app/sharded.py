@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.listing import counted
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.record import record
-from poolsmith.guard.policies.apply import POLICY_WIDENING, JudgingOptions
+from poolsmith.guard.policies.applied_policies import POLICY_WIDENING, JudgingOptions
 from poolsmith.interface.app.check_project import told_of
 from poolsmith.interface.app.generate import compare_all, told, unwritten, write
 from poolsmith.interface.app.judge import judge
-from poolsmith.interface.app.progress import Progress, silent
 from poolsmith.interface.app.run import NOTHING_KNOWN, open_run
 from poolsmith.interface.app.shard_part import CHECK, COMPARE, GENERATE, Question, files_of, part_of, question
 from poolsmith.project.run.facts import with_facts
+from poolsmith.project.run.run_options import Progress, silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.app.cluster_result import ClusterResult
-    from poolsmith.interface.app.generate_result import GenerateResult
     from poolsmith.interface.app.judge import Judged
-    from poolsmith.interface.app.run import Known, Run
-    from poolsmith.interface.app.shard import Shard
+    from poolsmith.interface.app.run import ClusterResult, GenerateResult, Known, Run
     from poolsmith.project.output.crew import Workers
+    from poolsmith.project.run.run_options import Shard
 
 
 @with_facts

@@ -9,24 +9,24 @@ from poolsmith.core.diagnostics import Diagnostic, Severity, WriteError, sorted_
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.guard.ledger.privilege_check import privilege_view
-from poolsmith.guard.policies.files import POLICIES
-from poolsmith.guard.policies.files import SUPPLY as FILE
-from poolsmith.guard.policies.supply.judge import supply_claims
-from poolsmith.guard.policies.supply.kind import SUPPLY
-from poolsmith.guard.policies.supply.proposal import supply_proposal
+from poolsmith.guard.policies.policy_files import POLICIES
+from poolsmith.guard.policies.policy_files import SUPPLY as FILE
+from poolsmith.guard.policies.supply.supply_check import supply_claims
+from poolsmith.guard.policies.supply.supply_kind import SUPPLY
+from poolsmith.guard.policies.supply.supply_proposal import supply_proposal
 from poolsmith.interface.app.cluster_judgement import judge_cluster
-from poolsmith.interface.app.folder import link_in_the_way
 from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.interface.app.schemas import KINDS, schema_text
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.cluster_run import run_cluster
+from poolsmith.project.run.generated_folder import link_in_the_way
 from poolsmith.project.run.project import open_project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.diagnostics.outcome import Unevaluated
-    from poolsmith.guard.policies.supply.claims import SupplyClaims
+    from poolsmith.guard.policies.supply.supply_claims import SupplyClaims
 
 _SCHEMAS = f"{POLICIES}/_schemas"
 _HEADER = ("yaml-language-server: $schema=_schemas/supply-policy.schema.json",)

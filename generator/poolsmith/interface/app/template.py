@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError, sorted_unique
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import emit_all
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.judgement import chart_errors
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.projections import projected_releases, read_projection
 from poolsmith.gpu.values.values_file import read_values

@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import ChangeReport, ReleaseChangeKind, Revision
+from poolsmith.change.diff.sides import Pair, Side
 from poolsmith.change.upgrade_edits import Edit, Edits, changed_since, done_edits, driver_edits, release_edits
 from poolsmith.core.diagnostics import UsageError, WriteError, sorted_unique
 from poolsmith.core.record import record
 from poolsmith.fleet.profiles.fleet import PROFILES
-from poolsmith.guard.policies.apply import JudgingOptions
-from poolsmith.guard.policies.files import POLICIES
-from poolsmith.interface.app.diff_side import Pair, Side
+from poolsmith.guard.policies.applied_policies import JudgingOptions
+from poolsmith.guard.policies.policy_files import POLICIES
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.app.new_files import replace_file
-from poolsmith.interface.app.progress import Progress, silent
-from poolsmith.project.output.collector import rarely_collecting
+from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.project import open_project
+from poolsmith.project.run.run_options import Progress, silent
 
 if TYPE_CHECKING:
     import datetime as dt

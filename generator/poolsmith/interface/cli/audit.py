@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.terminal import tell, write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def command(root: Path, clusters: tuple[str, ...], since: str, until: str, outpu
     from poolsmith.core.diagnostics.masking import masked
     from poolsmith.interface.app.audit import audit
     from poolsmith.interface.report.audit import audit_csv, audit_json, audit_markdown
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
     found = audit(root, since, until, clusters)
     if output_format == "json":

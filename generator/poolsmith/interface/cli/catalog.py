@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.options import completes
 from poolsmith.interface.cli.terminal import tell, write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from poolsmith.interface.app.catalog_packs import Pinned
@@ -139,7 +139,7 @@ def pin(root: Path) -> int:
 def _import_pack(
     root: Path, source: Path, release: str | None, *, name: str, like: str | None, facts: Path | None
 ) -> int:
-    from poolsmith.core.diagnostics.printable import printable
+    from poolsmith.core.diagnostics.message_text import printable
     from poolsmith.interface.app.catalog_packs import import_pack
 
     made, pinned = import_pack(root, source, release, name=name, like=like, facts=facts)

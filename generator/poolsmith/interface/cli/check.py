@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.guard.policies.apply import JudgingOptions
-    from poolsmith.guard.policies.base_revision import BaseRevision
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
+    from poolsmith.guard.policies.revision import BaseRevision
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
-    from poolsmith.interface.app.shard import Shard
     from poolsmith.project.output.crew import Workers
+    from poolsmith.project.run.run_options import Shard
 
 
 @click.command("check")
@@ -227,7 +227,7 @@ class _Judging(NamedTuple):
 
     @contextmanager
     def options(self, root: Path) -> Iterator[JudgingOptions]:
-        from poolsmith.guard.policies.apply import JudgingOptions
+        from poolsmith.guard.policies.applied_policies import JudgingOptions
 
         with _base(root, self.base) as base:
             found = JudgingOptions(base=base, strict=self.strict, accepted=frozenset(self.accepted))
@@ -274,13 +274,13 @@ def _of_shard(root: Path, workers: int | Workers, judging: _Judging, *, shard: S
 
 
 def _of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
-    from poolsmith.interface.app.named_files import check_named_files
+    from poolsmith.interface.app.check_scope import check_named_files
 
     return check_named_files(root, paths, lambda files, only: judge(files, only=only))
 
 
 def _strictly(outcome: Outcome) -> Outcome:
-    from poolsmith.guard.policies.apply import strictly
+    from poolsmith.guard.policies.applied_policies import strictly
 
     return strictly(outcome)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.live_options import source_flags, source_of
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.terminal import write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def command(
     """
     from poolsmith.interface.app.live.discover import discover, write_profiles
     from poolsmith.interface.report.discovery import discovery_json, discovery_text
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
     source = source_of(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
     found = discover(root, cluster, source, pool_label, helm_records=helm_records)

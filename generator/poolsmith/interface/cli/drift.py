@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def command(root: Path, clusters: tuple[str, ...], engine: str | None, diff: str
     them an engine shows depends on how it compares. What is generated for them is told beside them. With `--engine
     flux`, `--diff` means nothing: Flux always asks the server.
     """
-    from poolsmith.change.drift.diffs import DiffMode
+    from poolsmith.change.drift.delivered import DiffMode
     from poolsmith.fleet.profiles.cluster import Engine
     from poolsmith.interface.app.drift import drift
 
@@ -46,11 +46,11 @@ def command(root: Path, clusters: tuple[str, ...], engine: str | None, diff: str
     if result.diagnostics:
         print_problems(result.diagnostics, output_format="text", tool=TOOL)
     if output_format == "json":
-        from poolsmith.interface.report.drift_json import drift_json
+        from poolsmith.interface.report.drift_report import drift_json
 
         write(drift_json(result.clusters, result.lines))
     else:
-        from poolsmith.interface.report.drift_text import drift_text
+        from poolsmith.interface.report.drift_report import drift_text
 
         write(drift_text(result.clusters, result.lines))
     return Exit.FINDINGS if result.diagnostics else Exit.CLEAN

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.terminal import tell, tell_outcome, write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.interface.app.expand import ExpandResult
-    from poolsmith.interface.report.layout import Layout
+    from poolsmith.interface.report.formats import Layout
 
 _FILE = click.Path(path_type=Path)
 
@@ -76,8 +76,7 @@ def command(
     chart installs; `template --all` shows those. Files that the operator brings along in ConfigMaps are shown by their
     length, as `<N chars>`. Conditions of the custom resources, errors and what is unknown are told on standard error.
     """
-    from poolsmith.interface.app.expand import expand, expand_json, expand_yaml
-    from poolsmith.interface.app.expand_input import ExpandRequest
+    from poolsmith.interface.app.expand import ExpandRequest, expand, expand_json, expand_yaml
 
     request = ExpandRequest(
         nodes=nodes,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from poolsmith.core.diagnostics.printable import printable
+from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from poolsmith.change.gather import Source

@@ -8,15 +8,15 @@ import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_outcome
 from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from poolsmith.interface.app.shard import Shard
+    from poolsmith.project.run.run_options import Shard
 
 
 @click.command("generate")
@@ -52,7 +52,7 @@ def command(
 
     Every cluster's folder is replaced as a whole, and only when all profiles are sound.
     """
-    from poolsmith.interface.app.compare import compare
+    from poolsmith.interface.app.check_project import compare
 
     elsewhere = {"--cluster": clusters, "--against": against, "--output-root": output_root, "--hook": hook}
     options.no_shard(shard, elsewhere | {"--cache": cache or None, "--rehash": rehash})

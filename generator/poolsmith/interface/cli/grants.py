@@ -1,4 +1,7 @@
-"""poolsmith grants."""
+"""poolsmith grants.
+
+Grants that are missing, for people.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from poolsmith.core.diagnostics.errors import UsageError
+from poolsmith.core.diagnostics.diagnostic import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import tell, write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
+
 
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -67,9 +72,8 @@ def command(
         return _export(root, clusters, exception_namespace, today)
     if today is not None:
         raise UsageError("--today is for --export: which grants are still valid")
-    from poolsmith.guard.ledger.grants.proposal_text import Answers
+    from poolsmith.guard.ledger.grants.grant_proposal import Answers
     from poolsmith.interface.app.grants import missing_grants
-    from poolsmith.interface.report.grants_text import grants_yaml, summary
 
     answers = Answers(reason=reason, owner=owner, expires=expires.date().isoformat() if expires is not None else "")
     result = missing_grants(root, clusters, write=writes, answers=answers)
@@ -109,3 +113,25 @@ def _export(root: Path, clusters: tuple[str, ...], namespace: str, day: datetime
     tell([f"left out: {text}" for text in result.export.unsaid])
     tell([f"unknown: {text}" for text in result.unknown])
     return Exit.CLEAN
+
+
+_SEPARATOR = "---\n"
+
+
+def grants_yaml(files: Mapping[str, str]) -> str:
+    """One stream of all files, each with its path above it."""
+    return _SEPARATOR.join(f"# {path}\n{text}" for path, text in files.items())
+
+
+def summary(*, grants: int, lines: int, granted: int) -> str:
+    """What there is, and what it is for."""
+    if not lines:
+        return "no workload has any privilege"
+    if not grants:
+        return "the one line of the ledger is granted" if lines == 1 else f"all {lines:,} lines of ledgers are granted"
+    missing = lines - granted
+    what = "1 grant" if grants == 1 else f"{grants:,} grants"
+    which = f"{missing:,} of the {lines:,} lines of ledgers" if missing < lines else f"all {lines:,} lines of ledgers"
+    if lines == 1:
+        which = "the one line of the ledger"
+    return f"{what} for {which}"

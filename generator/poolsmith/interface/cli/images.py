@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import tell, write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ def command(
 
 
 def _copy_plan(root: Path, clusters: tuple[str, ...], form: str, to: str | None) -> int:
-    from poolsmith.interface.app.copy_plan import copy_plan, copy_plan_json, copy_plan_text
+    from poolsmith.interface.app.images import copy_plan, copy_plan_json, copy_plan_text
 
     plan = copy_plan(root, clusters, to)
     if plan.diagnostics:
@@ -91,7 +91,7 @@ def _copy_plan(root: Path, clusters: tuple[str, ...], form: str, to: str | None)
 
 
 def _import(root: Path, listing: Path, repository: str | None) -> int:
-    from poolsmith.core.diagnostics.listing import counted, listed
+    from poolsmith.core.diagnostics.message_text import counted, listed
     from poolsmith.fleet.profiles.fleet import DRIVER_IMAGES_FILE
     from poolsmith.interface.app.import_images import import_images
 

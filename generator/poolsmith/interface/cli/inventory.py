@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.terminal import write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
     """Print what the pools have: selectors, taints, resources, runtime classes, drivers, owners."""
     from poolsmith.interface.app.inventory import inventory
+    from poolsmith.interface.report.formats import ReportContext
     from poolsmith.interface.report.inventory import inventory_csv, inventory_json, inventory_text
-    from poolsmith.interface.report.layout import ReportContext
 
     found = inventory(root, clusters)
     if output_format == "json":

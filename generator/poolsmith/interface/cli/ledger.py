@@ -8,16 +8,16 @@ import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.interface.app.ledger import LedgerFilter, LedgerView
-    from poolsmith.interface.app.release_diff import ReleaseChanges, ReleaseDiff
+    from poolsmith.interface.app.ledger_diff import ReleaseChanges, ReleaseDiff
 
 
 @click.command("ledger")
@@ -115,7 +115,7 @@ def command(
     if since is None:
         result = ledger(root, clusters, chosen, settings)
     else:
-        from poolsmith.interface.app.ledger_since import ledger_since
+        from poolsmith.interface.app.ledger_diff import ledger_since
 
         result = ledger_since(root, clusters, chosen, since)
     if result.diagnostics:
@@ -128,7 +128,7 @@ def command(
 
 
 def _release_diff(tags: tuple[str, str], chosen: LedgerFilter, settings: tuple[str, ...], output_format: str) -> int:
-    from poolsmith.interface.app.release_diff import release_diff, release_diff_json
+    from poolsmith.interface.app.ledger_diff import release_diff, release_diff_json
 
     result = release_diff(*tags, chosen, settings)
     if output_format == "json":

@@ -8,8 +8,8 @@ import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.terminal import write
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def rbac(
     helm_records: str | None,
 ) -> int:
     """Print the roles that `verify` needs in CLUSTER: lists only, and in namespaces only those of its units."""
-    from poolsmith.interface.app.live.access import discovering_manifests, reading_manifests
+    from poolsmith.interface.app.live.verify import discovering_manifests, reading_manifests
 
     if discovers:
         if cluster is not None or cron_job is not None:

@@ -13,7 +13,7 @@ from poolsmith.core.diagnostics import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from poolsmith.interface.app.live.source import Source
+    from poolsmith.interface.app.live.verify import Source
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
@@ -65,8 +65,8 @@ def source_of(
     in_cluster: bool,
 ) -> Source:
     """What the flags come to. Raises UsageError."""
-    from poolsmith.interface.app.live.source import Source
-    from poolsmith.kubernetes.live.reading import Reading
+    from poolsmith.interface.app.live.verify import Source
+    from poolsmith.kubernetes.live.api_resources import Reading
 
     told = kubeconfig is not None or context is not None
     if snapshot is not None and (told or in_cluster or save is not None):

@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # `typing` itself takes longer to load than `--version` t
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from poolsmith.interface.cli.exit_codes import Exit
+    from poolsmith.interface.cli.verbs import Exit
 
 _RARELY = 500_000
 """New objects between two searches for cycles: what is loaded and read has hardly any, and a search takes its time."""
@@ -92,9 +92,8 @@ def _run(arguments: list[str]) -> int:
 def _call(arguments: list[str]) -> int:
     import click
 
-    from poolsmith.core.diagnostics.errors import NoInputError, PoolsmithError, UsageError
-    from poolsmith.interface.cli.exit_codes import Exit
-    from poolsmith.interface.cli.verbs import cli
+    from poolsmith.core.diagnostics.diagnostic import NoInputError, PoolsmithError, UsageError
+    from poolsmith.interface.cli.verbs import Exit, cli
 
     try:
         result = cli.main(arguments, prog_name="poolsmith", standalone_mode=False, obj=tuple(arguments))
@@ -116,21 +115,21 @@ def _call(arguments: list[str]) -> int:
 
 
 def _interrupted() -> int:
-    from poolsmith.interface.cli.exit_codes import Exit
+    from poolsmith.interface.cli.verbs import Exit
 
     return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
 
 
 def _say(message: str, code: Exit) -> int:
     from poolsmith.core.diagnostics.masking import masked
-    from poolsmith.core.diagnostics.printable import printable
+    from poolsmith.core.diagnostics.message_text import printable
 
     return _write(f"poolsmith: {masked(printable(message))}\n", code)
 
 
 def _write(text: str, code: Exit) -> int:
     """To standard error, without what could steer a terminal; if it is gone, the exit code still tells."""
-    from poolsmith.core.diagnostics.printable import harmless
+    from poolsmith.core.diagnostics.message_text import harmless
 
     encoding = sys.stderr.encoding or "utf-8"
     with contextlib.suppress(OSError, ValueError):
@@ -141,7 +140,7 @@ def _write(text: str, code: Exit) -> int:
 
 def _beyond(error: OSError | RecursionError | MemoryError) -> int:
     """What the machine can't do, or the input asks too much of: no bug, and a failure all the same."""
-    from poolsmith.interface.cli.exit_codes import Exit
+    from poolsmith.interface.cli.verbs import Exit
 
     if isinstance(error, OSError):
         where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""
@@ -166,7 +165,7 @@ def _open_what_is_closed() -> None:
 
 def _bug(error: Exception) -> int:
     """Where it happened, in one line, for a report; never the user's data."""
-    from poolsmith.interface.cli.exit_codes import Exit
+    from poolsmith.interface.cli.verbs import Exit
 
     place = ""
     trace = error.__traceback__

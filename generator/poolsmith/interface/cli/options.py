@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.severity import Severity
-from poolsmith.interface.report.formats import CHECK, names_for
-from poolsmith.interface.report.layout import GROUPS, RULE, Layout
+from poolsmith.core.diagnostics.diagnostic import Severity
+from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, names_for
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from poolsmith.interface.app.report_files import ReportFile
-    from poolsmith.interface.app.shard import Shard
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.output.result_store import ResultStore
+    from poolsmith.project.run.run_options import Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -201,7 +200,7 @@ def place_of_output(root: Path, folder: Path | None, revision: str | None) -> Ab
     """What these flags name; None for the project's own output."""
     if folder is None and revision is None:
         return nullcontext()
-    from poolsmith.interface.app.output_place import output_place
+    from poolsmith.project.run.project import output_place
 
     return output_place(root, folder, revision)
 
@@ -239,7 +238,7 @@ def report_flags(command: Command) -> Command:
 def _shard(text: str | None) -> Shard | None:
     if text is None:
         return None
-    from poolsmith.interface.app.shard import shard_of
+    from poolsmith.project.run.run_options import shard_of
 
     return shard_of(text)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_outcome
 from poolsmith.interface.cli.terminal import exit_code, write
+from poolsmith.interface.cli.verbs import Exit
 
 _FILE = click.Path(path_type=Path)
 
@@ -77,7 +77,7 @@ def evaluate(
     """
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.app.policy_eval import DEFAULT_KUBERNETES, EvalFlags, policy_eval
-    from poolsmith.interface.report.policy_eval_text import eval_json, eval_text
+    from poolsmith.interface.report.policy_report import eval_json, eval_text
 
     result = policy_eval(
         EvalFlags(
@@ -125,7 +125,7 @@ def test(
 ) -> int:
     """Run the test files beside policies (*.test.yaml). Default for PATHS: policies/."""
     from poolsmith.interface.app.policy_test import policy_test
-    from poolsmith.interface.report.policy_test_text import tests_json, tests_junit, tests_text
+    from poolsmith.interface.report.policy_report import tests_json, tests_junit, tests_text
 
     result = policy_test(root, paths or (root / "policies",), kubernetes=kubernetes)
     outcome = result.outcome

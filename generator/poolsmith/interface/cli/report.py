@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code
+from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import CHECK, format_check
 
 
@@ -52,7 +52,7 @@ def merge(
 
     It runs in a checkout of the commit that the shards had, and takes of each what it asked, such as --policies-from.
     """
-    from poolsmith.interface.app.merge import merge as merged
+    from poolsmith.interface.app.shard_merge import merge as merged
     from poolsmith.project.output.batches import default_jobs
 
     wanted, fleet = options.report_files(outputs, root, CHECK), partial(fleet_of, root, (), is_there=True)

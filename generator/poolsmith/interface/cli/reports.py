@@ -1,8 +1,12 @@
-"""The report of a run: printed, written to files, and told to the build server that runs it."""
+"""The report of a run: printed, written to files, and told to the build server that runs it.
+
+Where the files of the repository can be read, as the environment says it.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,10 +14,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from poolsmith.core.diagnostics.printable import harmless
+from poolsmith.core.diagnostics.message_text import harmless
 from poolsmith.interface.cli.terminal import tell, width_of, write
-from poolsmith.interface.report.formats import CHECK, DIFF, FORMATS, format_check, format_diff, names_for
-from poolsmith.interface.report.layout import FULL, Layout, ReportContext
+from poolsmith.interface.report.formats import (
+    CHECK,
+    DIFF,
+    FORMATS,
+    FULL,
+    Layout,
+    ReportContext,
+    format_check,
+    format_diff,
+    names_for,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,8 +35,9 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.app.report_files import ReportFile
-    from poolsmith.interface.report.finding_text import Styled
+    from poolsmith.interface.report.finding_blocks import Styled
     from poolsmith.interface.report.fleet_facts import FleetFacts
+
 
 _STYLES = {
     "error": "bold red",
@@ -160,7 +174,6 @@ def _address(variable: str) -> str:
 
 
 def _source() -> str:
-    from poolsmith.interface.cli.source_address import source_address
 
     return source_address()
 
@@ -205,3 +218,27 @@ def _print_styled(pieces: Iterable[Styled]) -> None:
     for piece, style in pieces:
         text.append(harmless(piece, with_commands=True), style=_STYLES.get(style))
     Console(highlight=False, soft_wrap=True).print(text, end="")
+
+
+_ADDRESS = re.compile(r"https://[A-Za-z0-9\[\]][A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]*")
+_FORGES = (
+    ("{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/blob/{GITHUB_SHA}", "GITHUB_ACTIONS"),
+    ("{CI_PROJECT_URL}/-/blob/{CI_COMMIT_SHA}", "GITLAB_CI"),
+)
+"""The address of the top folder at the commit that is built, and the variable that is true there."""
+
+
+def source_address() -> str:
+    """As POOLSMITH_SOURCE says; else as GitHub Actions or GitLab CI do; else empty."""
+    if "POOLSMITH_SOURCE" in os.environ:
+        return _plain(os.environ["POOLSMITH_SOURCE"])
+    for form, is_here in _FORGES:
+        names = re.findall(r"\{(\w+)\}", form)
+        if os.environ.get(is_here) == "true" and all(map(os.environ.get, names)):
+            return _plain(form.format_map(os.environ))
+    return ""
+
+
+def _plain(text: str) -> str:
+    address = text.rstrip("/")
+    return address if _ADDRESS.fullmatch(address) else ""

@@ -6,8 +6,8 @@ import json
 
 import click
 
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.terminal import write
+from poolsmith.interface.cli.verbs import Exit
 
 
 @click.command("rules")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.options import completes
 from poolsmith.interface.cli.terminal import write
+from poolsmith.interface.cli.verbs import Exit
 
 
 @click.command("schema")
@@ -26,7 +26,7 @@ def command(kind: str, release: str | None) -> int:
     inventory, discovery. Of the Helm values of a release of the chart, for editors: values.
     """
     if kind.lower() == "values":
-        from poolsmith.interface.app.values_schemas import values_schema_text
+        from poolsmith.interface.app.catalog_verbs import values_schema_text
 
         write(values_schema_text(release))
         return Exit.CLEAN

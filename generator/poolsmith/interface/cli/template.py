@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.terminal import tell, tell_outcome, write
+from poolsmith.interface.cli.verbs import Exit
 
 
 @click.command("template")
@@ -59,7 +59,7 @@ def command(
     compared with `helm template`: the same objects with the same fields, hooks among them.
     """
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.fleet.operands.chart.project import HelmRelease
+    from poolsmith.fleet.operands.chart.chart_projection import HelmRelease
     from poolsmith.interface.app.template import template, template_json, template_yaml
 
     helm = HelmRelease(release_name, api_versions)

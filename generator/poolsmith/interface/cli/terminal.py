@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.printable import harmless, printable
-from poolsmith.interface.cli.exit_codes import Exit
+from poolsmith.core.diagnostics.message_text import harmless, printable
+from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TextIO
 
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.report.layout import Layout
+    from poolsmith.interface.report.formats import Layout
 
 _BAR_FROM = 40
 _NARROWEST = 40

@@ -10,10 +10,10 @@ import click
 
 from poolsmith.core.diagnostics import Severity, UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.exit_codes import Exit
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_change, print_outcome
 from poolsmith.interface.cli.terminal import progress_bar, tell, write
+from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import DIFF, names_for
 
 if TYPE_CHECKING:

@@ -1,8 +1,12 @@
-"""The verbs: what each is for, and the module of this package that is imported when it is called."""
+"""The verbs: what each is for, and the module of this package that is imported when it is called.
+
+Exit codes, the same for every verb and output format.
+"""
 
 from __future__ import annotations
 
 import importlib
+from enum import IntEnum
 
 import click
 
@@ -67,3 +71,16 @@ class _Verbs(click.Group):
 @click.version_option(__version__, prog_name="poolsmith", message="%(prog)s %(version)s")
 def cli() -> None:
     """Forge GPU node pools into GitOps manifests, and see every privilege before it lands."""
+
+
+class Exit(IntEnum):
+    CLEAN = 0
+    FINDINGS = 1
+    """Findings at or above --fail-on, output out of date, or a file that could not be written."""
+    USAGE = 2
+    """Flags, or the project root."""
+    NO_INPUT = 3
+    """Nothing to work on."""
+    INTERNAL = 70
+    """A bug in poolsmith."""
+    INTERRUPTED = 130

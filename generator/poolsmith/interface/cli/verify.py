@@ -51,7 +51,7 @@ def command(
     It only reads: objects, operands, nodes, privileges, policies. What it needs is printed by `poolsmith live rbac`; a
     right that it lacks is counted as not evaluated. CLUSTER may be left out where the project has only one.
     """
-    from poolsmith.guard.policies.apply import JudgingOptions
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
     from poolsmith.interface.app.live.verify import verify
 
     source = source_of(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)

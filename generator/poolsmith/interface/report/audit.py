@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.record import record
 from poolsmith.interface.report.diff_json import record_body
-from poolsmith.interface.report.markdown_text import code as code_span
-from poolsmith.interface.report.table_cells import csv_table
+from poolsmith.interface.report.escaped_text import code as code_span
+from poolsmith.interface.report.escaped_text import csv_table
 
 if TYPE_CHECKING:
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
 
 @record

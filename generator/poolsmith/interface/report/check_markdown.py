@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.listing import counted
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.interface.report import markdown_page
-from poolsmith.interface.report.blocks import blocks_of
-from poolsmith.interface.report.layout import RULE
+from poolsmith.interface.report.finding_blocks import blocks_of
+from poolsmith.interface.report.formats import RULE
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.report.blocks import Block
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.finding_blocks import Block
+    from poolsmith.interface.report.formats import ReportContext
 
 MOST_BYTES = 20_000
 """With the comment of a diff beside it, below GitHub's limit."""

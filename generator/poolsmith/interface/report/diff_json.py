@@ -10,14 +10,14 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.told import Weight
+from poolsmith.change.diff.change_sections import Weight
 from poolsmith.core.diagnostics import Diagnostic, Location
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.interface.report.json_v1 import diagnostic_body, location_body
 
 if TYPE_CHECKING:
     from poolsmith.change.diff.change_report import ChangeReport
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
 
 def diff_report(change: ChangeReport, context: ReportContext) -> str:
@@ -34,7 +34,7 @@ def diff_report(change: ChangeReport, context: ReportContext) -> str:
 def _summary(change: ChangeReport) -> dict[str, str]:
     if change.is_empty:
         return {"verdict": "nothing changes", "weight": Weight.PLAIN.value}
-    from poolsmith.change.diff.together import told  # on demand: of many changes there is nothing to tell
+    from poolsmith.change.diff.change_summary import told  # on demand: of many changes there is nothing to tell
 
     story = told(change)
     return {"verdict": masked(story.verdict), "weight": story.weight.value}

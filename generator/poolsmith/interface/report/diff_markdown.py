@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.compared import scope
-from poolsmith.change.diff.told import Part, Weight
+from poolsmith.change.diff.change_sections import Part, Weight, scope
 from poolsmith.interface.report import markdown_page
 
 if TYPE_CHECKING:
     from poolsmith.change.diff.change_report import ChangeReport
-    from poolsmith.change.diff.told import Point, Section
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.change.diff.change_sections import Point, Section
+    from poolsmith.interface.report.formats import ReportContext
 
 MOST_BYTES = 40_000
 """With the comment of a check beside it, below GitHub's limit."""
@@ -42,7 +41,7 @@ def diff_report(change: ChangeReport, context: ReportContext) -> str:
     if change.is_empty:
         page = markdown_page.Page(marker="diff", title=_NOTHING, lead=(f"{scope(change)}.",), parts=(), rest=rest)
         return markdown_page.fitted(page, MOST_BYTES)
-    from poolsmith.change.diff.together import told  # on demand: of many changes there is nothing to tell
+    from poolsmith.change.diff.change_summary import told  # on demand: of many changes there is nothing to tell
 
     story = told(change)
     is_short = sum(len(section.points) for section in story.sections) <= _FEW

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.compared import scope
-from poolsmith.change.diff.told import Part, Weight
+from poolsmith.change.diff.change_sections import Part, Weight, scope
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.printable import printable, printable_line
-from poolsmith.interface.report.finding_text import str_place
-from poolsmith.interface.report.layout import SHORT
+from poolsmith.core.diagnostics.message_text import printable, printable_line
+from poolsmith.interface.report.finding_blocks import str_place
+from poolsmith.interface.report.formats import SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.change.diff.change_report import ChangeReport
-    from poolsmith.change.diff.told import Point, Section
-    from poolsmith.interface.report.finding_text import Styled
-    from poolsmith.interface.report.layout import Layout, ReportContext
+    from poolsmith.change.diff.change_sections import Point, Section
+    from poolsmith.interface.report.finding_blocks import Styled
+    from poolsmith.interface.report.formats import Layout, ReportContext
 
 _MOST = {
     Part.LEAVES: 4,
@@ -47,7 +46,7 @@ def styled(change: ChangeReport, layout: Layout = SHORT) -> Iterator[Styled]:
     """The report in pieces; a terminal may colour them."""
     if layout.width is None:
         return _report(change, layout)
-    from poolsmith.interface.report.wrapping import wrapped  # on demand
+    from poolsmith.interface.report.finding_blocks import wrapped  # on demand
 
     return wrapped(_report(change, layout), layout.width)
 
@@ -56,7 +55,7 @@ def _report(change: ChangeReport, layout: Layout) -> Iterator[Styled]:
     if change.is_empty:
         yield f"nothing changes: {_safe(scope(change))}\n", "plain"
         return
-    from poolsmith.change.diff.together import told  # on demand: of many changes there is nothing to tell
+    from poolsmith.change.diff.change_summary import told  # on demand: of many changes there is nothing to tell
 
     story = told(change)
     yield f"{_safe(story.scope)}\n", "plain"

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.listing import counted
-from poolsmith.core.diagnostics.printable import harmless, one_line
+from poolsmith.core.diagnostics.message_text import counted, harmless, one_line
 from poolsmith.core.record import record
 from poolsmith.interface.report.diff_json import record_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
 _LONGEST = 240
 _FEW = 6

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.listing import counted
-from poolsmith.core.diagnostics.printable import cut, printable
+from poolsmith.core.diagnostics.message_text import counted, cut, printable
 from poolsmith.interface.report.text import format_text
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _SHOWN_PER_COMMAND = 10  # GitHub shows ten of each per step

@@ -11,7 +11,7 @@ from poolsmith.core.diagnostics.masking import masked
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
 
 def check_report(outcome: Outcome, context: ReportContext) -> str:

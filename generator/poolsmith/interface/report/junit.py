@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from poolsmith.core.diagnostics.listing import counted
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.interface.report.blocks import cluster_of
-from poolsmith.interface.report.xml_text import attribute, content
+from poolsmith.core.diagnostics.message_text import counted
+from poolsmith.interface.report.escaped_text import attribute, content
+from poolsmith.interface.report.finding_blocks import cluster_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
 
 class Case(NamedTuple):

@@ -1,4 +1,7 @@
-"""Ledgers and their changes as tables for a terminal."""
+"""Ledgers and their changes as tables for a terminal.
+
+Where privileges come from, with the line of the file where that stands today.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,44 @@ from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.printable import printable
+from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import split
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, LedgerLine
 from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind, LedgerDelta
 from poolsmith.guard.ledger.privilege import Privilege, privilege
-from poolsmith.interface.report.origin_lines import OriginLines
+from poolsmith.project.output.helm_values import origin_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poolsmith.guard.ledger.ledger import LineOrigin, LineOrigins
+
+
+class OriginLines:
+    """`starts` are the numbers of the lines. Many lines of a ledger have the same origins: each is written once."""
+
+    def __init__(self, starts: Mapping[FromProfile, int]) -> None:
+        self._starts = starts
+        self._known: dict[LineOrigins, tuple[str, ...]] = {}
+
+    def of(self, origins: LineOrigins) -> tuple[str, ...]:
+        if origins not in self._known:
+            self._known[origins] = tuple(map(self.text, origins))
+        return self._known[origins]
+
+    def text(self, origin: LineOrigin) -> str:
+        if not isinstance(origin, FromProfile) or origin not in self._starts:
+            return origin_text(origin)
+        return f"{origin.path}:{self._starts[origin]}: {'.'.join(split(origin.pointer))}"
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from poolsmith.fleet.plan.driver_change import DriverChange
-    from poolsmith.guard.ledger.line_origin import LineOrigin, LineOrigins
+    from poolsmith.fleet.plan.driver.driver_change import DriverChange
+    from poolsmith.guard.ledger.ledger import LineOrigin, LineOrigins
     from poolsmith.guard.ledger.reach import Reach
 
     Starts = Mapping[FromProfile, int]

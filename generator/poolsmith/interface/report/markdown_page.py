@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.interface.report.markdown_text import code, prose
+from poolsmith.interface.report.escaped_text import code, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from poolsmith.change.diff.change_report import ChangeReport
-from poolsmith.change.diff.told import Weight
+from poolsmith.change.diff.change_sections import Weight
 from poolsmith.core.diagnostics import Diagnostic, Location, Severity
 from poolsmith.guard.ledger.ledger_delta import Change
 from poolsmith.guard.ledger.privilege import Privilege

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.families import FAMILIES
+from poolsmith.core.diagnostics.known_rules import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,10 +9,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.listing import counted
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.printable import cut, printable
-from poolsmith.interface.report.blocks import cluster_of
+from poolsmith.core.diagnostics.message_text import counted, cut, printable
+from poolsmith.interface.report.finding_blocks import cluster_of
 from poolsmith.interface.report.rule_page import family_of, format_rule
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics import Diagnostic, Location, RuleInfo
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 25_000

@@ -6,21 +6,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.listing import counted
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.printable import printable, printable_line
-from poolsmith.interface.report.blocks import blocks_of
-from poolsmith.interface.report.finding_text import MOST_RELATED, body, head, help_lines, str_place
-from poolsmith.interface.report.layout import CLUSTER, RULE, SHORT
+from poolsmith.core.diagnostics.message_text import counted, printable, printable_line
+from poolsmith.interface.report.finding_blocks import MOST_RELATED, blocks_of, body, head, help_lines, str_place
+from poolsmith.interface.report.formats import CLUSTER, RULE, SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.report.blocks import Block
-    from poolsmith.interface.report.finding_text import Styled
-    from poolsmith.interface.report.layout import Layout, ReportContext
+    from poolsmith.interface.report.finding_blocks import Block, Styled
+    from poolsmith.interface.report.formats import Layout, ReportContext
 
 _MOST_SHOWN = 200
 _MOST_OF_ONE_RULE = 10
@@ -45,7 +42,7 @@ def styled(outcome: Outcome, layout: Layout = SHORT) -> Iterator[Styled]:
     """The report in pieces; a terminal may colour them."""
     if layout.width is None:
         return _report(outcome, layout)
-    from poolsmith.interface.report.wrapping import wrapped  # on demand
+    from poolsmith.interface.report.finding_blocks import wrapped  # on demand
 
     return wrapped(_report(outcome, layout), layout.width)
 

@@ -2,16 +2,16 @@
 
 Rules: kubernetes/apiserver:pkg/admission/plugin/policy/validating, dispatcher and validator. Costs are not counted;
 the engine has limits of its own, and what passes them is not evaluated.
+
+What a policy says of a request beside its verdict: messages of failed validations, and audit annotations.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.kubernetes.admission.matching import Answer, matches
-from poolsmith.kubernetes.admission.params import ParamsError, collect_params
+from poolsmith.kubernetes.admission.matching import Answer, ParamsError, collect_params, matches
 from poolsmith.kubernetes.admission.policy import Action, Binding, FailurePolicy
-from poolsmith.kubernetes.admission.said import Audit, failure_message
 from poolsmith.kubernetes.admission.verdict import (
     DEFAULT_REASON,
     AuditAnnotation,
@@ -26,13 +26,73 @@ from poolsmith.kubernetes.server.normalise import as_stored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.kubernetes.admission.compiled import CompiledExpression, CompiledPolicy
-    from poolsmith.kubernetes.admission.matching import Match
-    from poolsmith.kubernetes.admission.params import Params
-    from poolsmith.kubernetes.admission.placed import PlacedObject
-    from poolsmith.kubernetes.admission.policy import PolicySet
+    from poolsmith.kubernetes.admission.matching import Match, Params
+    from poolsmith.kubernetes.admission.policy import PolicySet, Validation
+    from poolsmith.kubernetes.admission.policy_expressions import CompiledExpression, CompiledPolicy
+    from poolsmith.kubernetes.admission.request import Subject
     from poolsmith.kubernetes.admission.resources import Resources
-    from poolsmith.kubernetes.admission.subject import Subject
+    from poolsmith.kubernetes.objects_file import PlacedObject
+
+
+MAX_MESSAGE_BYTES = 5 * 1024
+SPACE = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What Go trims."""
+
+
+def failure_message(validation: Validation, part: CompiledExpression | None, subject: Subject) -> str:
+    """Of the message expression where that gives one line of bounded length; else the message; else the expression."""
+    return (
+        _evaluated(part, subject)
+        or validation.message.strip(SPACE)
+        or f"failed expression: {validation.expression.source.strip(SPACE)}"
+    )
+
+
+def _evaluated(part: CompiledExpression | None, subject: Subject) -> str:
+    if part is None:
+        return ""
+    try:
+        value = subject.value(part)
+    except (CelError, NotEvaluated):
+        return ""
+    text = value.strip(SPACE) if isinstance(value, str) else ""
+    too_long = len(text.encode("utf-8", "surrogatepass")) > MAX_MESSAGE_BYTES
+    return "" if too_long or "\n" in text else text
+
+
+MAX_VALUE_BYTES = 10 * 1024
+
+
+class Audit:
+    """`published` by the keys of the policy; `errors` and `unknown` are pointers with what is wrong there."""
+
+    def __init__(self, compiled: CompiledPolicy, subject: Subject) -> None:
+        published: list[AuditAnnotation] = []
+        errors: list[tuple[str, str]] = []
+        unknown: list[tuple[str, str]] = []
+        for named, part in zip(compiled.policy.audit_annotations, compiled.audit_annotations, strict=True):
+            pointer = part.expression.pointer
+            try:
+                value = subject.value(part)
+            except CelError as error:
+                errors.append(
+                    (pointer, part.failure or f"expression '{part.expression.source}' resulted in error: {error}")
+                )
+            except NotEvaluated as reason:
+                unknown.append((pointer, str(reason)))
+            else:
+                text = value.strip(SPACE) if isinstance(value, str) else ""
+                if text:
+                    published.append(AuditAnnotation(named.name, _cut(text)))
+        self.published = tuple(published)
+        self.errors = tuple(errors)
+        self.unknown = tuple(unknown)
+
+
+def _cut(text: str) -> str:
+    raw = text.encode("utf-8", "surrogatepass")
+    return text if len(raw) <= MAX_VALUE_BYTES else raw[:MAX_VALUE_BYTES].decode("utf-8", "ignore")
+
 
 IMPLIED = "implied"
 _NO_PARAMS: Params = (None,)

@@ -2,6 +2,12 @@
 
 Rules: kubernetes/apiserver:pkg/admission/plugin/policy/matching and webhook/predicates. What hangs on something that
 nobody knows here (labels of a namespace, the plural of a kind, a conversion between versions) is undecided.
+
+Which parameters a policy is evaluated with.
+
+Rules: kubernetes/apiserver:pkg/admission/plugin/policy/generic, CollectParams.
+
+Objects that are given as parameters, and that no policy is evaluated with.
 """
 
 from __future__ import annotations
@@ -9,15 +15,26 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
+from poolsmith.kubernetes.admission.policy import Binding
 from poolsmith.kubernetes.admission.selector import labels_of, selects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from poolsmith.kubernetes.admission.policy import MatchResources, ResourceRule
+    from poolsmith.kubernetes.admission.policy import (
+        MatchResources,
+        ParamKind,
+        ParamRef,
+        Policy,
+        PolicySet,
+        ResourceRule,
+    )
     from poolsmith.kubernetes.admission.request import AdmissionRequest
     from poolsmith.kubernetes.admission.resources import Resources
+    from poolsmith.kubernetes.objects_file import PlacedObject
+
 
 _EXCLUDED = {
     "admissionregistration.k8s.io": (
@@ -204,3 +221,117 @@ def _by_conversion(rules: tuple[ResourceRule, ...], request: AdmissionRequest, r
                 f"matchPolicy Equivalent: {resource.api_version} {resource.kind} would be converted to {version}",
             )
     return None
+
+
+Params = tuple["PlacedObject | None", ...]
+"""One evaluation for each; None stands for `params` being null."""
+
+
+class ParamsError(Exception):
+    """A binding that can't be followed, in the words of the API server."""
+
+
+def collect_params(
+    policy: Policy,
+    binding: Binding,
+    request: AdmissionRequest,
+    objects: Iterable[PlacedObject],
+    resources: Resources,
+) -> Params:
+    """Empty: there are none, and the binding allows that. Raises ParamsError.
+
+    With an implied binding, each object of the policy's paramKind. An object that names no namespace counts as lying
+    in the one that is asked for.
+    """
+    kind = policy.param_kind
+    if kind is None:
+        return (None,)
+    found = sorted(
+        (item for item in objects if (item.api_version, item.kind) == (kind.api_version, kind.kind)),
+        key=lambda item: (item.namespace, item.name),
+    )
+    if binding.is_implied:
+        return tuple(found) or (None,)
+    reference = binding.param_ref
+    if reference is None:
+        return (None,)
+    chosen = _chosen(reference, _within(reference, kind, found, request, resources))
+    if not chosen and reference.deny_when_missing:
+        raise ParamsError("no params found for policy binding with `Deny` parameterNotFoundAction")
+    return chosen
+
+
+def _within(
+    reference: ParamRef, kind: ParamKind, found: list[PlacedObject], request: AdmissionRequest, resources: Resources
+) -> list[PlacedObject]:
+    """Those in the namespace that the binding looks in."""
+    namespaced = resources.of(kind.api_version, kind.kind).namespaced
+    if namespaced is None:
+        namespaced = bool(reference.namespace) or any(item.namespace for item in found)
+    if not namespaced:
+        if reference.namespace:
+            raise ParamsError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+        return found
+    namespace = reference.namespace or request.namespace
+    if not namespace:
+        raise ParamsError("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
+    return [item for item in found if item.namespace in ("", namespace)]
+
+
+def _chosen(reference: ParamRef, found: list[PlacedObject]) -> Params:
+    if reference.name:
+        return tuple(item for item in found if item.name == reference.name)[:1]
+    return tuple(item for item in found if selects(reference.selector, labels_of(item.body)))
+
+
+_FEW = 3
+
+
+def unused_params(
+    given: Iterable[PlacedObject], policies: PolicySet, requests: Sequence[AdmissionRequest], resources: Resources
+) -> Iterator[str]:
+    """One sentence for each: what would have to be true of it. Policies and definitions are no parameters."""
+    others = {id(item) for item in policies.definitions}
+    candidates = {id(item) for item in policies.objects} - others
+    asked = {request.namespace: request for request in requests}.values()
+    used: set[int] = set()
+    for policy in policies.policies:
+        for binding in _bindings(policy, policies):
+            for request in asked if policy.param_kind is not None else ():
+                try:
+                    chosen = collect_params(policy, binding, request, policies.objects, resources)
+                except ParamsError:
+                    continue
+                used.update(id(item) for item in chosen if item is not None)
+    for item in given:
+        if id(item) in candidates and id(item) not in used:
+            yield f"{shorten(item.shown)}: nothing was evaluated with this parameter, since {_why(item, policies)}"
+
+
+def _bindings(policy: Policy, policies: PolicySet) -> tuple[Binding, ...]:
+    return policies.bindings_of(policy.name) or (Binding(name="", policy=policy.name),)
+
+
+def _why(item: PlacedObject, policies: PolicySet) -> str:
+    """Of the policies that take its kind, which parameters their bindings ask for."""
+    taking = [
+        policy
+        for policy in policies.policies
+        if policy.param_kind is not None
+        and (policy.param_kind.api_version, policy.param_kind.kind) == (item.api_version, item.kind)
+    ]
+    if not taking:
+        return f"no policy has `paramKind` {shorten(item.api_version)} {shorten(item.kind)}"
+    asked = [_asked(binding) for policy in taking for binding in policies.bindings_of(policy.name)]
+    few = "; ".join(asked[:_FEW]) + ("; and others" if len(asked) > _FEW else "")
+    return few or "another object stands in its place"
+
+
+def _asked(binding: Binding) -> str:
+    name, reference = f"binding `{shorten(binding.name)}`", binding.param_ref
+    if reference is None:
+        return f"{name} has no `paramRef`"
+    where = f" in namespace `{shorten(reference.namespace)}`" if reference.namespace else ""
+    if reference.name:
+        return f"{name} takes `{shorten(reference.name)}`{where}"
+    return f"{name} takes what its selector fits{where}"

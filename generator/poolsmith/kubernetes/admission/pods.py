@@ -11,12 +11,11 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts.versions import minor_key
-from poolsmith.core.sources.nested import copied
 from poolsmith.core.sources.pod_template import account_of, mapping, mappings, pod_template_of, word
-from poolsmith.kubernetes.admission.pod_defaults import fill_pod
-from poolsmith.kubernetes.pods.app_armor import ANNOTATION, profile_of_annotation
-from poolsmith.kubernetes.pods.names import SAFE_LETTERS, TOKEN_PATH
+from poolsmith.core.sources.pointer import copied
+from poolsmith.kubernetes.admission.defaulting import fill_pod
 from poolsmith.kubernetes.pods.pod import Pod
+from poolsmith.kubernetes.pods.well_known import ANNOTATION, SAFE_LETTERS, TOKEN_PATH, profile_of_annotation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -15,7 +15,7 @@ from poolsmith.core.record import record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.kubernetes.admission.placed import PlacedObject
+    from poolsmith.kubernetes.objects_file import PlacedObject
 
 
 class FailurePolicy(StrEnum):

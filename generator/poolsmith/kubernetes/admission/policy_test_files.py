@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, NoInputError, UsageError, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import policy as codes
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
-from poolsmith.core.shape.kind_document import KindDocument, load_kind_document
-from poolsmith.core.sources.folder_walk import walk
-from poolsmith.core.sources.input_tree import InputTree
-from poolsmith.kubernetes.admission.placed import PlacedObject, placed_objects
+from poolsmith.core.shape.documents import KindDocument, load_kind_document
+from poolsmith.core.sources.input_tree import InputTree, walk
 from poolsmith.kubernetes.admission.policy_test import KIND, PolicyTestSpec
+from poolsmith.kubernetes.objects_file import PlacedObject, placed_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

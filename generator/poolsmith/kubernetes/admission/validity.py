@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, listed, shorten
 from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.kubernetes.admission.selector import selector_problem
 

@@ -8,11 +8,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.kubernetes.admission.compiled import CompiledPolicy, Issue, compile_policy
 from poolsmith.kubernetes.admission.evaluate import Surroundings, evaluate
 from poolsmith.kubernetes.admission.matching import Answer, Match, matches
-from poolsmith.kubernetes.admission.reads import fields_read
-from poolsmith.kubernetes.admission.subject import Subject
+from poolsmith.kubernetes.admission.policy_expressions import CompiledPolicy, Issue, compile_policy, fields_read
+from poolsmith.kubernetes.admission.request import Subject
 from poolsmith.kubernetes.admission.verdict import AuditAnnotation, Evaluation, NotMatched, ValidationResult, Verdict
 from poolsmith.kubernetes.admission_run.process import LIMITS, Limits, Part, Stopped, Supervisor, too_late
 from poolsmith.kubernetes.cel.engine import engine

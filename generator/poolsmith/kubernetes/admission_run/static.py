@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.core.diagnostics.codes import policy as codes
-from poolsmith.core.diagnostics.printable import cut_inside, shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import cut_inside, did_you_mean, shorten
 from poolsmith.core.sources.pointer import dotted_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.kubernetes.admission.compiled import Issue
     from poolsmith.kubernetes.admission.policy import Binding, Policy, PolicySet
+    from poolsmith.kubernetes.admission.policy_expressions import Issue
     from poolsmith.kubernetes.admission_run.run import PolicyRun
 
 _LONGEST = 300

@@ -11,12 +11,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.kubernetes.cel.deep import LATER
 from poolsmith.kubernetes.cel.errors import CelError, NoFieldsError, NoRangeError, NotEvaluated
 from poolsmith.kubernetes.cel.functions.registry import FUNCTIONS, Function
 from poolsmith.kubernetes.cel.functions.values import NO_OVERLOAD, ImpreciseError, TooLargeError, type_name
-from poolsmith.kubernetes.cel.printed_text import printable
-from poolsmith.kubernetes.cel.trees import UNKNOWN
+from poolsmith.kubernetes.cel.go_text import printable
+from poolsmith.kubernetes.cel.program import LATER, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,21 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from poolsmith.kubernetes.cel.functions.registry import NAMES
-from poolsmith.kubernetes.cel.lower_conversions import Conversions
-from poolsmith.kubernetes.cel.lower_loops import Loops
-from poolsmith.kubernetes.cel.natives import (
+from poolsmith.kubernetes.cel.lowering import Conversions
+from poolsmith.kubernetes.cel.macros import Loops
+from poolsmith.kubernetes.cel.program import (
     AUTHORIZER,
     CONVERSIONS,
     KEYS,
     LIST_INDEX,
     NATIVE,
-    RETURNED,
-    WITH_OWN_EQUALITY,
-)
-from poolsmith.kubernetes.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select, StructOf, walk
-from poolsmith.kubernetes.cel.trees import (
     PREFIX,
+    RETURNED,
     UNKNOWN,
+    WITH_OWN_EQUALITY,
     Gap,
     call,
     failing,
@@ -38,6 +35,7 @@ from poolsmith.kubernetes.cel.trees import (
     parts_of,
     variable,
 )
+from poolsmith.kubernetes.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select, StructOf, walk
 
 
 class Lowerer(Conversions, Loops):

@@ -1,15 +1,24 @@
-"""Types of macros: those of what cel-go expands them to."""
+"""Types of macros: those of what cel-go expands them to.
+
+Macros with variables as the engine has them: loops, and bodies for what an optional holds.
+
+Each variable gets a name of ours: one that the user calls `list` or `optional` must not hide what lowered text means.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.kubernetes.cel.cel_types import BOOL, DYN, ERROR, INT, Type, list_of, map_of, optional_of
 from poolsmith.kubernetes.cel.declared import SYNTAX, overloads
-from poolsmith.kubernetes.cel.syntax import Call, Ident, Literal, MapOf, Node, Select, StructOf
+from poolsmith.kubernetes.cel.lowering import Lowering
+from poolsmith.kubernetes.cel.program import Gap, call, is_kept, parts_of
+from poolsmith.kubernetes.cel.syntax import Call, Ident, ListOf, Literal, MapOf, Node, Select, StructOf
 
 if TYPE_CHECKING:
     from poolsmith.kubernetes.cel.checker import Checker
+
 
 TWO_VARIABLES = 3
 
@@ -131,3 +140,49 @@ def _optional_macro(checker: Checker, node: Call) -> Type:
         words = f"found no matching overload for '_?_:_' applied to '(bool, {shown}, optional_type(dyn))'"
         return checker.fail(node.offset, words)
     return checker.unifier.join(checker.unifier.resolve(body), checker.unifier.resolve(value))
+
+
+class Loops(Lowering):
+    """all, exists, map, filter, sortBy, optMap and their like."""
+
+    def loop(self, node: Call) -> Node:
+        """Raises Gap."""
+        assert node.target is not None
+        name, count = node.function, len(node.args)
+        target = self.lower(node.target)
+        two = count >= TWO_VARIABLES and (name, count) != ("map", 3)
+        written, parts = (node.args[:2], node.args[2:]) if two else (node.args[:1], node.args[1:])
+        outer = self.local
+        renamed = {one.name: self.new_name() for one in written if isinstance(one, Ident)}
+        variables = tuple(renamed.values())
+        self.local = {**outer, **renamed}
+        bodies = tuple(map(self.lower, parts))
+        if name in ("transformMap", "transformMapEntry", "sortBy") and self.may_hide(parts[-1]):
+            raise Gap(f"a value that may hold an optional out of {name}()")
+        self.local = outer
+        if name in ("transformMap", "transformMapEntry"):
+            return self.transformed(node, target, variables, bodies)
+        if name == "sortBy":
+            self.sortable(node)
+            keys = call("map", *variables, *bodies, target=target)
+            return self.bound(target, lambda held: call("k_sortBy", held, replace(keys, target=held)))
+        word = "existsOne" if two and name == "exists_one" else name
+        return replace(node, function=word, target=target, args=(*variables, *bodies))
+
+    def sortable(self, node: Call) -> None:
+        assert node.target is not None
+        found = self.type_of(node)
+        if is_kept(found) or any(one.name == "optional_type" for one in parts_of(self.type_of(node.args[1]))):
+            raise Gap(f"a {found} out of sortBy()")
+        if self.may_hide(node.target):
+            raise Gap("a value that may hold an optional out of sortBy()")
+
+    def transformed(self, node: Call, target: Node, variables: tuple[Ident, ...], bodies: tuple[Node, ...]) -> Node:
+        """Maps are built from lists of pairs: the engine has no way to insert."""
+        if is_kept(self.type_of(node)):
+            raise Gap(f"a {self.type_of(node)} out of {node.function}()")
+        entry = bodies[-1]
+        if node.function == "transformMap":
+            entry = ListOf((variables[0], entry), 0)
+        made = call("transformList", *variables, *bodies[:-1], entry, target=target)
+        return call("k_pairs" if node.function == "transformMap" else "k_entries", made)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from poolsmith.kubernetes.cel.lexer import KEYWORDS, RESERVED, Token, tokens
 from poolsmith.kubernetes.cel.syntax import (
+    KEYWORDS,
+    RESERVED,
     Call,
     CelCompileError,
     CompileIssue,
@@ -19,7 +20,9 @@ from poolsmith.kubernetes.cel.syntax import (
     Node,
     Select,
     StructOf,
+    Token,
     issue_at,
+    tokens,
 )
 
 MAX_CODE_POINTS = 100_000

@@ -1,14 +1,17 @@
 """The tree of a CEL expression: what the parser makes and every later step reads.
 
 Operators are calls with cel-go's names (`_+_`, `!_`, `_?_:_`), macros are calls as written. Offsets count code points.
+
+CEL text to tokens: numbers, strings with their escapes, names, signs.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from poolsmith.core.record import record
-from poolsmith.kubernetes.cel.printed_text import printable
+from poolsmith.kubernetes.cel.go_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,3 +130,166 @@ def issue_at(source: str, offset: int, message: str) -> CompileIssue:
     """The issue with line and column of an offset."""
     before = source[:offset]
     return CompileIssue(printable(message), before.count("\n") + 1, offset - before.rfind("\n"))
+
+
+KEYWORDS = frozenset({"in", "true", "false", "null"})
+RESERVED = frozenset(
+    [
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    ]
+)
+_INT64 = 2**63
+_UINT64 = 2**64
+_TOKEN = re.compile(
+    r"""
+      (?P<space>(?:[\t\n\f\r\ ]+|//[^\n]*)+)
+    | (?P<string>(?:[bB][rR]?|[rR][bB]?)?(?:"{3}|'{3}|"|'))
+    | (?P<float>(?:[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+))|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
+    | (?P<int>(?:0x[0-9a-fA-F]+|[0-9]+)[uU]?)
+    | (?P<name>[_a-zA-Z][_a-zA-Z0-9]*)
+    | (?P<quoted>`[a-zA-Z0-9_.\-/\ ]+`)
+    | (?P<sign>==|!=|<=|>=|&&|\|\||[\[\]{}().,<>!?:+*/%-])
+    """,
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(
+    r"\\(?:([abfnrtv\\?\"'`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"
+)
+_SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+@record(kw_only=False)
+class Token:
+    """kind: int, uint, float, string, bytes, name, quoted, sign, end."""
+
+    kind: str
+    text: str
+    offset: int
+    value: int | float | str | bytes | None = None
+
+
+def tokens(source: str) -> list[Token]:
+    """All tokens and an end token; raises CelCompileError."""
+    out: list[Token] = []
+    at = 0
+    while at < len(source):
+        found = _TOKEN.match(source, at)
+        if found is None:
+            raise CelCompileError(issue_at(source, at, f"Syntax error: token recognition error at: '{source[at]}'"))
+        kind, text, start = str(found.lastgroup), found.group(), at
+        at = found.end()
+        if kind == "string":
+            token, at = _string(source, start, text)
+            out.append(token)
+        elif kind == "int":
+            out.append(_integer(source, start, text))
+        elif kind == "float":
+            out.append(Token("float", text, start, float(text)))
+        elif kind == "quoted":
+            out.append(Token("quoted", text[1:-1], start))
+        elif kind != "space":
+            out.append(Token(kind, text, start))
+    out.append(Token("end", "<EOF>", len(source)))
+    return out
+
+
+def _integer(source: str, start: int, text: str) -> Token:
+    unsigned = text[-1] in "uU"
+    digits = text[:-1] if unsigned else text
+    value = int(digits, 0) if digits.startswith("0x") else int(digits) if len(digits) < 40 else _UINT64  # noqa: PLR2004
+    if unsigned and value >= _UINT64:
+        raise CelCompileError(issue_at(source, start, "invalid uint literal"))
+    if not unsigned and value > _INT64:
+        raise CelCompileError(issue_at(source, start, "invalid int literal"))
+    return Token("uint" if unsigned else "int", text, start, value)
+
+
+def _string(source: str, start: int, opening: str) -> tuple[Token, int]:
+    quote = opening.lstrip("bBrR")
+    prefix = opening[: len(opening) - len(quote)].lower()
+    at = start + len(opening)
+    raw = "r" in prefix
+    end = at
+    while True:
+        if end >= len(source) or (len(quote) == 1 and source[end] in "\r\n"):
+            shown = source[start:end][:40]
+            raise CelCompileError(issue_at(source, start, f"Syntax error: token recognition error at: '{shown}'"))
+        if source.startswith(quote, end):
+            break
+        end += 2 if source[end] == "\\" and not raw else 1
+    body = source[at:end]
+    if len(quote) == 3:  # noqa: PLR2004
+        body = body.replace("\r\n", "\n").replace("\r", "\n")
+    value: str | bytes
+    if "b" in prefix:
+        value = body.encode("utf-8", "replace") if raw else _bytes(source, start, body)
+    else:
+        value = body if raw else _text(source, start, body)
+    return Token("bytes" if "b" in prefix else "string", source[start : end + len(quote)], start, value), end + len(
+        quote
+    )
+
+
+def _pieces(source: str, start: int, body: str) -> list[tuple[str, re.Match[str] | None]]:
+    out: list[tuple[str, re.Match[str] | None]] = []
+    at = 0
+    while (slash := body.find("\\", at)) >= 0:
+        found = _ESCAPE.match(body, slash)
+        if found is None:
+            shown = body[slash : slash + 2]
+            raise CelCompileError(
+                issue_at(source, start, f"Syntax error: invalid escape sequence '{shown}' in a string")
+            )
+        out += [(body[at:slash], None), ("", found)]
+        at = found.end()
+    out.append((body[at:], None))
+    return out
+
+
+def _text(source: str, start: int, body: str) -> str:
+    parts = []
+    for plain, escape in _pieces(source, start, body):
+        if escape is None:
+            parts.append(plain)
+            continue
+        one, *codes, octal = escape.groups()
+        if one is not None:
+            parts.append(_SIMPLE.get(one, one))
+            continue
+        code = int(octal, 8) if octal else int(next(item for item in codes if item), 16)
+        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004
+            raise CelCompileError(issue_at(source, start, "invalid unicode code point in a string"))
+        parts.append(chr(code))
+    return "".join(parts)
+
+
+def _bytes(source: str, start: int, body: str) -> bytes:
+    parts = []
+    for plain, escape in _pieces(source, start, body):
+        if escape is None:
+            parts.append(plain.encode("utf-8", "replace"))
+            continue
+        one, byte, short, long, octal = escape.groups()
+        if one is not None:
+            parts.append(_SIMPLE.get(one, one).encode())
+        elif short or long:
+            raise CelCompileError(issue_at(source, start, "unable to unescape a code point in bytes"))
+        else:
+            parts.append(bytes([int(octal, 8) if octal else int(byte, 16)]))
+    return b"".join(parts)

@@ -16,17 +16,21 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.live.definitions import light_definition
-from poolsmith.kubernetes.live.helm_records import HELM_RECORDS, SECRETS_OF_HELM, helm_record
-from poolsmith.kubernetes.live.reading import ClusterError
-from poolsmith.kubernetes.live.resources import DEFINITIONS
-from poolsmith.kubernetes.live.snapshot import Listed, Snapshot, State
+from poolsmith.kubernetes.live.api_resources import DEFINITIONS, ClusterError
+from poolsmith.kubernetes.live.snapshot import (
+    HELM_RECORDS,
+    SECRETS_OF_HELM,
+    Listed,
+    Snapshot,
+    State,
+    helm_record,
+    light_definition,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 
-    from poolsmith.kubernetes.live.reading import Reading
-    from poolsmith.kubernetes.live.resources import Resource
+    from poolsmith.kubernetes.live.api_resources import Reading, Resource
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
 
 MISSING = "reading a cluster needs kr8s, which is not installed; install poolsmith with its extra: `poolsmith[live]`"

@@ -1,16 +1,36 @@
-"""What was read from a cluster: lists of objects, and what could not be listed, and why."""
+"""What was read from a cluster: lists of objects, and what could not be listed, and why.
+
+A snapshot as a file, to be looked at again without the cluster: JSON, with whatever may be a secret left out.
+
+Definitions of custom resources without the schemas of others: those are most of what a cluster has to read.
+
+Helm's own records of what it has installed: Secrets, which are read only where somebody asks for it.
+
+Of a record is kept which chart it is of, and the values that people gave, without what may be a secret. The rest of a
+record (the chart with its templates, the manifest, hooks, notes) is forgotten at once, and so is any other Secret.
+Source: helm.sh/helm v3 and v4, pkg/storage/driver.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+import math
+import re
+import zlib
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics.masking import masked_tree
 from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.kubernetes.live.api_resources import Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from poolsmith.kubernetes.live.resources import Resource
 
 KubernetesObject = dict[str, Any]
 
@@ -68,3 +88,163 @@ class Snapshot:
         newer = {item.resource for item in other.lists}
         kept = tuple(item for item in self.lists if item.resource not in newer)
         return Snapshot(context=self.context, server=self.server, taken=self.taken, lists=(*kept, *other.lists))
+
+
+VERSION = 1
+KIND = "ClusterSnapshot"
+LEFT_OUT = "(left out)"
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_SECRET_NAME = re.compile(r"(?i)pass(word|wd)|secret|token|credential|api_?key|private_?key")
+
+
+def without_secrets(item: KubernetesObject) -> KubernetesObject:
+    """An object as it may be shown to others.
+
+    Without managed fields, a copy of what was applied, data of Secrets, and values of variables that are called like a
+    secret; what comes from a Secret by reference was never in it.
+    """
+    metadata = {key: value for key, value in mapping(item.get("metadata")).items() if key != "managedFields"}
+    if _LAST_APPLIED in mapping(metadata.get("annotations")):
+        annotations = metadata["annotations"]
+        metadata["annotations"] = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
+    kept = {**item, "metadata": metadata}
+    if item.get("kind") == "Secret":
+        return {key: value for key, value in kept.items() if key not in ("data", "stringData")}
+    found: KubernetesObject = _masked(kept)
+    return found
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: _masked(item) for key, item in value.items()}
+    name, given = found.get("name"), found.get("value")
+    if isinstance(name, str) and isinstance(given, str) and given and _SECRET_NAME.search(name):
+        found["value"] = LEFT_OUT
+    return found
+
+
+def to_text(snapshot: Snapshot) -> str:
+    """JSON; the same snapshot is the same text."""
+    body = {
+        "version": VERSION,
+        "kind": KIND,
+        "context": snapshot.context,
+        "server": snapshot.server,
+        "taken": snapshot.taken,
+        "lists": [
+            {
+                "apiVersion": item.resource.api_version,
+                "kind": item.resource.kind,
+                "state": item.state.value,
+                "reason": item.reason,
+                "namespaces": list(item.namespaces),
+                "items": [without_secrets(one) for one in item.items],
+            }
+            for item in snapshot.lists
+        ],
+    }
+    return json.dumps(body, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def from_text(text: str, shown: str) -> Snapshot:
+    """Raises UsageError for what is no snapshot; `shown` is what the file is called."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UsageError(f"{shown} is no snapshot: it is not JSON; `--save` writes one") from None
+    if not isinstance(body, dict) or body.get("kind") != KIND:
+        raise UsageError(f"{shown} is no snapshot: its kind is not {KIND}; `--save` writes one")
+    if body.get("version") != VERSION:
+        raise UsageError(
+            f"{shown} is a snapshot of version {body.get('version')!r}; this poolsmith reads version {VERSION}"
+        )
+    words = [body.get(key) for key in ("context", "server", "taken")]
+    if not all(isinstance(word, str) for word in words):
+        raise UsageError(f"{shown} is a damaged snapshot: `context`, `server` or `taken` is missing")
+    context, server, taken = (str(word) for word in words)
+    return Snapshot(context=context, server=server, taken=taken, lists=tuple(_lists(body.get("lists"), shown)))
+
+
+def _lists(value: Any, shown: str) -> Iterable[Listed]:
+    for item in value if isinstance(value, list) else ():
+        try:
+            state, resource = State(item["state"]), Resource(str(item["apiVersion"]), str(item["kind"]))
+            reason, namespaces = str(item["reason"]), tuple(str(name) for name in item["namespaces"])
+            kind = {"apiVersion": resource.api_version, "kind": resource.kind}
+            objects = tuple({**kind, **one} for one in mappings(item["items"]) if _is_object(one))
+            whole = len(objects) == len(item["items"])
+        except (KeyError, TypeError, ValueError):
+            whole = False
+        if not whole:
+            raise UsageError(f"{shown} is a damaged snapshot: one of its `lists` has not the form of one")
+        yield Listed(resource, state, objects, reason, namespaces)
+
+
+def _is_object(item: dict[str, Any]) -> bool:
+    metadata = item.get("metadata")
+    return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+
+
+OPERATOR_GROUP = "nvidia.com"
+
+
+def light_definition(body: KubernetesObject) -> KubernetesObject:
+    """As it is for the operator's group; of another one nobody looks at the schemas."""
+    spec = mapping(body.get("spec"))
+    if spec.get("group") == OPERATOR_GROUP:
+        return body
+    versions = [{key: item[key] for key in item if key != "schema"} for item in mappings(spec.get("versions"))]
+    return {**body, "spec": {**spec, "versions": versions}}
+
+
+HELM_RECORDS = Resource("poolsmith/v1", "HelmRecord")
+"""No kind of Kubernetes: what is kept of a record, as if it were an object."""
+SECRETS_OF_HELM = {"labelSelector": "owner=helm,status=deployed", "fieldSelector": "type=helm.sh/release.v1"}
+"""The query that lists them: of each release the revision that is deployed."""
+_MOST_BYTES = 32 << 20
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+def helm_record(secret: dict[str, Any]) -> KubernetesObject | None:
+    """What is kept of a Secret; None for one that is no record of Helm's."""
+    body = _release(mapping(secret.get("data")).get("release"))
+    chart = mapping(mapping(mapping(body).get("chart")).get("metadata"))
+    name, version = word(chart.get("name")), word(chart.get("version"))
+    release, namespace = word(mapping(body).get("name")), word(mapping(secret.get("metadata")).get("namespace"))
+    if not (name and version and release and namespace):
+        return None
+    try:
+        values = masked_tree(dict(mapping(mapping(body).get("config"))))
+    except RecursionError:
+        return None
+    return {
+        "apiVersion": HELM_RECORDS.api_version,
+        "kind": HELM_RECORDS.kind,
+        "metadata": {"name": release, "namespace": namespace},
+        "spec": {"chart": name, "version": version, "values": values},
+    }
+
+
+def _release(text: Any) -> Any:
+    """Base64 of Kubernetes, base64 of Helm, gzip, JSON."""
+    try:
+        packed = base64.b64decode(base64.b64decode(text, validate=True), validate=True)
+        inflating = zlib.decompressobj(_GZIP)
+        found = inflating.decompress(packed, _MOST_BYTES)
+        return json.loads(found, parse_constant=_refused, parse_float=_finite) if inflating.eof else None
+    except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError):
+        return None
+
+
+def _refused(text: str) -> NoReturn:
+    """NaN and the like, which are no JSON."""
+    raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    """Raises ValueError for what is larger than any number that Helm reads."""
+    found = float(text)
+    return found if math.isfinite(found) else _refused(text)

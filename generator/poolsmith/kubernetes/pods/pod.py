@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, word, words
-from poolsmith.kubernetes.pods.app_armor import ANNOTATION, annotation_of_profile, profile_of_annotation
 from poolsmith.kubernetes.pods.field import Field, whole_number
+from poolsmith.kubernetes.pods.well_known import ANNOTATION, annotation_of_profile, profile_of_annotation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,11 +11,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import mapping, word
-from poolsmith.kubernetes.repository.application_sets import applications_of
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.kubernetes.repository.argo_applications import (
+    applications_of,
+    chart_installations,
+    helm_layers,
+    sources_of,
+)
 from poolsmith.kubernetes.repository.argo_destination import ArgoTarget, target_of
-from poolsmith.kubernetes.repository.argo_sources import chart_installations, helm_layers, sources_of
 from poolsmith.kubernetes.repository.chart_folders import brought_along, chart_at
 from poolsmith.kubernetes.repository.delivered import Delivered, Unknown, delivered
 from poolsmith.kubernetes.repository.flux import identity
@@ -23,9 +27,9 @@ from poolsmith.kubernetes.repository.flux import identity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from poolsmith.kubernetes.repository.argo_sources import ArgoSource
+    from poolsmith.kubernetes.repository.argo_applications import ArgoSource
+    from poolsmith.kubernetes.repository.delivered import Installation
     from poolsmith.kubernetes.repository.flux import Identity
-    from poolsmith.kubernetes.repository.installations import Installation
     from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import mappings, word
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:

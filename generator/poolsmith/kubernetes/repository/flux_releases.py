@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.kubernetes.repository.delivered import Unknown
-from poolsmith.kubernetes.repository.file_forms import is_encrypted
-from poolsmith.kubernetes.repository.installations import Installation, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import Installation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.manifest_files import is_encrypted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
+from poolsmith.core.sources.pointer import value_at
 
 if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument

@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
 from poolsmith.kubernetes.repository.argo_cd import ArgoClusters, is_application
-from poolsmith.kubernetes.repository.chart_templates import templated_installations
+from poolsmith.kubernetes.repository.chart_folders import templated_installations
 from poolsmith.kubernetes.repository.flux import FluxClusters, identity
-from poolsmith.kubernetes.repository.installed import loose_installations, of_object, of_other_languages
+from poolsmith.kubernetes.repository.installed_charts import (
+    inflated,
+    loose_installations,
+    of_object,
+    of_other_languages,
+)
 from poolsmith.kubernetes.repository.kustomize.build import Builder, declared_files
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
-from poolsmith.kubernetes.repository.other_installers import inflated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.kubernetes.repository.delivered import Delivered, Unknown
+    from poolsmith.kubernetes.repository.delivered import Delivered, Installation, Unknown
     from poolsmith.kubernetes.repository.flux import Identity
-    from poolsmith.kubernetes.repository.installations import Installation
     from poolsmith.kubernetes.repository.kustomize.build import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 

@@ -7,22 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
-from poolsmith.core.sources.pointer import join, reach
+from poolsmith.core.sources.pointer import join, reach, value_at
 from poolsmith.kubernetes.repository.kustomize_roots import changed_files, patch_files
 from poolsmith.kubernetes.repository.manifest_files import unfolded
-from poolsmith.kubernetes.repository.template_kinds import (
+from poolsmith.kubernetes.repository.node_template_marks import (
     AGENT_FILE,
     CAPACITY,
     KINDS,
     MACHINES,
     MACHINES_GROUP,
     TALOS,
-    TemplateKind,
-)
-from poolsmith.kubernetes.repository.template_marks import (
     LabelMark,
     TaintMark,
+    TemplateKind,
     is_filled_later,
     labels_at,
     taints_at,
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
-    from poolsmith.kubernetes.repository.template_kinds import Places
+    from poolsmith.kubernetes.repository.node_template_marks import Places
 
 _MIN_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
 _GROUP_END = "."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach
-from poolsmith.kubernetes.repository.template_marks import text_of
+from poolsmith.kubernetes.repository.node_template_marks import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

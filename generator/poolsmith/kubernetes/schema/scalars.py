@@ -6,8 +6,7 @@ import base64
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, listed
 from poolsmith.kubernetes.schema.violation import Found, Violation, What, described, shown, wrong_type
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.printable import cut, kind_of
-from poolsmith.core.diagnostics.suggest import did_you_mean, nearest
+from poolsmith.core.diagnostics.message_text import cut, did_you_mean, kind_of, nearest
 from poolsmith.core.sources.pointer import dotted, join
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import copied
+from poolsmith.core.sources.pointer import copied
 from poolsmith.kubernetes.server.crd_prune import check_spec
 
 if TYPE_CHECKING:

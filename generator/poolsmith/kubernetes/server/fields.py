@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
-from poolsmith.kubernetes.live.stored import LEFT_OUT
+from poolsmith.kubernetes.live.snapshot import LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from poolsmith.core.diagnostics.printable import kind_of
+from poolsmith.core.diagnostics.message_text import kind_of
 from poolsmith.kubernetes.quantity import QuantityError, canonical_quantity
 
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import mapping
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.printable import cut_inside, printable
+from poolsmith.core.diagnostics.message_text import cut_inside, printable
 from poolsmith.core.record import record
 from poolsmith.kubernetes.server.go_types import readers
 from poolsmith.kubernetes.server.go_values import NotThisType

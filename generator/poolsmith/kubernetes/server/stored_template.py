@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts.versions import at_least
-from poolsmith.core.sources.nested import copied
 from poolsmith.core.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, pod_template_of, word
+from poolsmith.core.sources.pointer import copied
 from poolsmith.kubernetes.server.normalise import as_stored
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER
-from poolsmith.project.output.platform_unit import delivery_namespace, namespace_patch
+from poolsmith.project.output.delivery_units import delivery_namespace, namespace_patch
 from poolsmith.project.output.pools import FOLDER as POOLS
-from poolsmith.project.output.toolkit_base import FOLDER as TOOLKIT_BASE
+from poolsmith.project.output.pools import TOOLKIT_FOLDER as TOOLKIT_BASE
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, GitSource, HelmChart
     from poolsmith.fleet.profiles.cluster import Hydrate
-    from poolsmith.project.output.delivery_unit import DeliveryUnit
+    from poolsmith.project.output.delivery_units import DeliveryUnit
 
 COMPARE_OPTIONS, SERVER_SIDE_DIFF = "argocd.argoproj.io/compare-options", "ServerSideDiff=true"
 """Without it Argo CD takes the structured merge for `ServerSideApply=true`, which it gives up (diff-strategies.md of

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, Location, Severity, diagnose, point_in, whole_file
 from poolsmith.core.diagnostics.codes import hygiene as codes
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.record import record
-from poolsmith.core.sources.digest import digest
 from poolsmith.core.sources.secret_scalars import secrets_of_text
+from poolsmith.core.sources.source_file import digest
 from poolsmith.project.output.lock_file import LOCK, Lock
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from poolsmith.core.diagnostics.errors import WorkersLostError
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.diagnostic import WorkersLostError
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:

@@ -1,18 +1,33 @@
-"""Helm values: only what differs from the chart's defaults, each with its reason above it."""
+"""Helm values: only what differs from the chart's defaults, each with its reason above it.
+
+Where a value or a privilege comes from, for people.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
 
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, split
 from poolsmith.fleet.operands.manifest import Manifest
-from poolsmith.fleet.plan.origin import Derived, FromCatalog, Origin, profile_inputs
+from poolsmith.fleet.plan.origin import Derived, FromCatalog, FromProfile, Origin, profile_inputs
 from poolsmith.fleet.plan.plan import values_tree
-from poolsmith.project.output.origin_text import origin_text
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ValueSetting
+    from poolsmith.guard.ledger.ledger import LineOrigin
+
+
+def origin_text(origin: LineOrigin) -> str:
+    """Of a line of a profile the file and the dotted field.
+
+    No line number: it would change with every edit above it.
+    """
+    if not isinstance(origin, FromProfile):
+        return str(origin)
+    field = ".".join(split(origin.pointer))
+    return f"{origin.path}: {field}" if field else origin.path
+
 
 _WIDTH = 100
 _LINES_SHOWN = 6

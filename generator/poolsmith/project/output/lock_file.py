@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.digest import digest
+from poolsmith.core.sources.source_file import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,16 +12,15 @@ from poolsmith.core.sources.yaml_writer import comment, emit
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.guard.ledger.privilege import privilege
 from poolsmith.guard.ledger.reach import Reach
-from poolsmith.project.output.origin_text import origin_text
-from poolsmith.project.output.predicted import Predicted
-from poolsmith.project.output.readme import order_table, workload_table
+from poolsmith.project.output.helm_values import origin_text
+from poolsmith.project.output.readme import Predicted, order_table, workload_table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from poolsmith.fleet.operands.expansion import KubernetesObject
-    from poolsmith.fleet.operands.images import ImageUse
-    from poolsmith.guard.ledger.line_origin import LineOrigins
+    from poolsmith.fleet.operands.pulled_images import ImageUse
+    from poolsmith.guard.ledger.ledger import LineOrigins
     from poolsmith.guard.ledger.prediction import Prediction, Shared
     from poolsmith.guard.ledger.workload_ledger import ClusterLedger, ContainerLedger, HeldPrivilege, WorkloadLedger
 

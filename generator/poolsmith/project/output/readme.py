@@ -1,28 +1,72 @@
-"""README.md of a cluster: pools, what runs where, and why."""
+"""README.md of a cluster: pools, what runs where, and why.
+
+What waits for what on the nodes of each pool, in words.
+
+What a prediction says in the generated files.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.printable import printable
+from poolsmith.core.diagnostics.message_text import printable
+from poolsmith.core.record import record
 from poolsmith.fleet.operands.manifest import Manifest
+from poolsmith.fleet.operands.start_order import start_order
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.fleet.profiles.node_pool import Workload
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.project.output.order_words import pool_orders, shown_name, start_words
-from poolsmith.project.output.origin_text import origin_text
+from poolsmith.project.output.helm_values import origin_text
 from poolsmith.project.output.readme_text import readme_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.fleet.operands.expansion import KubernetesObject
+    from poolsmith.fleet.operands.start_order import Start
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.guard.ledger.workload_ledger import ClusterLedger
-    from poolsmith.project.output.predicted import Predicted
+
+
+_KIND = "DaemonSet/"
+_DRIVER = "driver"
+
+
+def pool_orders(ledger: ClusterLedger, objects: Iterable[KubernetesObject]) -> dict[str, tuple[Start, ...]]:
+    """By pool, the DaemonSets that wait or are waited for on its nodes; pools without any are left out."""
+    by_name = {item["metadata"]["name"]: item for item in objects if item["kind"] == "DaemonSet"}
+    pools: dict[str, list[KubernetesObject]] = {}
+    for item in ledger.workloads:
+        daemon_set = by_name.get(item.workload.removeprefix(_KIND)) if item.workload.startswith(_KIND) else None
+        if daemon_set is not None:
+            for pool in item.pools:
+                pools.setdefault(pool, []).append(daemon_set)
+    found = {pool: start_order(daemon_sets) for pool, daemon_sets in sorted(pools.items())}
+    waited = {pool: {name for start in starts for name in start.after} for pool, starts in found.items()}
+    kept = {
+        pool: tuple(start for start in starts if start.after or start.name in waited[pool])
+        for pool, starts in found.items()
+    }
+    return {pool: starts for pool, starts in kept.items() if starts}
+
+
+def start_words(start: Start, starts: Iterable[Start]) -> str:
+    """`first`, or after whom, and by which file that is known."""
+    if not start.after:
+        return "first"
+    files = f" ({', '.join(start.files)})" if start.files else ""
+    shown = {item.name: shown_name(item) for item in starts}
+    return f"after {', '.join(sorted({shown[name] for name in start.after}))}{files}"
+
+
+def shown_name(start: Start) -> str:
+    """A pool's driver is called by what it is: its DaemonSet has a name of its own in each pool."""
+    return _DRIVER if start.is_driver else start.name
+
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 _PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "none that is known"}
@@ -114,3 +158,19 @@ def layout_words(pool: PoolPlan) -> str:
     if spec.sharing.mps is not None:
         parts.append(f"MPS x{spec.sharing.mps.replicas}")
     return ", ".join(parts) or "whole GPUs"
+
+
+@record
+class Predicted:
+    """What a plan comes to, as text without headers; clusters that are installed alike have the same."""
+
+    ledger: str
+    images: str
+    workloads: str
+    summary: str
+    """A table for the README."""
+    order: str = ""
+    """Another one: what waits for what."""
+    unknown: tuple[str, ...] = ()
+    toolkit_overlays: Mapping[str, tuple[KubernetesObject, ...]] = field(default_factory=dict)
+    """What pools with a toolkit of their own get, by pool."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.fleet.operands.manifest import Manifest
-from poolsmith.fleet.plan.scheduling import all_tolerations
+from poolsmith.fleet.plan.taints import all_tolerations
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan

@@ -1,25 +1,52 @@
-"""A plan to all generated files of its cluster."""
+"""A plan to all generated files of its cluster.
+
+delivery/: what the cluster is pointed at.
+
+What KubeVirt's own object has to permit, so that virtual machines may ask for the pools' GPUs.
+
+Nobody but its owner writes that object: this is a part to take over.
+Source: NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/gpu-operator-kubevirt.rst.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.operands.manifest import Manifest, ManifestTree
-from poolsmith.project.output.delivery import render_delivery
-from poolsmith.project.output.node_labels import render_node_labels
-from poolsmith.project.output.platform_unit import render_platform
+from poolsmith.fleet.profiles.cluster import Engine
+from poolsmith.project.output.argocd import render_applications
+from poolsmith.project.output.delivery_units import delivery_units, render_platform, render_units
+from poolsmith.project.output.flux import render_flux
+from poolsmith.project.output.kustomization import FILE, kustomization
 from poolsmith.project.output.pools import render_pools
 from poolsmith.project.output.prediction import prediction_manifests
+from poolsmith.project.output.provisioners import render_node_labels
 from poolsmith.project.output.readme import render_readme
 from poolsmith.project.output.smoke import render_smoke_tests
-from poolsmith.project.output.units import render_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poolsmith.fleet.plan.plan import ClusterPlan
-    from poolsmith.project.output.predicted import Predicted
+    from poolsmith.project.output.readme import Predicted
+
+
+FOLDER = "delivery"
+_EMITTERS = {Engine.ARGOCD: render_applications, Engine.FLUX: render_flux}
+
+
+def render_delivery(plan: ClusterPlan, manifests: list[Manifest], header: tuple[str, ...]) -> list[Manifest]:
+    """`manifests` are the units rendered so far; only folders with a kustomization are delivered."""
+    folders = frozenset(
+        manifest.path.rpartition("/")[0] for manifest in manifests if manifest.path.endswith(f"/{FILE}")
+    )
+    units = delivery_units(plan, folders)
+    if not units:
+        return []
+    found = _EMITTERS[plan.cluster.spec.delivery.engine](plan, units, FOLDER, header)
+    resources = [manifest.path.removeprefix(f"{FOLDER}/") for manifest in found]
+    return [*found, kustomization(FOLDER, resources, header)]
 
 
 def cluster_header(name: str) -> tuple[str, ...]:
@@ -41,8 +68,6 @@ def render_cluster(plan: ClusterPlan, predicted: Predicted, admission: Sequence[
     manifests += render_delivery(plan, manifests, header)
     manifests += render_smoke_tests(plan, header)
     if any(pool.host_devices for pool in plan.pools):
-        from poolsmith.project.output.kubevirt import render_kubevirt  # on demand
-
         manifests += render_kubevirt(plan, header)
     manifests += render_node_labels(plan, header)
     if any(pool.profile.spec.nodes.provisioned_by is not None for pool in plan.pools):
@@ -66,3 +91,41 @@ def _text(manifest: Manifest) -> str:
     parts = [emit(first, header=manifest.header, comments=manifest.comments or None)]
     parts.extend(emit(document) for document in others)
     return "---\n".join(parts)
+
+
+PATH = "kubevirt/permitted-host-devices.yaml"
+_GATES = "GPU"
+_GATE_OF_VGPUS = "DisableMDEVConfiguration"
+
+
+def render_kubevirt(plan: ClusterPlan, header: tuple[str, ...]) -> list[Manifest]:
+    """One file, in no kustomization; nothing where no pool gives GPUs to virtual machines."""
+    devices = dict.fromkeys(device for pool in plan.pools for device in pool.host_devices)
+    if not devices:
+        return []
+    permitted: dict[str, list[dict[str, Any]]] = {}
+    for device in devices:
+        kind, selector = (
+            ("mediatedDevices", "mdevNameSelector") if device.mediated else ("pciHostDevices", "pciVendorSelector")
+        )
+        permitted.setdefault(kind, []).append(
+            {selector: device.selector, "resourceName": device.resource, "externalResourceProvider": True}
+        )
+    gates = [_GATES, *([_GATE_OF_VGPUS] if any(device.mediated for device in devices) else [])]
+    body = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {
+            "configuration": {
+                "developerConfiguration": {"featureGates": gates},
+                "permittedHostDevices": dict(sorted(permitted.items())),
+            }
+        },
+    }
+    lines = (
+        *header,
+        "",
+        "Not applied: what the KubeVirt object of this cluster has to have, beside all that it has already.",
+    )
+    return [Manifest(path=PATH, documents=(body,), header=lines, applied=False)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, whole_file
-from poolsmith.core.diagnostics.listing import counted
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import InputTree

@@ -1,36 +1,96 @@
-"""One cluster from profiles to files, in memory."""
+"""One cluster from profiles to files, in memory.
+
+What the API server of a cluster is to enforce: the users' policies, and what was granted.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith import __version__
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.core.diagnostics.codes.compatibility import OPERATOR_ERROR
-from poolsmith.core.diagnostics.codes.privilege_policy import RUNNING_RELEASE_UNKNOWN
+from poolsmith.core.diagnostics.codes.policy import POLICY_NOT_SERVED
+from poolsmith.core.diagnostics.codes.privilege import RUNNING_RELEASE_UNKNOWN
 from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.plan.user_values import VALUES
 from poolsmith.fleet.profiles.load_cluster import LoadedCluster, load_cluster
+from poolsmith.guard.policies.shipped_policies import shipped_policies
 from poolsmith.guard.rules.prediction.driver_images import judge_driver_images
 from poolsmith.guard.rules.prediction.idle_driver_values import idle_driver_values
 from poolsmith.guard.rules.prediction.pool_supply import pool_supply
 from poolsmith.project.output.lock_file import LOCK, write_lock
-from poolsmith.project.output.tree import file_bytes, render_cluster
-from poolsmith.project.run.admission import Admission, admission_of
+from poolsmith.project.output.tree import cluster_header, file_bytes, render_cluster
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.fleet.operands.manifest import Manifest, ManifestTree
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.fleet.profiles.fleet import ClusterFiles
     from poolsmith.guard.ledger.prediction import Prediction
+    from poolsmith.guard.policies.policies import Policies
+    from poolsmith.guard.policies.policy_files import AdmissionFile
     from poolsmith.project.run.project import Project
+
+
+_FEW = 4
+
+
+@record
+class Admission:
+    """Manifests below platform/, the digests of the policy files that they are made of, and what can't be enforced."""
+
+    manifests: tuple[Manifest, ...] = ()
+    inputs: dict[str, str] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def admission_of(policies: Policies, prediction: Prediction, file: SourceFile) -> Admission:
+    """Of one cluster; `file` is its profile."""
+    plan = prediction.plan
+    files, unserved = policies.admission_for(plan.cluster.spec.kubernetes.version)
+    own = Admission(
+        manifests=tuple(shipped_policies(files)),
+        inputs={item.path: item.digest for item in files},
+        diagnostics=tuple(_not_served(unserved, plan, file)),
+    )
+    return own if not policies.files.has_privileges else _with_grants(own, policies, prediction, file)
+
+
+def _with_grants(own: Admission, policies: Policies, prediction: Prediction, file: SourceFile) -> Admission:
+    """With the policy that the grants come to, and the digests of all that it is made of."""
+    from poolsmith.guard.policies.privilege_policy.validating_policy import privilege_policy  # on demand
+
+    enforcement, _ = policies.enforcement
+    made = privilege_policy(prediction, policies.book, file, cluster_header(prediction.plan.name), enforcement)
+    given = policies.book.of_cluster(prediction.plan.name) if made.manifests else ()
+    grants = {policies.grants[0][index].file.path: policies.grants[0][index].file.digest for index in given}
+    if made.manifests and policies.files.enforcement is not None:
+        grants[policies.files.enforcement] = policies.enforcement_digest
+    return Admission(
+        manifests=(*own.manifests, *made.manifests),
+        inputs=own.inputs | grants,
+        diagnostics=(*own.diagnostics, *made.diagnostics),
+    )
+
+
+def _not_served(unserved: Sequence[AdmissionFile], plan: ClusterPlan, file: SourceFile) -> Iterator[Diagnostic]:
+    if unserved:
+        names = listed((item.name for item in unserved), _FEW)
+        message = (
+            f"Kubernetes {plan.cluster.spec.kubernetes.version} of `{plan.name}` does not serve the policies of {names}"
+        )
+        yield diagnose(POLICY_NOT_SERVED, message, file.locate("/spec/kubernetes/version"), subject=plan.name)
+
 
 TOOL = f"poolsmith {__version__}"
 
@@ -136,7 +196,7 @@ def _refused_values(prediction: Prediction, loaded: LoadedCluster) -> list[Diagn
     given = prediction.shared.given
     if file is None or given.chart is None or _only_switches(written):
         return []
-    from poolsmith.fleet.operands.chart.project import HelmRelease  # on demand
+    from poolsmith.fleet.operands.chart.chart_projection import HelmRelease  # on demand
     from poolsmith.guard.rules.schema.rendered_values import refused_values  # on demand
 
     helm = HelmRelease(api_versions=given.api_versions)
@@ -161,8 +221,8 @@ def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diag
     file = loaded.file
     if file is None or not prediction.installation.errors:
         return []
+    from poolsmith.fleet.operands.chart.chart_projection import HelmRelease  # on demand
     from poolsmith.fleet.operands.chart.judgement import chart_errors  # on demand
-    from poolsmith.fleet.operands.chart.project import HelmRelease  # on demand
 
     given = prediction.shared.given
     helm = HelmRelease(api_versions=given.api_versions)

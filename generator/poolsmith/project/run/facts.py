@@ -45,7 +45,7 @@ def facts_of(root: Path) -> Iterator[None]:
             if not packs:
                 raise
             from poolsmith.core.diagnostics import PoolsmithError  # on demand
-            from poolsmith.core.diagnostics.listing import listed  # on demand
+            from poolsmith.core.diagnostics.message_text import listed  # on demand
 
             names = listed([f"`{pack.name}`" for pack in packs.packs])
             raise PoolsmithError(

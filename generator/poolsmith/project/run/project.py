@@ -1,13 +1,18 @@
-"""A project on disk: where profiles, policies and output are, and what is loaded once for all."""
+"""A project on disk: where profiles, policies and output are, and what is loaded once for all.
+
+Where the output stands: beside the profiles, in another folder (a work tree of another branch or repository, an
+artefact that was pulled), or in a git revision.
+"""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import NoInputError, UsageError
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.fleet.profiles.bases import Bases, load_bases
@@ -19,15 +24,16 @@ from poolsmith.project.output.prediction import PredictionTexts
 from poolsmith.project.run.facts import packs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.fleet.profiles.driver_image_list import DriverImageListSpec
-    from poolsmith.fleet.profiles.rings import Rings
+    from poolsmith.fleet.profiles.driver import DriverImageListSpec
+    from poolsmith.fleet.profiles.rings_and_teams import Rings
     from poolsmith.guard.ledger.grant_check import GrantJudge
     from poolsmith.guard.policies.admission_check import AdmissionReviews
-    from poolsmith.guard.policies.supply.policy import SupplyPolicy
+    from poolsmith.guard.policies.supply.supply_policy import SupplyPolicy
+
 
 OUTPUT = "output"
 CLUSTERS = f"{OUTPUT}/clusters"
@@ -84,7 +90,7 @@ class Project:
     @cached_property
     def driver_images(self) -> tuple[DriverImageListSpec | None, tuple[Diagnostic, ...]]:
         """The list of known driver images when there is one and it is sound, and all that is wrong with it."""
-        from poolsmith.fleet.profiles.driver_image_list import load_driver_images  # on demand
+        from poolsmith.fleet.profiles.driver import load_driver_images  # on demand
 
         path = self.fleet.driver_images
         return (None, ()) if path is None else load_driver_images(self.tree, path)
@@ -94,7 +100,7 @@ class Project:
         """The order of rings, and what is wrong with it; None without a file."""
         if self.fleet.rings is None:
             return None
-        from poolsmith.fleet.profiles.rings import load_rings  # on demand
+        from poolsmith.fleet.profiles.rings_and_teams import load_rings  # on demand
 
         return load_rings(self.tree, self.fleet.rings)
 
@@ -181,3 +187,44 @@ def open_project(
     if not (root / PROFILES).is_dir():
         raise NoInputError(f"{root} has no folder `{PROFILES}`; name another root with --root, or run `poolsmith init`")
     return Project(root, judged_by, first_supply, output_at)
+
+
+FLAG = "--against"
+
+
+@contextmanager
+def output_place(root: Path, folder: Path | None, revision: str | None) -> Iterator[Path | None]:
+    """The folder that holds `output/`; None for the project's own.
+
+    `revision` is a git revision of the project's repository, or REV:PATH where its output stands elsewhere; its files
+    come from git's objects. Raises UsageError.
+    """
+    if revision is None:
+        if folder is not None and not folder.is_dir():
+            raise UsageError(f"{folder} is not a folder")
+        yield folder
+        return
+    if folder is not None:
+        raise UsageError(f"{FLAG} names the output of a revision, and --output-root a folder: take one of them")
+    from poolsmith.core.sources.git import Git  # on demand
+    from poolsmith.guard.policies.revision import folder_with, tree_at  # on demand
+
+    name, _, path = revision.partition(":")
+    git = Git(root, FLAG)
+    tree = tree_at(git, git.commit(name))
+    places = (path.strip("/"),) if path else (f"{tree.prefix}{OUTPUT}", OUTPUT)
+    for place in places:
+        start = f"{place}/"
+        files = {
+            f"{OUTPUT}/{file.removeprefix(start)}": found
+            for file, found in tree.files.items()
+            if file.startswith(start)
+        }
+        if files:
+            break
+    else:
+        raise UsageError(
+            f"{FLAG}: {name} has no folder {places[-1]}/; write REV:PATH where its output stands elsewhere"
+        )
+    with folder_with(git, files) as found_at:
+        yield found_at

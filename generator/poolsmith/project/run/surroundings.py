@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, UsageError
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import matches
-from poolsmith.core.sources.folder_walk import walk
 from poolsmith.core.sources.git import Git
-from poolsmith.core.sources.input_tree import read_bytes
+from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.fleet.profiles.cluster import REPO_URL
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.project.run.argo_destinations import argo_clusters_of

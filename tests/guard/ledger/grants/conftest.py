@@ -6,11 +6,11 @@ import textwrap
 
 import pytest
 
-from poolsmith.core.shape.metadata import Metadata
+from poolsmith.core.shape.field import Metadata
 from poolsmith.core.sources.input_tree import InputTree
-from poolsmith.fleet.operands.installation import Made, Maker
+from poolsmith.fleet.operands.expansion import Made, Maker
 from poolsmith.guard.ledger.grants.grant import GrantedToken, GrantSpec, PrivilegeGrant, parse_privileges
-from poolsmith.guard.ledger.grants.load import load_grants
+from poolsmith.guard.ledger.grants.grant_files import load_grants
 from poolsmith.guard.ledger.ledger import Ledger, LedgerLine
 from poolsmith.guard.ledger.privilege import Privilege
 from poolsmith.guard.ledger.reach import Reach

@@ -7,8 +7,8 @@ import datetime as dt
 import pytest
 
 from poolsmith.guard.ledger.grant_check import judge_grants
+from poolsmith.guard.ledger.grants.grant_use import GrantUse, ledger_use
 from poolsmith.guard.ledger.grants.matching import GrantBook
-from poolsmith.guard.ledger.grants.use import GrantUse, ledger_use
 
 TODAY = dt.date(2026, 11, 20)
 

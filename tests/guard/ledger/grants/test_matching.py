@@ -171,7 +171,7 @@ HELD = st.tuples(
 
 @given(DRAWN, st.lists(HELD, max_size=5), st.sampled_from(["east", "west"]))
 def test_what_is_remembered_is_what_each_grant_says_of_each_line(make_grant, ledger, drawn, held, cluster):
-    from poolsmith.guard.ledger.widening import covers
+    from poolsmith.guard.ledger.privilege import covers
 
     found = [
         make_grant(**{name: item if name == "workload" else (item,) for name, item in spec.items()}) for spec in drawn

@@ -6,15 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from poolsmith.fleet.operands.installation import Made, Maker
+from poolsmith.fleet.operands.expansion import Made, Maker
 from poolsmith.guard.ledger.grant_check import GrantJudge
-from poolsmith.guard.ledger.grants.family import family_of
 from poolsmith.guard.ledger.grants.grant import GrantedToken
-from poolsmith.guard.ledger.grants.matching import GrantBook
-from poolsmith.guard.ledger.grants.needs import cluster_needs
-from poolsmith.guard.ledger.grants.proposal import proposals
-from poolsmith.guard.ledger.grants.proposal_text import named_proposals, snippet
-from poolsmith.guard.ledger.grants.use import GrantUse, ledger_use, merged_use
+from poolsmith.guard.ledger.grants.grant_proposal import cluster_needs, named_proposals, proposals, snippet
+from poolsmith.guard.ledger.grants.grant_use import GrantUse, ledger_use, merged_use
+from poolsmith.guard.ledger.grants.matching import GrantBook, family_of
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project
 

@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from poolsmith.guard.ledger.grants.proposal_text import Answers
-from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.ledger.grants.grant_proposal import Answers
+from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.interface.app import check_project
 from poolsmith.interface.app.grants import missing_grants
 

@@ -11,7 +11,7 @@ import pytest
 
 from poolsmith.core.sources.pod_template import account_of, containers_of, pod_template_of
 from poolsmith.guard.ledger.grants.matching import GrantBook
-from poolsmith.guard.policies.kyverno.exceptions import kyverno_exceptions
+from poolsmith.guard.policies.kyverno_exceptions import kyverno_exceptions
 from poolsmith.interface.app.exported_grants import exported_grants
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project

@@ -8,7 +8,7 @@ from typing import Any
 
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.guard.ledger.claims.table import ClaimTable, claim_table
+from poolsmith.guard.ledger.claims.claim_table import ClaimTable, claim_table
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 
 NAMESPACE = "gpu-operator"

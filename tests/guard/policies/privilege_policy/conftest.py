@@ -10,22 +10,21 @@ from pathlib import Path
 import pytest
 
 from guard.policies.privilege_policy import pod_mutations
-from poolsmith.core.sources.nested import copied
+from poolsmith.core.sources.pointer import copied
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.core.sources.yaml_writer import emit_all
-from poolsmith.guard.ledger.claims.pod import claims_of  # noqa: F401 - tests take it from here
-from poolsmith.guard.ledger.claims.table import claim_table
-from poolsmith.guard.policies.privilege_policy.objects import privilege_binding, privilege_policy
-from poolsmith.kubernetes.admission.compiled import compile_policy
+from poolsmith.guard.ledger.claims.claim_table import claim_table
+from poolsmith.guard.ledger.claims.pod_claims import claims_of  # noqa: F401 - tests take it from here
+from poolsmith.guard.policies.privilege_policy.validating_policy import _policy_document as privilege_policy
+from poolsmith.guard.policies.privilege_policy.validating_policy import privilege_binding
 from poolsmith.kubernetes.admission.evaluate import Surroundings, evaluate
-from poolsmith.kubernetes.admission.make_request import make_request
-from poolsmith.kubernetes.admission.placed import placed_objects
 from poolsmith.kubernetes.admission.pods import as_admitted_pod
-from poolsmith.kubernetes.admission.reading import read_policies
-from poolsmith.kubernetes.admission.request import User
+from poolsmith.kubernetes.admission.policy_expressions import compile_policy
+from poolsmith.kubernetes.admission.policy_reading import read_policies
+from poolsmith.kubernetes.admission.request import Subject, User, make_request
 from poolsmith.kubernetes.admission.resources import Resources
-from poolsmith.kubernetes.admission.subject import Subject
 from poolsmith.kubernetes.cel import engine_problem
+from poolsmith.kubernetes.objects_file import placed_objects
 from poolsmith.kubernetes.server.normalise import as_stored  # noqa: F401 - tests take it from here
 from support.circles import DEEP
 

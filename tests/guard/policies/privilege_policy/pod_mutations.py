@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.nested import copied
+from poolsmith.core.sources.pointer import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

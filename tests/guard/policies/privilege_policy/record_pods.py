@@ -24,7 +24,8 @@ from control_plane.released_chart import released, rendered
 from guard.policies.privilege_policy.chart_pods import CASES, RELEASES, table_of
 from guard.policies.privilege_policy.record_verdicts import expressions_digest
 from poolsmith.core.sources.pod_template import pod_template_of
-from poolsmith.guard.policies.privilege_policy.objects import privilege_binding, privilege_policy
+from poolsmith.guard.policies.privilege_policy.validating_policy import _policy_document as privilege_policy
+from poolsmith.guard.policies.privilege_policy.validating_policy import privilege_binding
 from support.control_plane import KUBERNETES, ControlPlane, started
 from support.one_privilege_more import changes, names
 from support.recordings import DATA, ENDING, packed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.core.sources.nested import copied
+from poolsmith.core.sources.pointer import copied
 
 UNPRIVILEGED = {
     "allowPrivilegeEscalation": False,

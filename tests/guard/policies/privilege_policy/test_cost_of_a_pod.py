@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.guard.ledger.claims.cost import COST_LIMIT, judging_cost
-from poolsmith.guard.ledger.claims.pod import claims_of
-from poolsmith.guard.ledger.claims.table import ClaimTable
-from poolsmith.guard.policies.privilege_policy.build import privilege_policy
+from poolsmith.guard.ledger.claims.claim_table import COST_LIMIT, ClaimTable, judging_cost
+from poolsmith.guard.ledger.claims.pod_claims import claims_of
+from poolsmith.guard.policies.privilege_policy.validating_policy import privilege_policy
 from poolsmith.kubernetes.admission.pods import as_admitted_pod
 from poolsmith.kubernetes.pods.pod import Pod
 from poolsmith.project.run.cluster_run import plan_cluster
@@ -78,7 +77,7 @@ def test_it_is_an_error_at_the_cluster(sample_project, monkeypatch):
     (files,) = opened.select(("prod-eu",))
     run = plan_cluster(opened, files)
     table = ClaimTable({}, (), (), ("a",), costly=("a/DaemonSet/large",))
-    monkeypatch.setattr("poolsmith.guard.policies.privilege_policy.build.granted_claims", lambda *_: table)
+    monkeypatch.setattr("poolsmith.guard.policies.privilege_policy.validating_policy.granted_claims", lambda *_: table)
     made = privilege_policy(run.prediction, opened.policies.book, run.loaded.file, ())
     (found,) = (item for item in made.diagnostics if item.code == "PSM647")
     assert found.severity == "error"

@@ -8,18 +8,21 @@ import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.core.sources.yaml_writer import emit
-from poolsmith.guard.ledger.claims.table import ClaimTable
-from poolsmith.guard.policies.privilege_policy.literals import LONGEST, list_literal, map_literals, text_literal
-from poolsmith.guard.policies.privilege_policy.objects import (
+from poolsmith.guard.ledger.claims.claim_table import ClaimTable
+from poolsmith.guard.policies.privilege_policy.validating_policy import (
+    LONGEST,
     LONGEST_DATA,
     LONGEST_EXPRESSION,
     data_size,
     is_too_large,
+    list_literal,
+    map_literals,
     privilege_binding,
-    privilege_policy,
     render_privilege_policy,
+    text_literal,
 )
-from poolsmith.kubernetes.admission.compiled import compile_policy
+from poolsmith.guard.policies.privilege_policy.validating_policy import _policy_document as privilege_policy
+from poolsmith.kubernetes.admission.policy_expressions import compile_policy
 from poolsmith.kubernetes.cel import Bindings, CelEnvironment
 
 MINORS = [f"1.{minor}" for minor in range(30, 38)]

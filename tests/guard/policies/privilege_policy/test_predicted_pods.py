@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.core.sources.nested import copied
+from poolsmith.core.sources.pointer import copied
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.guard.policies.privilege_policy.build import SHARED_NAMESPACES
+from poolsmith.guard.policies.privilege_policy.validating_policy import SHARED_NAMESPACES
 from poolsmith.kubernetes.admission.pods import as_admitted_pod
 
 

@@ -7,7 +7,7 @@ import pytest
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.core.sources.yaml_writer import emit
-from poolsmith.guard.ledger.claims.granted import granted_claims
+from poolsmith.guard.ledger.claims.claim_table import granted_claims
 from poolsmith.guard.ledger.grants.grant import written_privileges
 from poolsmith.guard.ledger.grants.matching import GrantBook
 from poolsmith.guard.policies.enforcement import (

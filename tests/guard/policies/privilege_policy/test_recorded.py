@@ -7,7 +7,7 @@ import json
 import pytest
 
 from guard.policies.privilege_policy import record_verdicts
-from poolsmith.guard.policies.privilege_policy.objects import privilege_policy
+from poolsmith.guard.policies.privilege_policy.validating_policy import _policy_document as privilege_policy
 
 COST_LIMIT = 1_000_000
 """Of one expression, in the API server."""

@@ -13,7 +13,7 @@ import pytest
 
 from guard.policies.privilege_policy import chart_pods, record_verdicts
 from poolsmith.guard.ledger.privilege import PRIVILEGE_NAMES
-from poolsmith.guard.policies.privilege_policy.objects import privilege_policy
+from poolsmith.guard.policies.privilege_policy.validating_policy import _policy_document as privilege_policy
 from support.one_privilege_more import NO_TOKEN, changes, names
 from support.recordings import recording
 

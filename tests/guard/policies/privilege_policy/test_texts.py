@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.core.sources.pod_template import pod_template_of
-from poolsmith.guard.ledger.claims.pod import claims_of
-from poolsmith.guard.ledger.claims.table import claim_table
-from poolsmith.guard.ledger.pod_privileges import pod_privileges
-from poolsmith.guard.policies.privilege_policy.objects import privilege_policy
+from poolsmith.guard.ledger.claims.claim_table import claim_table
+from poolsmith.guard.ledger.claims.pod_claims import claims_of
+from poolsmith.guard.ledger.workload_privileges import pod_privileges
+from poolsmith.guard.policies.privilege_policy.validating_policy import _policy_document as privilege_policy
 from poolsmith.kubernetes.cel import Bindings, CelEnvironment
 
 

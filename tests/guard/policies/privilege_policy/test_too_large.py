@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from poolsmith.guard.ledger.claims.table import ClaimTable
-from poolsmith.guard.policies.privilege_policy.build import privilege_policy
-from poolsmith.guard.policies.privilege_policy.objects import LONGEST_EXPRESSION
+from poolsmith.guard.ledger.claims.claim_table import ClaimTable
+from poolsmith.guard.policies.privilege_policy.validating_policy import LONGEST_EXPRESSION, privilege_policy
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.project import open_project
 
@@ -15,7 +14,7 @@ def test_too_much_data_is_an_error_at_the_cluster_and_no_policy(sample_project, 
     run = plan_cluster(opened, files)
     long = ClaimTable({"main|a/b|c|d|a:" + "x" * LONGEST_EXPRESSION: ()}, (), (), ("a",))
 
-    monkeypatch.setattr("poolsmith.guard.policies.privilege_policy.build.granted_claims", lambda *_: long)
+    monkeypatch.setattr("poolsmith.guard.policies.privilege_policy.validating_policy.granted_claims", lambda *_: long)
     made = privilege_policy(run.prediction, opened.policies.book, run.loaded.file, ())
 
     (found,) = (item for item in made.diagnostics if item.code == "PSM643")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.sources.yaml_writer import emit
-from poolsmith.guard.ledger.claims.granted import granted_claims
+from poolsmith.guard.ledger.claims.claim_table import granted_claims
 from poolsmith.guard.ledger.grants.grant import written_privileges
-from poolsmith.guard.policies.apply import JudgingOptions
+from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.interface.app import check_project
 from poolsmith.kubernetes.admission.pods import as_admitted_pod
 from poolsmith.project.run.cluster_run import plan_cluster

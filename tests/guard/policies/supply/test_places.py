@@ -6,9 +6,15 @@ import dataclasses
 
 import pytest
 
-from poolsmith.guard.policies.supply.judge import allows_git, allows_image
-from poolsmith.guard.policies.supply.kind import AllowedGit, SupplySpec
-from poolsmith.guard.policies.supply.places import git_address, image_place, revision_matches, web_address
+from poolsmith.guard.policies.supply.supply_check import (
+    allows_git,
+    allows_image,
+    git_address,
+    image_place,
+    revision_matches,
+    web_address,
+)
+from poolsmith.guard.policies.supply.supply_kind import AllowedGit, SupplySpec
 
 SPEC = SupplySpec(
     image_registries=("nvcr.io/nvidia", "registry.example.com:5000", "docker.io/library/busybox"),

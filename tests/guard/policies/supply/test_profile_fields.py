@@ -18,7 +18,7 @@ from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.profiles.cluster import ClusterSpec
 from poolsmith.fleet.profiles.node_pool import PoolSpec
 from poolsmith.guard.ledger.privilege_check import privilege_view
-from poolsmith.guard.policies.supply.judge import judge_supply
+from poolsmith.guard.policies.supply.supply_check import judge_supply
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.project import open_project
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.guard.ledger.privilege_check import privilege_view
-from poolsmith.guard.policies.supply.judge import judge_supply
+from poolsmith.guard.policies.supply.supply_check import judge_supply
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.project import open_project
 

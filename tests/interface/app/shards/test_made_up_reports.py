@@ -12,9 +12,9 @@ from dataclasses import replace
 import pytest
 
 from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
 from poolsmith.core.diagnostics.outcome import LEFT_OUT_FOR_ERRORS, Skipped, Unevaluated
-from poolsmith.core.diagnostics.span import Location, Position, Span
-from poolsmith.interface.app.merge import merge
+from poolsmith.interface.app.shard_merge import merge
 from poolsmith.interface.app.shard_part import ShardError, read_part
 from support.shard_reports import packed, results_of, with_first, with_question, with_results, with_shard
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.interface.app.merge import merge
+from poolsmith.interface.app.shard_merge import merge
 from poolsmith.interface.app.shard_part import ShardError
 
 TODAY = ("--today", "2026-11-20")

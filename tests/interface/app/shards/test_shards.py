@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from poolsmith.interface.app.generate import generate
-from poolsmith.interface.app.shard import Shard, shard_of
+from poolsmith.project.run.run_options import Shard, shard_of
 
 ROOT = Path(__file__).resolve().parents[4]
 TODAY = ("--today", "2026-11-20")

@@ -1,6 +1,11 @@
-"""PSM66x: what a change adds to what its base allows. No setting and no waiver holds for these."""
+"""PSM66x: what a change adds to what its base allows. No setting and no waiver holds for these.
 
-from poolsmith.core.diagnostics.rule_info import RuleInfo
+PSM67x: what the Helm values of a change give to what runs.
+"""
+
+from __future__ import annotations
+
+from poolsmith.core.diagnostics.diagnostic import RuleInfo
 
 POLICY_WIDENING = RuleInfo(
     code="PSM660",
@@ -38,3 +43,58 @@ BESIDE_OUTPUT = RuleInfo(
 )
 
 CHANGE = (POLICY_WIDENING, JUDGE_CHANGE, BESIDE_OUTPUT)
+
+
+UNACCEPTED_SETTING = RuleInfo(
+    code="PSM670",
+    name="unaccepted-setting",
+    applies_to="profile",
+    what="With --policies-from: the Helm values of a change give a predicted object a setting that it does not have in "
+    "the base, that does not follow from the profiles, and that nobody has accepted: another command, a variable, a "
+    "volume, an annotation that a runtime obeys, an object of one's own. Or a pod loses what kept it in its place.",
+    why="Not all power is a privilege. A library that is loaded first, another image, or a volume of somebody else's "
+    "runs as root in a driver container just as well.",
+    fix="remove the value; or have the owners of policies/ add the setting to `acceptSettings` in policies/supply.yaml",
+    bad="values: {toolkit: {env: [{name: LD_PRELOAD, value: /run/x.so}]}}\n",
+    good="values: {toolkit: {resources: {limits: {memory: 256Mi}}}}\n",
+)
+UNSEEN_VALUE = RuleInfo(
+    code="PSM671",
+    name="unseen-value",
+    applies_to="profile",
+    what="With --policies-from: a Helm value of a change alters nothing that is predicted.",
+    why="It may belong to a component that is off, and would take effect with a later change that only switches the "
+    "component on; or its effect is not modelled. Either way no reviewer sees what it does.",
+    fix="remove the value, or set it in the change that needs it",
+)
+CHANGE_AT_A_DISTANCE = RuleInfo(
+    code="PSM672",
+    name="change-at-a-distance",
+    applies_to="profile",
+    what="With --policies-from, and in `diff`: the change of one pool takes from another pool of the cluster what its "
+    "workloads are scheduled by: a resource gets another name or is gone, a label of its nodes changes, a RuntimeClass "
+    "vanishes. What is acknowledged with the same change is a note.",
+    why="Much of the stack is there once for a cluster. A pool with slices of several sizes needs the MIG strategy "
+    "`mixed`, and under it the slices of all other pools have other names: their pods stay pending, and nobody who "
+    "works with them has seen a change of theirs.",
+    fix="keep it from reaching the other pool, or acknowledge it in that pool's profile: the message has the line",
+    bad="gpu: {mig: {layout: all-balanced}}\n",
+    good="acknowledge: [{fact: offers/nvidia.com/mig-1g.10gb, by: team-vision, date: 2026-11-20}]\n",
+)
+LEAVES_THE_DELIVERY = RuleInfo(
+    code="PSM673",
+    name="leaves-the-delivery",
+    applies_to="profile",
+    what="With --policies-from, and in `diff`: a HelmRelease or an Application that installs a chart is in the "
+    "delivery of the base and not in that of the change, or would install the chart elsewhere: a cluster with another "
+    "name, another engine, another namespace, another kind of stack, a unit that nothing asks for any more. What is "
+    "only left behind, and what goes with a whole cluster, is a warning; what is acknowledged with the same change is "
+    "a note.",
+    why="The engine does not know that it is a rename: to Flux the HelmRelease is gone, and it uninstalls the operator "
+    "within seconds, with all drivers; what is new then fails or waits. Nothing of that comes back by itself.",
+    fix="take it back, or follow docs/rename.md before the merge; then acknowledge it in the cluster's profile: the "
+    "message has the line",
+    bad="metadata: {name: prod-eu-2}   # prod-eu in the base\n",
+    good="acknowledge: [{fact: gone/HelmRelease/prod-eu-gpu-operator, by: platform-team, date: 2026-11-20}]\n",
+)
+REVIEW = (UNACCEPTED_SETTING, UNSEEN_VALUE, CHANGE_AT_A_DISTANCE, LEAVES_THE_DELIVERY)

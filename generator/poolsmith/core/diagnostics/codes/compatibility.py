@@ -1,12 +1,7 @@
 """PSM2xx: what fits together."""
 
-from poolsmith.core.diagnostics.codes.claims import CLAIMS
-from poolsmith.core.diagnostics.codes.gpu_use import GPU_USE, PARTITIONS
-from poolsmith.core.diagnostics.codes.hand_installed import HAND_INSTALLED
-from poolsmith.core.diagnostics.codes.sandboxes import SANDBOXES
-from poolsmith.core.diagnostics.codes.vgpu_hosts import VGPU_HOSTS
-from poolsmith.core.diagnostics.rule_info import RuleInfo
-from poolsmith.core.diagnostics.severity import Severity
+from poolsmith.core.diagnostics.codes.gpu_use import CLAIMS, GPU_USE, HAND_INSTALLED, PARTITIONS, SANDBOXES, VGPU_HOSTS
+from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 UNKNOWN_RELEASE = RuleInfo(
     code="PSM201",

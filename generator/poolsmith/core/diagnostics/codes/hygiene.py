@@ -1,7 +1,6 @@
 """PSM5xx: the committed output."""
 
-from poolsmith.core.diagnostics.rule_info import RuleInfo
-from poolsmith.core.diagnostics.severity import Severity
+from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 OUT_OF_DATE = RuleInfo(
     code="PSM501",

@@ -1,7 +1,6 @@
 """PSM850 to PSM899: a live cluster, held against what is committed for it."""
 
-from poolsmith.core.diagnostics.rule_info import RuleInfo
-from poolsmith.core.diagnostics.severity import Severity
+from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 NOT_ON_CLUSTER = RuleInfo(
     code="PSM850",

@@ -1,6 +1,13 @@
-"""PSM7xx: what stands outside of the supply policy, and what a change would switch off."""
+"""PSM7xx: what stands outside of the supply policy, and what a change would switch off.
 
-from poolsmith.core.diagnostics.rule_info import RuleInfo
+PSM65x: what a supply policy accepts.
+
+PSM806: files beside the GPU stack that are not there.
+"""
+
+from __future__ import annotations
+
+from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 UNKNOWN_SOURCE = RuleInfo(
     code="PSM701",
@@ -87,3 +94,50 @@ OUTSIDE: tuple[RuleInfo, ...] = (
     NO_SUPPLY_POLICY,
     SWITCHED_OFF,
 )
+
+
+UNEXPLAINED_ACCEPTANCE = RuleInfo(
+    code="PSM650",
+    name="unexplained-acceptance",
+    applies_to="policy",
+    what="An acceptance in policies/supply.yaml has no reason, no owner or no last day, or only a placeholder.",
+    why="Nobody can review it without them. It accepts nothing until they are there.",
+    fix="write why it is accepted, which team is responsible, and until which day",
+    bad="acceptUnknown: [{cluster: lab, unknown: operands of the chart, reason: TODO, owner: '', expires: ''}]\n",
+    good="acceptUnknown:\n  - {cluster: lab, unknown: operands of the chart, reason: read at that revision,\n"
+    "     owner: gpu-platform, expires: 2027-01-31}\n",
+)
+EXPIRED_ACCEPTANCE = RuleInfo(
+    code="PSM651",
+    name="expired-acceptance",
+    applies_to="policy",
+    what="An acceptance in policies/supply.yaml has passed its last day.",
+    why="Somebody promised to review it by then. Until it is reviewed, it accepts nothing.",
+    fix="do without what is accepted, or review it and give it a new date",
+    bad='expires: "2020-06-30"\n',
+    good='expires: "2027-06-30"\n',
+)
+UNUSED_ACCEPTANCE = RuleInfo(
+    code="PSM652",
+    name="unused-acceptance",
+    severity=Severity.WARNING,
+    applies_to="policy",
+    what="Nothing that is not evaluated matches an acceptance in policies/supply.yaml.",
+    why="It would silently accept the next thing of that name.",
+    fix="delete it, or copy the words of `poolsmith check`",
+)
+
+SUPPLY: tuple[RuleInfo, ...] = (UNEXPLAINED_ACCEPTANCE, EXPIRED_ACCEPTANCE, UNUSED_ACCEPTANCE)
+
+
+NOTHING_BESIDE = RuleInfo(
+    code="PSM806",
+    name="nothing-beside",
+    what="The cluster's `beside` names a file or folder that is not there, or has no YAML file.",
+    why="Somebody wanted it compared with the profiles, and nothing would be.",
+    fix="correct the path; it begins at the folder that has `profiles/`",
+    bad="beside: [infra/karpenter]   # there is no such folder\n",
+    good="beside: [clusters/prod/karpenter]\n",
+)
+
+BESIDE = (NOTHING_BESIDE,)

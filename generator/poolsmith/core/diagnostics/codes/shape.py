@@ -1,7 +1,13 @@
-"""PSM1xx: the shape of profiles."""
+"""PSM1xx: the shape of profiles.
 
-from poolsmith.core.diagnostics.rule_info import RuleInfo
-from poolsmith.core.diagnostics.severity import Severity
+PSM117 to PSM119: rings, in which what is new reaches one group of clusters after the other.
+
+PSM121: clusters of a fleet that one Argo CD would deliver to one place.
+"""
+
+from __future__ import annotations
+
+from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 UNKNOWN_FIELD = RuleInfo(
     code="PSM101",
@@ -139,3 +145,56 @@ SHAPE = (
     CLUSTER_FILE_MISSING,
     UNUSED_BASE,
 )
+
+
+UNKNOWN_RING = RuleInfo(
+    code="PSM117",
+    name="unknown-ring",
+    applies_to="profile",
+    what="A cluster names a ring, or profiles/_rings.yaml gives a revision to one, that `spec.order` there does not "
+    "have.",
+    why="The cluster would be outside of the order without anybody's knowledge, and could get everything first.",
+    fix="name a ring of `spec.order` in profiles/_rings.yaml, or add it there",
+)
+TWO_REVISIONS = RuleInfo(
+    code="PSM118",
+    name="ring-revision-not-used",
+    applies_to="profile",
+    what="profiles/_rings.yaml gives the ring of a cluster a revision, and the cluster's `delivery` has a revision or "
+    "a source of its own.",
+    why="One of both would be ignored, and a cluster could leave its ring in a line that nobody looks at.",
+    fix="delete `delivery.revision` or `delivery.sourceRef` of the cluster, or the cluster's `ring`",
+)
+RING_AHEAD = RuleInfo(
+    code="PSM119",
+    name="ring-runs-ahead",
+    severity=Severity.WARNING,
+    applies_to="profile",
+    what="A cluster of a later ring has a newer release, a newer driver for the same GPU from the same source, or a "
+    "newer version of a base than an earlier ring that has it, too.",
+    why="What is new is to be seen in the earlier ring first. Now the later one tries it.",
+    fix="change the earlier ring first, or take the line of the later one back",
+)
+RINGS = (UNKNOWN_RING, TWO_REVISIONS, RING_AHEAD)
+
+
+SHARED_DESTINATION = RuleInfo(
+    code="PSM121",
+    name="shared-destination",
+    applies_to="profile",
+    what="Two clusters are delivered by the same Argo CD to the same destination: by name, by server, or both to the "
+    "cluster that Argo CD runs in, which is meant where `delivery.destination` is left out, and by `name: in-cluster`. "
+    "A name and a server are not compared: which server has which name, only Argo CD knows.",
+    why="The stacks of both come to one cluster, and the other one gets none. Two operators and two sets of driver "
+    "objects there take turns in overwriting each other.",
+    fix="give each cluster its own `delivery.destination`; or, where each has an Argo CD of its own, its own "
+    "`delivery.instance`",
+    bad="# of the cluster east, and of the cluster west\ndelivery: {engine: argocd, repoURL: "
+    "https://git.example.com/gpu.git}\n",
+    good="# of the cluster west\ndelivery: {engine: argocd, repoURL: https://git.example.com/gpu.git, destination: "
+    "{name: west}}\n",
+    symptom="`SharedResourceWarning` in Applications of both clusters, objects that come and go with each sync, and a "
+    "cluster without any operator",
+    references=("argoproj/argo-cd@v3.5.1:util/db/cluster.go",),
+)
+DELIVERY: tuple[RuleInfo, ...] = (SHARED_DESTINATION,)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.nested import MISSING, value_at
+from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.operator_part import CHART, operator_chart_objects
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 
 if TYPE_CHECKING:
-    from poolsmith.fleet.operands.chart.workloads.chart_objects import ChartError
+    from poolsmith.fleet.operands.chart.chart_objects import ChartError
     from poolsmith.gpu.catalog.charts import Chart
     from poolsmith.gpu.catalog.projections import Projection
 

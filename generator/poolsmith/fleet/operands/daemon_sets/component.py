@@ -1,4 +1,7 @@
-"""What the operator does to nearly every operand: image, pull policy and secrets, resources, arguments, variables."""
+"""What the operator does to nearly every operand: image, pull policy and secrets, resources, arguments, variables.
+
+The containers that wait until something on the node is ready.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,21 @@ from poolsmith.fleet.operands.kube import (
     Pod,
     add_pull_secrets,
     containers_of,
+    find,
+    init_containers_of,
+    pod_of,
     pull_policy,
     set_all_env,
     set_env,
     set_resources,
 )
-from poolsmith.kubernetes.helm.go_path import joined
+from poolsmith.kubernetes.helm.go_template import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.fleet.operands.context import Context
+    from poolsmith.fleet.operands.expansion_context import Context
+
 
 NRI_ANNOTATION = "nvidia.cdi.k8s.io/container."
 _EXPORTER = "dcgmExporter"
@@ -101,3 +108,114 @@ def set_mig_strategy(container: Container, context: Context) -> None:
 def hook_path(context: Context) -> str:
     """The toolkit's program on the host that runtimes call for a CDI device."""
     return joined(context.spec.text("toolkit", "installDir"), "toolkit/nvidia-cdi-hook")
+
+
+VALIDATOR = "VALIDATOR_IMAGE"
+_ROOT = 0
+_NODE_PARTS = ("driver", "nvidia-fs", "gdrcopy", "toolkit", "cuda", "plugin")
+_SANDBOX_PARTS = ("cc-manager", "vfio-pci", "vgpu-manager", "vgpu-devices")
+_OWN_ENV = {
+    "driver": "driver",
+    "toolkit": "toolkit",
+    "cuda": "cuda",
+    "plugin": "plugin",
+    "vfio-pci": "vfioPCI",
+    "vgpu-manager": "vgpuManager",
+    "vgpu-devices": "vgpuDevices",
+}
+_NEEDED = {"plugin": "devicePlugin", "nvidia-fs": "gds", "gdrcopy": "gdrcopy", "cc-manager": "ccManager"}
+_STARTS_PODS = ("cuda", "plugin")
+
+
+def set_validation_containers(pod: Pod, context: Context) -> None:
+    """The init containers of other operands that run the validator's image."""
+    policy = context.spec
+    for container in init_containers_of(pod):
+        if "validation" not in container["name"]:
+            continue
+        for part in ("driver", "toolkit"):
+            if container["name"].startswith(part):
+                set_all_env(container, policy.at("validator", part).get("env"))
+        _use_validator_image(container, context)
+    add_pull_secrets(pod, policy.at("validator").get("imagePullSecrets"))
+
+
+def operator_validator(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    _set_shared(pod, context)
+    use_runtime_class(pod, context)
+    if find(init_containers_of(pod), "toolkit-validation") is not None:
+        inject_devices(daemon_set, "toolkit-validation", context)
+    _set_parts(pod, _NODE_PARTS, context)
+
+
+def sandbox_validator(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    _set_shared(pod, context)
+    _set_parts(pod, _SANDBOX_PARTS, context)
+
+
+def run_as_root(container: Container, context: Context) -> None:
+    """From 25.10 on the validator's image has another user; its status files need root."""
+    if context.behaviour["rootValidators"]:
+        container["securityContext"] = {**container.get("securityContext", {}), "runAsUser": _ROOT}
+
+
+def _set_shared(pod: Pod, context: Context) -> None:
+    main = containers_of(pod)[0]
+    set_component(pod, main, "validator", VALIDATOR, context)
+    set_own_env(main, "validator", context)
+    run_as_root(main, context)
+
+
+def _use_validator_image(container: Container, context: Context) -> None:
+    container["image"] = context.image("validator", VALIDATOR)
+    policy = context.spec.text("validator", "imagePullPolicy")
+    if policy:
+        container["imagePullPolicy"] = pull_policy(policy)
+    if context.behaviour["initResources"]:
+        set_resources([container], context.spec.at("validator").get("resources"))
+    run_as_root(container, context)
+
+
+def _set_parts(pod: Pod, parts: tuple[str, ...], context: Context) -> None:
+    containers = init_containers_of(pod)
+    for part in parts:
+        container = next((item for item in containers if f"{part}-validation" in item["name"]), None)
+        if container is None:
+            continue
+        _use_validator_image(container, context)
+        if part in _NEEDED and not context.spec.enabled(_NEEDED[part]):
+            containers.remove(container)
+            continue
+        _set_part(pod, container, part, context)
+
+
+def _set_part(pod: Pod, container: Container, part: str, context: Context) -> None:
+    policy = context.spec
+    own = policy.at("validator", _OWN_ENV[part]).get("env") if part in _OWN_ENV else None
+    if part in _STARTS_PODS:
+        if not context.behaviour["ownVariablesWin"]:
+            set_all_env(container, own)
+            own = None
+        set_env(container, "VALIDATOR_IMAGE", container["image"])
+        set_env(container, "VALIDATOR_IMAGE_PULL_POLICY", policy.text("validator", "imagePullPolicy"))
+        if secrets := policy.at("validator").get("imagePullSecrets"):
+            set_env(container, "VALIDATOR_IMAGE_PULL_SECRETS", ",".join(secrets))
+        if "runtimeClassName" in pod:
+            set_env(container, "VALIDATOR_RUNTIME_CLASS", pod["runtimeClassName"])
+    if part == "plugin":
+        set_env(container, "MIG_STRATEGY", policy.text("mig", "strategy"))
+    if part in ("vfio-pci", "vgpu-manager", "vgpu-devices"):
+        set_env(container, "DEFAULT_GPU_WORKLOAD_CONFIG", policy.default_workload)
+    set_all_env(container, own)
+
+
+def node_status_exporter(daemon_set: dict[str, Any], context: Context) -> None:
+    pod = pod_of(daemon_set)
+    if context.behaviour["validatorSecretsEverywhere"]:
+        set_validation_containers(pod, context)
+    main = containers_of(pod)[0]
+    set_component(pod, main, "nodeStatusExporter", VALIDATOR, context)
+    set_own_env(main, "nodeStatusExporter", context)
+    run_as_root(main, context)

@@ -1,4 +1,11 @@
-"""The operands that set up what a node's GPUs are used for: MIG, passthrough, vGPU, Kata, confidential mode."""
+"""The operands that set up what a node's GPUs are used for: MIG, passthrough, vGPU, Kata, confidential mode.
+
+The hash by which the operator notices that the Kata manager's configuration changed.
+
+It is FNV-1a over a printed Go structure: types, field names and values. A map or list that is empty is one without
+entries, and one that is absent is nil: the API server keeps the difference. Held against runs of the operator's
+binary. Source: NVIDIA/gpu-operator:internal/utils. Its text is what sigs.k8s.io/yaml writes of the same structure.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +18,12 @@ from poolsmith.fleet.operands.daemon_sets.component import (
     own_variables,
     set_component,
     set_own_env,
+    set_validation_containers,
     use_runtime_class,
 )
-from poolsmith.fleet.operands.daemon_sets.config_files import add_files
-from poolsmith.fleet.operands.daemon_sets.driver_manager import set_driver_manager
-from poolsmith.fleet.operands.daemon_sets.runtime_files import mount_runtime
-from poolsmith.fleet.operands.daemon_sets.validation import set_validation_containers
-from poolsmith.fleet.operands.kata_hash import kata_config_hash
+from poolsmith.fleet.operands.daemon_sets.driver_pod import add_files, set_driver_manager
+from poolsmith.fleet.operands.daemon_sets.toolkit_daemon_set import mount_runtime
+from poolsmith.fleet.operands.expansion_context import driver_os_tag
 from poolsmith.fleet.operands.kube import (
     Container,
     OperatorError,
@@ -25,6 +31,7 @@ from poolsmith.fleet.operands.kube import (
     Pod,
     add_volume,
     containers_of,
+    fnv32a,
     host_path,
     mount,
     must_find,
@@ -32,12 +39,66 @@ from poolsmith.fleet.operands.kube import (
     remove,
     set_env,
 )
-from poolsmith.fleet.operands.node_system import driver_os_tag
-from poolsmith.gpu.drivers.image_tag import built_for
+from poolsmith.gpu.drivers.driver_image import built_for
 
 if TYPE_CHECKING:
-    from poolsmith.fleet.operands.cluster_policy import ClusterPolicySpec
-    from poolsmith.fleet.operands.context import Context
+    from collections.abc import Mapping
+
+    from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
+    from poolsmith.fleet.operands.expansion_context import Context
+
+
+_NIL = "<nil>"
+
+
+def kata_config_hash(config: Mapping[str, Any]) -> str:
+    """The hash of `kataManager.config`, in decimal."""
+    classes = config.get("runtimeClasses")
+    printed = _NIL if classes is None else f"[{' '.join(_runtime_class(item) for item in classes)}]"
+    folder = config.get("artifactsDir", "")
+    text = f"(*config.Config){{ArtifactsDir:(string){folder} RuntimeClasses:([]config.RuntimeClass){printed}}}"
+    return str(fnv32a(text.encode()))
+
+
+def kata_config_text(config: Mapping[str, Any] | None) -> str:
+    """What the Kata manager reads; empty fields are none, but for the address of artifacts."""
+    from poolsmith.kubernetes.helm.to_yaml import to_yaml  # on demand
+
+    if config is None:
+        return "null\n"
+    classes = [
+        {
+            "name": item.get("name", ""),
+            **({"nodeSelector": item["nodeSelector"]} if item.get("nodeSelector") else {}),
+            "artifacts": {
+                "url": (item.get("artifacts") or {}).get("url", ""),
+                **{key: text for key, text in (item.get("artifacts") or {}).items() if key == "pullSecret" and text},
+            },
+        }
+        for item in config.get("runtimeClasses") or ()
+    ]
+    folder = config.get("artifactsDir")
+    return (
+        to_yaml({**({"artifactsDir": folder} if folder else {}), **({"runtimeClasses": classes} if classes else {})})
+        + "\n"
+    )
+
+
+def _runtime_class(item: Mapping[str, Any]) -> str:
+    artifacts = item.get("artifacts") or {}
+    source = f"URL:(string){artifacts.get('url', '')} PullSecret:(string){artifacts.get('pullSecret', '')}"
+    return (
+        f"{{Name:(string){item.get('name', '')} "
+        f"NodeSelector:(map[string]string){_labels(item.get('nodeSelector'))} "
+        f"Artifacts:(config.Artifacts){{{source}}}}}"
+    )
+
+
+def _labels(labels: Mapping[str, str] | None) -> str:
+    if labels is None:
+        return _NIL
+    return f"map[{' '.join(f'{key}:{value}' for key, value in sorted(labels.items()))}]"
+
 
 DEFAULT_MIG_CONFIG = "default-mig-parted-config"
 DEFAULT_GPU_CLIENTS = "default-gpu-clients"

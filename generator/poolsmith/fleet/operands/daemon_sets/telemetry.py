@@ -1,11 +1,23 @@
-"""DCGM and its exporter."""
+"""DCGM and its exporter.
+
+Rules that relabel metrics, as they come out of the operator.
+
+It reads them into a type and writes them anew, without the fields that are empty. Source: NVIDIA/gpu-operator at
+v26.7.0, vendor/github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1, RelabelConfig.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.fleet.operands.daemon_sets.component import inject_devices, set_component, set_own_env, use_runtime_class
-from poolsmith.fleet.operands.daemon_sets.validation import set_validation_containers
+from poolsmith.core.sources.pointer import copied
+from poolsmith.fleet.operands.daemon_sets.component import (
+    inject_devices,
+    set_component,
+    set_own_env,
+    set_validation_containers,
+    use_runtime_class,
+)
 from poolsmith.fleet.operands.kube import (
     Container,
     Pod,
@@ -18,10 +30,13 @@ from poolsmith.fleet.operands.kube import (
     pod_of,
     set_env,
 )
-from poolsmith.kubernetes.helm.go_path import joined
+from poolsmith.kubernetes.helm.go_template import joined
 
 if TYPE_CHECKING:
-    from poolsmith.fleet.operands.context import Context
+    from collections.abc import Iterable, Mapping
+
+    from poolsmith.fleet.operands.expansion_context import Context
+
 
 _ENGINE = "DCGM_REMOTE_HOSTENGINE_INFO"
 _POD_METADATA = {
@@ -115,3 +130,18 @@ def _use_metrics(pod: Pod, main: Container, name: str) -> None:
     mount(main, "metrics-config", _METRICS_PATH, read_only=True, sub_path=_METRICS)
     add_volume(pod, "metrics-config", configMap={"name": name, "items": [{"key": _METRICS, "path": _METRICS}]})
     set_env(main, "DCGM_EXPORTER_COLLECTORS", _METRICS_PATH)
+
+
+_DROPPED_WHEN_EMPTY = ("sourceLabels", "targetLabel", "regex", "modulus", "action")
+
+
+def relabelings(rules: Iterable[Mapping[str, Any] | None]) -> list[dict[str, Any]]:
+    """Each rule as it is written; one that is null says nothing."""
+    return [
+        {
+            key: copied(value)
+            for key, value in (rule or {}).items()
+            if value is not None and (value or key not in _DROPPED_WHEN_EMPTY)
+        }
+        for rule in rules
+    ]

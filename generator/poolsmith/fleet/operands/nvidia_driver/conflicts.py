@@ -10,19 +10,18 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.fleet.operands.custom_resources import in_name_order
 from poolsmith.fleet.operands.kube import OperatorError
-from poolsmith.fleet.operands.nvidia_driver.driver_resource import in_name_order
 from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, matches
-from poolsmith.gpu.drivers.features import BESIDE_COMPILED, needs_open_modules
-from poolsmith.gpu.drivers.kernel_modules import OPEN, chosen_by
+from poolsmith.gpu.drivers.driver_support import BESIDE_COMPILED, OPEN, chosen_by, needs_open_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from poolsmith.fleet.operands.context import Context
+    from poolsmith.fleet.operands.custom_resources import NvidiaDriver
     from poolsmith.fleet.operands.expansion import Node
-    from poolsmith.fleet.operands.nvidia_driver.driver_resource import NvidiaDriver
+    from poolsmith.fleet.operands.expansion_context import Context
 
 
 class SeveralDefaultsError(OperatorError):

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
-from poolsmith.gpu.values.environment import Environment, toolkit_environment
-from poolsmith.gpu.values.switches import is_off, is_on, text
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.releases import behaviour_at
+from poolsmith.gpu.values.effective_values import Environment, is_off, is_on, text, toolkit_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
-    from poolsmith.gpu.values.environment import EnvironmentVariable
+    from poolsmith.gpu.values.effective_values import EnvironmentVariable
 
 RULE = RuleInfo(
     code="PSM286",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pointer import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

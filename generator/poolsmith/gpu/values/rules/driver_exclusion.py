@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.gpu.catalog.chart_images import image_default
-from poolsmith.gpu.catalog.operator_behaviour import driver_object_behaviour_at
-from poolsmith.gpu.drivers.features import BESIDE_COMPILED, needs_open_modules
-from poolsmith.gpu.drivers.kernel_modules import TYPE
-from poolsmith.gpu.drivers.version import is_branch
-from poolsmith.gpu.values.switches import is_off, is_on, text, uses_driver_objects
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.chart_contents import image_default
+from poolsmith.gpu.catalog.releases import driver_object_behaviour_at
+from poolsmith.gpu.drivers.driver_image import is_branch
+from poolsmith.gpu.drivers.driver_support import BESIDE_COMPILED, TYPE, needs_open_modules
+from poolsmith.gpu.values.effective_values import is_off, is_on, text, uses_driver_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.gpu.catalog.chart_images import image_default
-from poolsmith.gpu.values.switches import is_off, uses_driver_objects
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.chart_contents import image_default
+from poolsmith.gpu.values.effective_values import is_off, uses_driver_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
-from poolsmith.gpu.values.switches import is_off, is_on, uses_driver_objects
+from poolsmith.gpu.values.effective_values import is_off, is_on, uses_driver_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.sources.nested import value_at
-from poolsmith.core.sources.pointer import dotted
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pointer import dotted, value_at
 from poolsmith.gpu.values.rules.unknown_value import DISCOVERY_SWITCH
 
 if TYPE_CHECKING:

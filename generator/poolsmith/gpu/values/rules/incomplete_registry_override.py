@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
-from poolsmith.gpu.values.component_images import pulled_images, registry_of
+from poolsmith.gpu.values.effective_values import pulled_images, registry_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.gpu.values.component_images import ComponentImage
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+    from poolsmith.gpu.values.effective_values import ComponentImage
 
 RULE = RuleInfo(
     code="PSM520",

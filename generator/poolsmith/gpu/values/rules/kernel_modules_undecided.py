@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.driver_images import read_driver_images
-from poolsmith.gpu.drivers.kernel_modules import TYPE, chooses_itself, module_field, told_by_variable
-from poolsmith.gpu.values.environment import Environment
-from poolsmith.gpu.values.switches import is_off, is_on, text
+from poolsmith.gpu.drivers.driver_support import TYPE, chooses_itself, module_field, told_by_variable
+from poolsmith.gpu.values.effective_values import Environment, is_off, is_on, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.sources.nested import value_at
-from poolsmith.core.sources.pointer import dotted
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pointer import dotted, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

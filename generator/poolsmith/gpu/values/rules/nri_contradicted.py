@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
-from poolsmith.gpu.values.environment import toolkit_environment
-from poolsmith.gpu.values.switches import is_off, text, uses_nri
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.releases import behaviour_at
+from poolsmith.gpu.values.effective_values import is_off, text, toolkit_environment, uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
-from poolsmith.gpu.catalog.chart_images import image_components, image_default
-from poolsmith.gpu.catalog.toolkit_facts import numbers, unfit_toolkit, vulnerabilities
+from poolsmith.gpu.catalog.chart_contents import image_components, image_default
+from poolsmith.gpu.catalog.container_toolkit import numbers, unfit_toolkit, vulnerabilities
+from poolsmith.gpu.values.effective_values import uses_nri
 from poolsmith.gpu.values.rules.mutable_image import is_moving
-from poolsmith.gpu.values.switches import uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

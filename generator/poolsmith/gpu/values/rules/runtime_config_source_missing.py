@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.gpu.catalog.platforms import fill_paths
-from poolsmith.gpu.catalog.toolkit_facts import breaks_without_source
-from poolsmith.gpu.values.environment import Environment, EnvironmentVariable, toolkit_environment
-from poolsmith.gpu.values.runtime_evidence import owners, rule_of, standard
-from poolsmith.gpu.values.switches import uses_nri
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.container_toolkit import breaks_without_source
+from poolsmith.gpu.catalog.platforms import fill_paths, owners, rule_of, standard
+from poolsmith.gpu.values.effective_values import Environment, EnvironmentVariable, toolkit_environment, uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.gpu.values.environment import toolkit_environment
-from poolsmith.gpu.values.switches import uses_nri
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.values.effective_values import toolkit_environment, uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

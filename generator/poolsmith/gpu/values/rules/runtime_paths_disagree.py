@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.gpu.values.environment import Environment, EnvironmentVariable, toolkit_environment
-from poolsmith.gpu.values.runtime_evidence import owners, rule_of, sockets_of, standard
-from poolsmith.gpu.values.switches import uses_nri
+from poolsmith.core.diagnostics.message_text import listed, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.platforms import owners, rule_of, sockets_of, standard
+from poolsmith.gpu.values.effective_values import Environment, EnvironmentVariable, toolkit_environment, uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

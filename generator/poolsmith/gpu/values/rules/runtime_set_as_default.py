@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
-from poolsmith.gpu.values.environment import toolkit_environment
-from poolsmith.gpu.values.runtime_evidence import owners, rule_of
-from poolsmith.gpu.values.switches import is_on, uses_nri
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.platforms import owners, rule_of
+from poolsmith.gpu.catalog.releases import behaviour_at
+from poolsmith.gpu.values.effective_values import is_on, toolkit_environment, uses_nri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
-    from poolsmith.gpu.values.environment import Environment
+    from poolsmith.gpu.values.effective_values import Environment
 
 RULE = RuleInfo(
     code="PSM284",

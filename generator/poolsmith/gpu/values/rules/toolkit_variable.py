@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import nearest
+from poolsmith.core.diagnostics.message_text import nearest, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import at_least
-from poolsmith.gpu.catalog.operator_behaviour import behaviour_at
-from poolsmith.gpu.catalog.releases import advisable
-from poolsmith.gpu.catalog.toolkit_facts import is_meant_for_toolkit, known_variables
-from poolsmith.gpu.values.environment import toolkit_environment
+from poolsmith.gpu.catalog.container_toolkit import is_meant_for_toolkit, known_variables
+from poolsmith.gpu.catalog.releases import advisable, behaviour_at
+from poolsmith.gpu.values.effective_values import text, toolkit_environment
 from poolsmith.gpu.values.rules.unknown_value import MOST_SUGGESTED
-from poolsmith.gpu.values.switches import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
-    from poolsmith.gpu.values.environment import EnvironmentVariable
+    from poolsmith.gpu.values.effective_values import EnvironmentVariable
 
 RULE = RuleInfo(
     code="PSM288",

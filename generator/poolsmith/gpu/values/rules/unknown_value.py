@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.suggest import flatten, nearest
+from poolsmith.core.diagnostics.message_text import flatten, listed, nearest
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
+from poolsmith.gpu.catalog.chart_contents import components_reading, discovery_components
 from poolsmith.gpu.catalog.charts import SUBCHART
-from poolsmith.gpu.catalog.discovery_values import components_reading, discovery_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

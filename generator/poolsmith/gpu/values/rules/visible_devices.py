@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.gpu.values.environment import Environment
-from poolsmith.gpu.values.switches import is_off
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.values.effective_values import Environment, is_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

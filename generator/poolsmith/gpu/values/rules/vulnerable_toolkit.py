@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.gpu.catalog.chart_images import image_default
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.chart_contents import image_default
+from poolsmith.gpu.catalog.container_toolkit import vulnerabilities
 from poolsmith.gpu.catalog.releases import advisable
-from poolsmith.gpu.catalog.toolkit_facts import vulnerabilities
-from poolsmith.gpu.values.switches import is_off
+from poolsmith.gpu.values.effective_values import is_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.gpu.catalog.toolkit_facts import Vulnerability
+    from poolsmith.gpu.catalog.container_toolkit import Vulnerability
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.core.record import record
-from poolsmith.core.shape.field import DNS_LABEL, matches, spec
-from poolsmith.core.shape.metadata import Metadata  # noqa: TC001 - `load` resolves the hints at run time
+from poolsmith.core.shape.field import (
+    DNS_LABEL,
+    Metadata,
+    matches,
+    spec,
+)
 from poolsmith.core.shape.review import DATE, PROSE, day_of
 from poolsmith.guard.ledger.privilege import Privilege
 

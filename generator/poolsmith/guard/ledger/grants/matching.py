@@ -2,25 +2,30 @@
 
 A pattern matches the whole name. In `Kind/name` both sides match on their own: `*` and `?` stand for no `/`. A pattern
 without `/` is one of names, whatever the kind. A workload that is tied to no pool is matched by `*` alone.
+
+Workloads that one grant is written for: those whose names differ in generated parts only.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.core.sources.pod_template import containers_of, mapping, pod_template_of, word
 from poolsmith.guard.ledger.grants.grant import repository_of
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.guard.ledger.widening import covers
+from poolsmith.guard.ledger.privilege import covers
+from poolsmith.kubernetes.pods.well_known import SAFE_LETTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from poolsmith.fleet.operands.installation import Made
+    from poolsmith.fleet.operands.expansion import Made
     from poolsmith.guard.ledger.grants.grant import PrivilegeGrant
     from poolsmith.guard.ledger.ledger import LedgerLine
     from poolsmith.guard.ledger.privilege import Privilege
+
 
 Repositories = dict[tuple[str, str, str], str]
 """The image repository of each container, by namespace, Kind/name and container."""
@@ -252,3 +257,31 @@ def is_meant(grant: PrivilegeGrant, container: str, repository: str) -> bool:
     """Whether a grant is for a container with an image of that repository."""
     spec = grant.spec
     return (not spec.containers or container in spec.containers) and (not spec.images or repository in spec.images)
+
+
+_OF_DRIVER_RESOURCE = "NVIDIADriver/"
+_HASHED = re.compile(rf"(nvidia-[a-z-]+?-driver)-.*-[{SAFE_LETTERS}]{{1,10}}")
+"""What the operator calls the DaemonSet of an NVIDIADriver: type, operating system, hash."""
+_OF_KERNEL = re.compile(r"(nvidia-driver-daemonset)-\d.*")
+"""And that of a precompiled driver under a ClusterPolicy: kernel and operating system."""
+_LONGEST_LABEL = 63
+
+
+def family_of(made: Made) -> str:
+    """A pattern of names: the workload's own name unless the name carries a hash.
+
+    What has a name of its own for each pod stands with a star in the place of the generated part already.
+    """
+    return _pattern(made.name, made.through)
+
+
+@lru_cache(maxsize=1 << 12)
+def _pattern(name: str, through: str) -> str:
+    match = (_HASHED if through.startswith(_OF_DRIVER_RESOURCE) else _OF_KERNEL).fullmatch(name)
+    return f"{match[1]}-*" if match else name
+
+
+def label_of(*parts: str) -> str:
+    """A DNS label that tells what the parts tell, as far as it is long enough."""
+    words = (re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") for part in parts)
+    return "-".join(word for word in words if word)[:_LONGEST_LABEL].strip("-") or "grant"

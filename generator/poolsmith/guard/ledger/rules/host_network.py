@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.listing import listed, plural
+from poolsmith.core.diagnostics.message_text import listed, plural
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.switches import read_switches
+from poolsmith.guard.ledger.ledger_view import FEW
 from poolsmith.guard.ledger.privilege import privilege
-from poolsmith.guard.ledger.view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.core.diagnostics.finding import Finding
-    from poolsmith.guard.ledger.view import PrivilegeView, SeenWorkload
+    from poolsmith.core.diagnostics.rule_engine import Finding
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 
 RULE = RuleInfo(
     code="PSM403",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity, whole_file
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import counted
+from poolsmith.core.diagnostics.message_text import counted
+from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.ledger.grants.review import GrantReview
+    from poolsmith.guard.ledger.grants.grant_use import GrantReview
 
 FOLDER = "policies/privileges"
 RULE = RuleInfo(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.listing import joined, listed
+from poolsmith.core.diagnostics.message_text import joined, listed
+from poolsmith.guard.ledger.ledger_view import FEW
 from poolsmith.guard.ledger.privilege import rbac
-from poolsmith.guard.ledger.view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.core.diagnostics.finding import Finding
-    from poolsmith.guard.ledger.view import PrivilegeView, SeenWorkload
+    from poolsmith.core.diagnostics.rule_engine import Finding
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 
 RULE = RuleInfo(
     code="PSM404",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.listing import joined
-from poolsmith.fleet.operands.installation import Maker
+from poolsmith.core.diagnostics.message_text import joined
+from poolsmith.fleet.operands.expansion import Maker
+from poolsmith.guard.ledger.ledger_view import FEW
 from poolsmith.guard.ledger.privilege import privilege
-from poolsmith.guard.ledger.view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.core.diagnostics.finding import Finding
-    from poolsmith.guard.ledger.view import PrivilegeView
+    from poolsmith.core.diagnostics.rule_engine import Finding
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView
 
 RULE = RuleInfo(
     code="PSM402",

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.listing import joined, listed
-from poolsmith.guard.ledger.privilege import CLUSTER, privilege
+from poolsmith.core.diagnostics.message_text import joined, listed
+from poolsmith.guard.ledger.ledger_view import FEW
+from poolsmith.guard.ledger.privilege import CLUSTER, covers, privilege
 from poolsmith.guard.ledger.reach import Reach
-from poolsmith.guard.ledger.view import FEW
-from poolsmith.guard.ledger.widening import covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.core.diagnostics.finding import Finding
-    from poolsmith.guard.ledger.view import PrivilegeView, SeenWorkload
+    from poolsmith.core.diagnostics.rule_engine import Finding
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 
 RULE = RuleInfo(
     code="PSM405",

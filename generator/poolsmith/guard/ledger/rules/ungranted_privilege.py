@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed, plural
-from poolsmith.guard.ledger.grants.proposal_text import named_proposals, snippet
+from poolsmith.core.diagnostics.message_text import listed, plural
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.guard.ledger.grants.grant_proposal import named_proposals, snippet
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.guard.ledger.view import FEW
+from poolsmith.guard.ledger.ledger_view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.ledger.grants.needs import ClusterNeeds
-    from poolsmith.guard.ledger.grants.review import UngrantedView
+    from poolsmith.guard.ledger.grants.grant_proposal import ClusterNeeds
+    from poolsmith.guard.ledger.grants.grant_use import UngrantedView
     from poolsmith.guard.ledger.ledger import LedgerLine
 
 RULE = RuleInfo(

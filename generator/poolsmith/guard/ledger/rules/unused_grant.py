@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.ledger.grants.grant import written_privileges
 from poolsmith.guard.ledger.grants.matching import glob_matches
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.ledger.grants.load import LoadedGrant
-    from poolsmith.guard.ledger.grants.review import GrantReview
+    from poolsmith.guard.ledger.grants.grant_files import LoadedGrant
+    from poolsmith.guard.ledger.grants.grant_use import GrantReview
     from poolsmith.guard.ledger.privilege import Privilege
 
 RULE = RuleInfo(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.ledger.grants.grant import written_privileges
-from poolsmith.guard.ledger.view import FEW
+from poolsmith.guard.ledger.ledger_view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.ledger.grants.review import GrantReview
+    from poolsmith.guard.ledger.grants.grant_use import GrantReview
 
 RULE = RuleInfo(
     code="PSM414",

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.switches import read_switches
+from poolsmith.guard.ledger.ledger_view import FEW, said
 from poolsmith.guard.ledger.reach import Reach
-from poolsmith.guard.ledger.view import FEW, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.core.diagnostics.finding import Finding
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.fleet.plan.origin import FromProfile
     from poolsmith.fleet.plan.plan import PoolPlan, ValuePath
     from poolsmith.gpu.catalog.switches import Business
-    from poolsmith.guard.ledger.view import PrivilegeView, SeenWorkload
+    from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 
 RULE = RuleInfo(
     code="PSM401",

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed, plural
+from poolsmith.core.diagnostics.message_text import listed, plural
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.expansion import Node
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.guard.ledger.placement import Placement, Requirement
-    from poolsmith.guard.rules.beside.view import NeighbourPool, NeighbourView
+    from poolsmith.guard.rules.beside.neighbour_view import NeighbourPool, NeighbourView
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 RULE = RuleInfo(

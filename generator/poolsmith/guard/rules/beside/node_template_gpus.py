@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.gpu.catalog.instance_types import instance_types
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.gpus import instance_types
 from poolsmith.kubernetes.repository.template_gpus import GpuClaim, gpu_claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.beside.view import NeighbourPool, NeighbourView
+    from poolsmith.guard.rules.beside.neighbour_view import NeighbourPool, NeighbourView
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 RULE = RuleInfo(

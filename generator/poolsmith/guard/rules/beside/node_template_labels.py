@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed, plural
+from poolsmith.core.diagnostics.message_text import listed, plural
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.yaml_writer import emit
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog import Catalog
-    from poolsmith.guard.rules.beside.view import NeighbourPool, NeighbourView
+    from poolsmith.guard.rules.beside.neighbour_view import NeighbourPool, NeighbourView
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 RULE = RuleInfo(

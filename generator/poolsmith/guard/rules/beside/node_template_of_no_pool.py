@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.beside.view import NeighbourView
+    from poolsmith.guard.rules.beside.neighbour_view import NeighbourView
 
 RULE = RuleInfo(
     code="PSM803",

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.profiles.node_pool import Taint
-    from poolsmith.guard.rules.beside.view import NeighbourPool, NeighbourView
+    from poolsmith.guard.rules.beside.neighbour_view import NeighbourPool, NeighbourView
+    from poolsmith.kubernetes.repository.node_template_marks import TaintMark
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
-    from poolsmith.kubernetes.repository.template_marks import TaintMark
 
 RULE = RuleInfo(
     code="PSM802",

@@ -17,7 +17,7 @@ from poolsmith.guard.rules.beside import (
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.diagnostics.rule_engine import Rule
-    from poolsmith.guard.rules.beside.view import NeighbourView
+    from poolsmith.guard.rules.beside.neighbour_view import NeighbourView
 
 BESIDE_RULES: tuple[Rule[NeighbourView, Location], ...] = (
     node_template_labels,

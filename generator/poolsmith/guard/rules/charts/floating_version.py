@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import listed, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import reach
-from poolsmith.gpu.catalog.chart_images import recorded_tags
+from poolsmith.gpu.catalog.chart_contents import recorded_tags
 from poolsmith.gpu.catalog.version_ranges import is_one_version, is_range, lines_in
 from poolsmith.kubernetes.repository.gpu_stack import CHARTS
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.installations import Installation
+    from poolsmith.kubernetes.repository.delivered import Installation
 
 RULE = RuleInfo(
     code="PSM580",

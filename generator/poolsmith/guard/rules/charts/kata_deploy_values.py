@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import nearest
+from poolsmith.core.diagnostics.message_text import nearest, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.charts import read_chart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.installations import Installation
+    from poolsmith.kubernetes.repository.delivered import Installation
 
 RULE = RuleInfo(
     code="PSM120",

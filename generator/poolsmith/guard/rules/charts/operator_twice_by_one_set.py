@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import word
 from poolsmith.kubernetes.repository.argo_destination import target_of
 from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.argo_destination import ArgoTarget
-    from poolsmith.kubernetes.repository.installations import Installation
+    from poolsmith.kubernetes.repository.delivered import Installation
 
 RULE = RuleInfo(
     code="PSM583",

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import join
 from poolsmith.guard.rules.manifests.kustomization_resource import resource_paths
 

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

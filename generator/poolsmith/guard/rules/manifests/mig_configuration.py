@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
@@ -176,7 +175,7 @@ def _of_instances(
         yield _Mistake(place, f"{layout}: its instances have {taken} compute slices, and a GPU has {_SLICES} at most")
     elif is_counted:
         counts = {profile: count for profile, count in wanted.items() if count}
-        from poolsmith.fleet.plan.mig_placements import misfit_everywhere  # on demand
+        from poolsmith.fleet.plan.sharing.mig_placements import misfit_everywhere  # on demand
 
         nowhere = misfit_everywhere(counts, _filtered(device_filter))
         if nowhere is not None:
@@ -186,7 +185,7 @@ def _of_instances(
 
 def _filtered(device_filter: Any) -> set[str] | None:
     """The device ids of a filter; an empty one is none."""
-    from poolsmith.fleet.plan.mig_placements import device_ids  # on demand
+    from poolsmith.fleet.plan.sharing.mig_placements import device_ids  # on demand
 
     return device_ids(device_filter) if device_filter and _are_texts(device_filter) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.kubernetes.repository.kustomize_roots import files_of_kustomizations, folder_of
 
 if TYPE_CHECKING:

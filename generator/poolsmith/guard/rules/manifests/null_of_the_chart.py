@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.sources.nested import MISSING, value_at
-from poolsmith.gpu.catalog.chart_nulls import REFUSED, nulls_of
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.gpu.catalog.chart_contents import REFUSED, nulls_of
 from poolsmith.kubernetes.repository.declared_charts import declared_charts, first_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.gpu.catalog.chart_nulls import ChartNull
+    from poolsmith.gpu.catalog.chart_contents import ChartNull
     from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.gpu.catalog.chart_workloads import chart_versions
-from poolsmith.gpu.catalog.operator_rights import Right, operator_rights
+from poolsmith.core.diagnostics.message_text import listed, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.chart_workloads import Right, chart_versions, operator_rights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

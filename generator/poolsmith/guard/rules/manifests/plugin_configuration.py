@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, listed, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.nested import value_at
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.declared_charts import first_document, installed_charts
 
@@ -118,8 +115,11 @@ def _plugin(chart: DeclaredChart) -> str:
 
 
 def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -> Iterator[Finding[Location]]:
-    from poolsmith.gpu.values.device_plugin_config import config_mistakes, shares_by_mps  # on demand
-    from poolsmith.gpu.values.misplaced_sharing import misplaced  # on demand
+    from poolsmith.gpu.values.device_plugin_config import (  # on demand
+        config_mistakes,
+        misplaced,  # on demand
+        shares_by_mps,
+    )
 
     subject, shown = found.document.name, f"configuration `{shorten(name)}`"
     try:

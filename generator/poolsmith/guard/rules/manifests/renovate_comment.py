@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Location, RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.span import Position, Span
+from poolsmith.core.diagnostics.diagnostic import Position, Span
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.kubernetes.repository.gpu_stack import CHARTS
 
 if TYPE_CHECKING:

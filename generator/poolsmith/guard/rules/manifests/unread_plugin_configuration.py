@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word, words
 from poolsmith.core.sources.pointer import join
 from poolsmith.kubernetes.repository.declared_charts import declared_charts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
-from poolsmith.core.diagnostics.codes.driver import UNKNOWN_DRIVER_IMAGE
-from poolsmith.core.diagnostics.listing import counted
+from poolsmith.core.diagnostics.codes.node_software import UNKNOWN_DRIVER_IMAGE
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.sources.pod_template import containers_of, mapping, pod_template_of, word
 from poolsmith.fleet.profiles.fleet import DRIVER_IMAGES_FILE
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
-    from poolsmith.fleet.profiles.driver_image_list import DriverImageListSpec
+    from poolsmith.fleet.profiles.driver import DriverImageListSpec
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.guard.ledger.prediction import Prediction
 

@@ -13,11 +13,10 @@ from poolsmith.core.diagnostics.codes.compatibility import FIELD_WITHOUT_EFFECT
 from poolsmith.core.sources import pointer as pointers
 from poolsmith.fleet.plan.user_values import VALUES
 from poolsmith.fleet.profiles.cluster import DriverMode
-from poolsmith.guard.ledger.origins import is_users
-from poolsmith.guard.ledger.value_effects import without_value
+from poolsmith.guard.ledger.origins import is_users, without_value
 
 if TYPE_CHECKING:
-    from poolsmith.fleet.operands.installation import Installation
+    from poolsmith.fleet.operands.expansion import Installation
     from poolsmith.fleet.plan.plan import ValuePath
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.guard.ledger.prediction import Prediction, Predictions

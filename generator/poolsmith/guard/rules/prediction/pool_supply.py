@@ -22,7 +22,7 @@ from poolsmith.guard.ledger.placement import placement_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.fleet.operands.installation import Made
+    from poolsmith.fleet.operands.expansion import Made
     from poolsmith.fleet.plan.plan import PoolPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.guard.ledger.prediction import Prediction

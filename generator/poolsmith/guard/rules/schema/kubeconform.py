@@ -20,16 +20,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError, diagnose
-from poolsmith.core.diagnostics.codes.object_schema import KUBECONFORM_DISAGREEMENT
+from poolsmith.core.diagnostics.codes.schema import KUBECONFORM_DISAGREEMENT
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from poolsmith.guard.rules.schema.object_places import Places
     from poolsmith.guard.rules.schema.object_schemas import SchemaResult
-    from poolsmith.guard.rules.schema.schema_rules import SchemaVerdict
+    from poolsmith.guard.rules.schema.schema_rules import Places, SchemaVerdict
 
 NAME = "kubeconform"
 NOT_FOUND = Skipped(NAME, "skipped: kubeconform not found")
@@ -64,7 +63,7 @@ def find_binary(wanted: str) -> str | None:
 
 def second_opinion(binary: str, results: Iterable[SchemaResult], locate: Callable[[str], Path]) -> SecondOpinion:
     """`locate` gives the file of a path as reports show it. Raises UsageError when kubeconform does not run."""
-    from poolsmith.guard.rules.schema.object_places import Places  # on demand
+    from poolsmith.guard.rules.schema.schema_rules import Places  # on demand
 
     opinion = SecondOpinion()
     silent: Counter[str] = Counter()

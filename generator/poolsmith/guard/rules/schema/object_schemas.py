@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError
-from poolsmith.core.diagnostics.codes.object_schema import KIND_NOT_SERVED
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.codes.schema import KIND_NOT_SERVED
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.record import record
 from poolsmith.guard.rules.schema.schema_rules import judge_objects

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach, split
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.operator_part import CHART, operator_chart_objects
-from poolsmith.fleet.operands.chart.project import HelmRelease, project
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults

@@ -1,26 +1,136 @@
-"""The rules PSM310 to PSM315: every object of a tree against the schema of its kind."""
+"""The rules PSM310 to PSM315: every object of a tree against the schema of its kind.
+
+Documents that are meant as objects, and of which nobody can say what they are.
+
+Where something stands in an object that a schema or a standard judges.
+
+Values that are filled in after the file is written: what they will be, nobody can tell from it.
+"""
 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
-from poolsmith.core.diagnostics.codes import object_schema as codes
+from poolsmith.core.diagnostics.codes import schema as codes
+from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
+from poolsmith.core.diagnostics.message_text import kind_of
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
-from poolsmith.guard.rules.schema.half_objects import half_object, half_objects
-from poolsmith.guard.rules.schema.object_places import Places
-from poolsmith.kubernetes.repository.file_forms import is_encrypted
+from poolsmith.core.sources.yaml_places import StreamPlaces
+from poolsmith.kubernetes.repository.delivered import Delivered
+from poolsmith.kubernetes.repository.manifest_files import is_encrypted
 from poolsmith.kubernetes.schema.schemas import KindSchema, NoSchema, Schemas
 from poolsmith.kubernetes.schema.violation import BEYOND_JSON_SCHEMA, Violation, What
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator, Mapping
 
+    from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+
+
+_BOTH = ("apiVersion", "kind")
+_HELP = "write both, or move what is no object into a file of its own"
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
+"""kustomize fills in what these leave out."""
+
+
+@record(kw_only=False)
+class Half:
+    """A document, or an item of a list in it at `base`, and what is said of it."""
+
+    document: CheckedDocument
+    base: str
+    key: str
+    message: str
+
+    def diagnostic(self, places: StreamPlaces | DeliveredPlaces) -> Diagnostic:
+        pointer = f"{self.base}{self.key}"
+        index = self.document.index
+        place = places.locate(index, pointer) if pointer else places.inside(index, "", 1, 1)
+        return diagnose(SCHEMA_VIOLATION, self.message, place, help=_HELP)
+
+
+def half_objects(tree: CheckedTree, patches: Container[str]) -> Iterator[Half]:
+    """Patches and what is empty are left out."""
+    beside = {document.path for document in tree.objects}
+    for document in tree.documents:
+        if document.is_object or document.path in patches or not document.data:
+            continue
+        if posixpath.basename(document.path) in _KUSTOMIZATIONS:
+            continue
+        if document.path in beside or _is_meant(document.data):
+            yield half_object(document, "", document.data)
+
+
+def half_object(document: CheckedDocument, base: str, body: Any) -> Half:
+    """What is wrong with one that is known to be half."""
+    where = f"item {base.rpartition('/')[2]} of the list" if base else f"document {document.index + 1}"
+    if not isinstance(body, dict):
+        first = "/0" if isinstance(body, list) else ""
+        return Half(document, base, first, f"{where} is {kind_of(body)}, not an object of Kubernetes")
+    wrong = [_wrong(body, key) for key in _BOTH if not _is_text(body.get(key))]
+    present = [key for key in (*_BOTH, *body) if key in body]
+    key = next((key for key in present if key in _BOTH and not _is_text(body[key])), present[0] if present else "")
+    name = _half_objects_name(body)
+    of = f" ({name})" if name else ""
+    message = f"{where}{of} is no object of Kubernetes: {', '.join(wrong)}"
+    return Half(document, base, join("", key) if key else "", message)
+
+
+def _is_meant(body: Any) -> bool:
+    """One of the two alone, with the name of an object."""
+    return isinstance(body, dict) and bool(_half_objects_name(body)) and any(key in body for key in _BOTH)
+
+
+def _half_objects_name(body: Mapping[str, Any]) -> str:
+    metadata = body.get("metadata")
+    name = (metadata.get("name") or metadata.get("generateName")) if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _wrong(body: Mapping[str, Any], key: str) -> str:
+    if key not in body:
+        return f"`{key}` is missing"
+    return f"`{key}` is empty" if body[key] == "" else f"`{key}` is {kind_of(body[key])}"
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+class Places:
+    """Files are composed anew only where something is to be located, and once."""
+
+    def __init__(self) -> None:
+        self._by_path: dict[str, StreamPlaces] = {}
+
+    def of(self, document: CheckedDocument) -> StreamPlaces | DeliveredPlaces:
+        if isinstance(document, Delivered):
+            return DeliveredPlaces(document)
+        places = self._by_path.get(document.path)
+        if places is None:
+            places = self._by_path[document.path] = StreamPlaces(document.path, document.text)
+        return places
+
+
+class DeliveredPlaces:
+    """The same of an object that several files make."""
+
+    def __init__(self, document: Delivered) -> None:
+        self._document = document
+
+    def locate(self, _document: int, pointer: str, note: str | None = None) -> Location:
+        return self._document.source.locate(pointer, note)
+
+    def inside(self, _document: int, pointer: str, _line: int, _column: int) -> Location:
+        return self._document.source.locate(pointer)
+
 
 RULES = codes.OBJECT_SCHEMA
 MOST_PER_OBJECT = 50
@@ -94,7 +204,6 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
             violations = schema.violations(body)
             if violations:
                 violations = _relevant(violations, is_patch=document.path in patches or document.is_incomplete)
-                from poolsmith.guard.rules.schema.open_values import without_open_values  # on demand
 
                 decided = without_open_values(violations, body)
                 judgement.not_evaluated += len(violations) - len(decided)
@@ -208,3 +317,45 @@ def _name(body: dict[str, Any]) -> str:
     metadata = body.get("metadata")
     name = (metadata.get("name") or metadata.get("generateName")) if isinstance(metadata, dict) else None
     return f"{body['kind']}/{name}" if isinstance(name, str) else str(body["kind"])
+
+
+_OPEN = re.compile(r"\$\{[A-Za-z_][^{}]*(?:\{[^{}]*\}[^{}]*)?\}|\{\{.*\}\}|<%.*%>", re.DOTALL)
+"""Flux and envsubst, Helm and Jinja, ERB; a default of a variable may be a variable."""
+_OF_ONE_VALUE = frozenset((What.TYPE, What.VALUE, What.DUPLICATE))
+_OF_ALL_BELOW = frozenset((What.RULE,))
+
+
+def without_open_values(violations: tuple[Violation, ...], body: Any) -> tuple[Violation, ...]:
+    """Those that hold whatever is filled in."""
+    return tuple(item for item in violations if not _is_open(item, body))
+
+
+def _is_open(violation: Violation, body: Any) -> bool:
+    if violation.what in _OF_ONE_VALUE:
+        value = _at(body, violation)
+        return isinstance(value, str) and is_open(value)
+    if violation.what in _OF_ALL_BELOW:
+        return _has_open(_at(body, violation))
+    return False
+
+
+def _at(node: Any, violation: Violation) -> Any:
+    for step in reversed(violation.steps):
+        try:
+            node = node[step]
+        except (LookupError, TypeError):
+            return None
+    return node
+
+
+def is_open(text: str) -> bool:
+    """Whether a text has a place that something is put into."""
+    return ("${" in text or "{{" in text or "<%" in text) and _OPEN.search(text) is not None
+
+
+def _has_open(value: Any) -> bool:
+    if isinstance(value, str):
+        return is_open(value)
+    if isinstance(value, dict):
+        return any(_has_open(item) for item in value.values())
+    return isinstance(value, list) and any(map(_has_open, value))

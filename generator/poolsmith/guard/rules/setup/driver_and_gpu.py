@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.node_labels import MIG_CONFIG
-from poolsmith.gpu.drivers.gpu_support import begins_with, ended_with, is_coherent, mig_in_doubt
-from poolsmith.gpu.drivers.kernel_modules import OPEN, PROPRIETARY, module_field, written, wrong_modules
+from poolsmith.gpu.drivers.driver_support import (
+    OPEN,
+    PROPRIETARY,
+    begins_with,
+    ended_with,
+    is_coherent,
+    mig_in_doubt,
+    module_field,
+    written,
+    wrong_modules,
+)
 from poolsmith.guard.rules.setup.node_drivers import node_drivers
-from poolsmith.guard.rules.setup.wording import named, places
+from poolsmith.guard.rules.setup.setup_view import named, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog.gpus import GpuEntry
     from poolsmith.guard.rules.setup.node_drivers import DescribedDriver
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM268",

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
 from poolsmith.guard.rules.setup.driver_setup import driver_setup, shown_selector
-from poolsmith.guard.rules.setup.wording import FEW, named, places, verb
+from poolsmith.guard.rules.setup.setup_view import FEW, named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.driver_setup import DriverSetup
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM262",

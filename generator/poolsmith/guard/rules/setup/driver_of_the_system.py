@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DRIVER, DEPLOY_TOOLKIT
-from poolsmith.gpu.drivers.carried import carries_toolkit, carries_toolkit_with_driver
+from poolsmith.gpu.drivers.driver_support import carries_toolkit, carries_toolkit_with_driver
 from poolsmith.guard.rules.setup.driver_setup import ENABLED, driver_setup
 from poolsmith.guard.rules.setup.node_drivers import node_drivers
-from poolsmith.guard.rules.setup.wording import named, places, verb
+from poolsmith.guard.rules.setup.setup_view import named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.driver_setup import DriverSetup
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM263",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.gpu_clusters import read_gpu_cluster, served_by
-from poolsmith.gpu.drivers.version import branch_of
+from poolsmith.gpu.drivers.driver_image import branch_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupView
 
 RULE = RuleInfo(
     code="PSM298",

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.gpu.drivers.carried import DECLARED, UNKNOWN, driver_folder
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.drivers.driver_support import DECLARED, UNKNOWN, driver_folder
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
-from poolsmith.guard.rules.setup.wording import named, places
+from poolsmith.guard.rules.setup.setup_view import named, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM266",

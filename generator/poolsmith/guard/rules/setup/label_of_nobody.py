@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.driver_setup import DriverSetup
-    from poolsmith.guard.rules.setup.view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupView
 
 RULE = RuleInfo(
     code="PSM264",

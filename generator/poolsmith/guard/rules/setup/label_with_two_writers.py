@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupObject, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
 RULE = RuleInfo(
     code="PSM275",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.node_labels import MIG_CONFIG
 from poolsmith.guard.rules.setup.node_label_values import layouts_of
-from poolsmith.guard.rules.setup.operand_nodes import takes_operands
+from poolsmith.guard.rules.setup.setup_view import takes_operands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM151",
@@ -66,7 +66,7 @@ def _groups(
     node: SetupNode, layout: str, layouts: tuple[bool, Mapping[str, Any]], view: SetupView
 ) -> list[dict[str, Any]] | None:
     """The groups of GPUs of a node, as far as they are known."""
-    from poolsmith.fleet.plan.mig_geometry import groups_for, groups_of  # on demand
+    from poolsmith.fleet.plan.sharing.mig_geometry import groups_for, groups_of  # on demand
 
     own, known = layouts
     entry = view.catalog.gpus.find(node.gpu) if node.gpu else None

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.guard.rules.setup.plugin_configs import operator_configs
+from poolsmith.guard.rules.setup.device_plugin_config import operator_configs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.plugin_configs import PluginConfigs
-    from poolsmith.guard.rules.setup.view import SetupView
+    from poolsmith.guard.rules.setup.device_plugin_config import PluginConfigs
+    from poolsmith.guard.rules.setup.setup_view import SetupView
 
 RULE = RuleInfo(
     code="PSM152",
@@ -44,7 +44,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 
 
 def _of(configs: PluginConfigs) -> Iterator[Finding[Location]]:
-    from poolsmith.gpu.values.misplaced_sharing import misplaced  # on demand
+    from poolsmith.gpu.values.device_plugin_config import misplaced  # on demand
 
     for name, text in (configs.texts or {}).items():
         if not isinstance(text, str) or len(text) > _LARGEST or "{{" in text or "${" in text:

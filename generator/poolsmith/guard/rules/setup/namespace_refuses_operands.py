@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.guard.rules.setup.namespaces import ENFORCE, PRIVILEGED, described, label_place
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE, PRIVILEGED, described, label_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupView
 
 RULE = RuleInfo(
     code="PSM421",

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.gpu.drivers.image_tag import UnreadableVersionError, os_tag
-from poolsmith.gpu.drivers.published_images import has_containers, has_precompiled, is_left_out, nearest_listed
-from poolsmith.gpu.drivers.version import is_branch
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.drivers.driver_image import (
+    UnreadableVersionError,
+    has_containers,
+    has_precompiled,
+    is_branch,
+    is_left_out,
+    nearest_listed,
+    os_tag,
+)
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 from poolsmith.guard.rules.setup.node_drivers import DescribedDriver, node_drivers
-from poolsmith.guard.rules.setup.wording import named, places
+from poolsmith.guard.rules.setup.setup_view import named, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.driver_images import DriverImages
     from poolsmith.gpu.catalog.releases import Release
     from poolsmith.guard.rules.setup.node_drivers import NodeDrivers
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM265",

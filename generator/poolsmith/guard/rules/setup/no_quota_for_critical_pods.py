@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mappings, words
+from poolsmith.core.sources.pointer import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupObject, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
 RULE = RuleInfo(
     code="PSM423",

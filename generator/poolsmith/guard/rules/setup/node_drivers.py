@@ -1,19 +1,25 @@
-"""The driver that each node is to get: of the ClusterPolicy, or of the one object that selects it."""
+"""The driver that each node is to get: of the ClusterPolicy, or of the one object that selects it.
+
+The nodes on which the operator installs its toolkit, as far as labels and profiles tell.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
-from poolsmith.gpu.drivers.kernel_modules import chosen_by, module_field
-from poolsmith.gpu.drivers.version import branch_of
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.gpu.catalog.node_labels import DEPLOY_TOOLKIT, WORKLOAD
+from poolsmith.gpu.drivers.driver_image import branch_of
+from poolsmith.gpu.drivers.driver_support import chosen_by, module_field
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
+from poolsmith.guard.rules.setup.setup_view import OFF, takes_operands
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.driver_setup import DriverObject
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
+
 
 _VENDOR = "nvcr.io/nvidia"
 _STORAGE = "gds.enabled"
@@ -128,3 +134,23 @@ def _node_drivers(view: SetupView) -> list[NodeDrivers]:
         for item in setup.objects
         if item.name in by_object
     ]
+
+
+_IN_CONTAINERS = "container"
+
+
+def toolkit_nodes(view: SetupView) -> list[SetupNode]:
+    """Those that nobody keeps it off: no switch, no label, no workload that runs on the host without containers."""
+    if view.flag("toolkit.enabled") is False:
+        return []
+    return [node for node in view.nodes or () if _gets_it(node, view)]
+
+
+def _gets_it(node: SetupNode, view: SetupView) -> bool:
+    if node.labels.get(DEPLOY_TOOLKIT) == OFF or not takes_operands(node):
+        return False
+    if node.toolkit not in (None, "operator"):
+        return False
+    if node.workload is None and view.flag("sandboxWorkloads.enabled") is None:
+        return node.labels.get(WORKLOAD, _IN_CONTAINERS) == _IN_CONTAINERS  # nobody says that it is not read
+    return not driver_setup(view).is_sandboxed(node)

@@ -6,24 +6,23 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
-from poolsmith.core.sources.nested import value_at
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.fleet.plan.mig_placements import device_ids, misfit
+from poolsmith.fleet.plan.sharing.mig_placements import device_ids, misfit
 from poolsmith.gpu.catalog.node_labels import CC_MODE, CC_MODES, DEVICE_PLUGIN_CONFIG, MIG_CONFIG, WORKLOAD, WORKLOADS
-from poolsmith.guard.rules.setup.operand_nodes import takes_operands
-from poolsmith.guard.rules.setup.plugin_configs import operator_configs
+from poolsmith.guard.rules.setup.device_plugin_config import operator_configs
+from poolsmith.guard.rules.setup.setup_view import takes_operands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog.gpus import GpuEntry
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM299",
@@ -147,7 +146,7 @@ def _is_for_others(layout: str, entry: GpuEntry, view: SetupView) -> bool:
     uniform = _UNIFORM.fullmatch(layout)
     if layout in _OFF or not entry.mig_profiles or (uniform is not None and not _has(entry, uniform["profile"])):
         return False
-    from poolsmith.fleet.plan.mig_geometry import groups_for  # on demand
+    from poolsmith.fleet.plan.sharing.mig_geometry import groups_for  # on demand
 
     assert view.operator is not None, "NEEDS says so"
     ids = sorted(device.id for device in entry.devices)

@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.sources.nested import value_at
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mappings, word
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT, matches
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
-from poolsmith.guard.rules.setup.operand_nodes import takes_operands
-from poolsmith.guard.rules.setup.wording import FEW, named, verb
+from poolsmith.guard.rules.setup.setup_view import FEW, named, takes_operands, verb
 from poolsmith.kubernetes.repository.declared_charts import first_document, installed_charts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupObject, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupView
 
 RULE = RuleInfo(
     code="PSM276",

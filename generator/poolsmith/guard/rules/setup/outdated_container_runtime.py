@@ -6,17 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import is_older
-from poolsmith.guard.rules.setup.toolkit_nodes import toolkit_nodes
-from poolsmith.guard.rules.setup.wording import named, places, verb
+from poolsmith.guard.rules.setup.node_drivers import toolkit_nodes
+from poolsmith.guard.rules.setup.setup_view import named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.gpu.catalog.runtimes import RuntimeEntry
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.gpu.catalog.container_toolkit import RuntimeEntry
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM297",

@@ -6,17 +6,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.gpu.values.runtime_evidence import CONTAINERD, distributions, owners, sockets_of
-from poolsmith.guard.rules.setup.toolkit_nodes import toolkit_nodes
-from poolsmith.guard.rules.setup.wording import named, places, verb
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.platforms import CONTAINERD, distributions, owners, sockets_of
+from poolsmith.guard.rules.setup.node_drivers import toolkit_nodes
+from poolsmith.guard.rules.setup.setup_view import named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM285",

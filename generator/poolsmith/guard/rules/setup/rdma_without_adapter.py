@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.node_labels import FEATURE, PCI_MELLANOX
 from poolsmith.guard.rules.setup.node_drivers import node_drivers
-from poolsmith.guard.rules.setup.wording import named, places, verb
+from poolsmith.guard.rules.setup.setup_view import named, places, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM267",

@@ -1,4 +1,9 @@
-"""NVIDIADriver objects that select one node twice, or that the operator refuses or ignores."""
+"""NVIDIADriver objects that select one node twice, or that the operator refuses or ignores.
+
+What an NVIDIADriver asks for beside its driver, and the operator refuses.
+
+Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go; the catalog, nvidia_driver: gdsNeedsOpenModules.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +11,63 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
-from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER
-from poolsmith.gpu.catalog.nvidia_drivers import read_nvidia_drivers
+from poolsmith.gpu.catalog.operands import read_nvidia_drivers
+from poolsmith.gpu.catalog.releases import driver_object_behaviour_at
+from poolsmith.gpu.drivers.driver_support import BESIDE_COMPILED, OPEN, TYPE, chosen_by, needs_open_modules, written
 from poolsmith.guard.rules.setup.driver_setup import (
     CHART_NAME,
     DEFAULT,
     ENABLED,
     MOST_OBJECTS,
     DriverObject,
+    compatible_pairs,
     driver_setup,
     shown_selector,
 )
-from poolsmith.guard.rules.setup.node_selectors import compatible_pairs
-from poolsmith.guard.rules.setup.refused_features import refused_features
-from poolsmith.guard.rules.setup.wording import FEW
+from poolsmith.guard.rules.setup.setup_view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.driver_setup import DriverSetup
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
+
+
+def refused_features(view: SetupView, setup: DriverSetup) -> Iterator[Finding[Location]]:
+    """The operator reports an error for such an object, and installs no driver on its nodes."""
+    for item in setup.written:
+        for name, shown in BESIDE_COMPILED.items():
+            if item.precompiled and value_at(item.spec, (name, "enabled")) is True:
+                yield Finding(
+                    message=f"{item.shown} has {shown} beside a precompiled driver, which the operator refuses",
+                    place=item.at(f"/spec/{name}/enabled"),
+                    help=f"remove `{name}`, or write `usePrecompiled: false` with a full version in another object",
+                    related=(item.at("/spec/usePrecompiled", "precompiled"),),
+                )
+        if not item.precompiled and (field := _closed(view, item)):
+            yield Finding(
+                message=f"{item.shown} has GPUDirect Storage, which the operator refuses unless `{field}` is "
+                f"`{written(field, OPEN)}`" + ("; `auto` does not count" if field == TYPE else ""),
+                place=item.at("/spec/gds/enabled"),
+                help=f"write `{field}: {written(field, OPEN)}`",
+            )
+
+
+def _closed(view: SetupView, item: DriverObject) -> str:
+    """The field that would have to say that the modules are open, and does not; empty where it need not."""
+    assert view.operator is not None, "NEEDS says so"
+    behaviour = driver_object_behaviour_at(view.operator.tag)
+    field, version = behaviour["kernelModule"], item.text("gds", "version")
+    is_open = chosen_by(field, item.spec.get(field)) == OPEN
+    if is_open or not version or value_at(item.spec, ("gds", "enabled")) is not True:
+        return ""
+    return field if needs_open_modules(version, behaviour["gdsNeedsOpenModules"]) else ""
+
 
 RULE = RuleInfo(
     code="PSM261",

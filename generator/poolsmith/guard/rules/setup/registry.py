@@ -40,7 +40,7 @@ from poolsmith.guard.rules.setup import (
 )
 
 if TYPE_CHECKING:
-    from poolsmith.guard.rules.setup.needs import SetupRule
+    from poolsmith.guard.rules.setup.setup_view import SetupRule
 
 SETUP_RULES: tuple[SetupRule, ...] = (
     unlike_nodes,

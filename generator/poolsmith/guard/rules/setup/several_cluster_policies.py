@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.rules.setup.driver_setup import GROUP
-from poolsmith.guard.rules.setup.wording import FEW
+from poolsmith.guard.rules.setup.setup_view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupView
 
 RULE = RuleInfo(
     code="PSM269",

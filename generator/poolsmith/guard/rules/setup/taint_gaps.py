@@ -10,20 +10,19 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.nested import value_at
 from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.toleration import Tolerations, keeps_away, shown_taint
 from poolsmith.gpu.catalog.node_labels import matches
-from poolsmith.guard.rules.setup.discoveries import discoveries
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
-from poolsmith.guard.rules.setup.operand_nodes import takes_operands
-from poolsmith.guard.rules.setup.wording import FEW
+from poolsmith.guard.rules.setup.one_feature_discovery import discoveries
+from poolsmith.guard.rules.setup.setup_view import FEW, takes_operands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 OPERANDS = "daemonsets.tolerations"
 WORKER = "node-feature-discovery.worker.tolerations"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.guard.rules.setup.setup_view import named
 from poolsmith.guard.rules.setup.taint_gaps import taint_gaps
-from poolsmith.guard.rules.setup.wording import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupView
 
 RULE = RuleInfo(
     code="PSM272",

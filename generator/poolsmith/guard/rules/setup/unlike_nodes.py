@@ -6,16 +6,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.gpu.drivers.image_tag import UnreadableVersionError, os_tag
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, os_tag
 from poolsmith.guard.rules.setup.driver_setup import DEFAULT, ENABLED, driver_setup
-from poolsmith.guard.rules.setup.wording import FEW
+from poolsmith.guard.rules.setup.setup_view import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
     code="PSM260",

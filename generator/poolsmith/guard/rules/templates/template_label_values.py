@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.finding import Finding
-from poolsmith.core.diagnostics.printable import shorten
-from poolsmith.core.diagnostics.suggest import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.node_labels import CC_MODE, CC_MODES, DEPLOY, DEPLOY_OPERANDS, WORKLOAD, WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.templates.view import LabelledNodes
+    from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
 
 RULE = RuleInfo(
     code="PSM581",

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from poolsmith.change.discover.proposal import propose
 from poolsmith.change.discover.stack import EVERYWHERE, find_stack
-from poolsmith.change.takeover.planning import DraftProject, Planner, files_of
-from poolsmith.change.verify.judge import judge_live
-from poolsmith.change.verify.view import ClusterView, LiveView
+from poolsmith.change.takeover.draft import DraftProject, Planner, files_of
+from poolsmith.change.verify.live_view import ClusterView, LiveView
+from poolsmith.change.verify.verification import judge_live
 from poolsmith.core.diagnostics import Severity, UsageError
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.interface.app.live.source import snapshot_of
+from poolsmith.interface.app.live.verify import snapshot_of
 from poolsmith.interface.app.new_files import replace_file, write_new_files
 from poolsmith.interface.report.discovery import DiscoveredField, DiscoveredProfile, Discovery, UnseenField
-from poolsmith.kubernetes.live.helm_records import HELM_RECORDS
-from poolsmith.kubernetes.live.resources import CONFIG_MAPS
-from poolsmith.kubernetes.live.stored import to_text
+from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS
+from poolsmith.kubernetes.live.snapshot import HELM_RECORDS, to_text
 from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.facts import with_facts
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.change.discover.proposal import Proposal, Row
-    from poolsmith.interface.app.live.source import Source
+    from poolsmith.interface.app.live.verify import Source
     from poolsmith.kubernetes.live.snapshot import Snapshot
 
 UNSEEN = (

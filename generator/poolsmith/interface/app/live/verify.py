@@ -1,28 +1,77 @@
-"""Use case: hold a cluster that runs against what is committed for it."""
+"""Use case: hold a cluster that runs against what is committed for it.
+
+Where a snapshot comes from: an API server, or a file.
+
+Use case: what a reader of clusters must be allowed, as manifests.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.verify.judge import judge_live
-from poolsmith.change.verify.view import ClusterView, LiveView
+from poolsmith.change.discover.stack import EVERYWHERE
+from poolsmith.change.verify.live_view import ClusterView, LiveView
+from poolsmith.change.verify.verification import judge_live
 from poolsmith.core.diagnostics import Severity, UsageError, sorted_unique
-from poolsmith.core.diagnostics.listing import listed
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
-from poolsmith.guard.policies.apply import JudgingOptions, strictly, with_policies
-from poolsmith.interface.app.compare import compare
-from poolsmith.interface.app.live.source import snapshot_of
-from poolsmith.project.run.admission import admission_of
-from poolsmith.project.run.cluster_run import plan_cluster
+from poolsmith.core.record import record
+from poolsmith.core.sources.yaml_writer import emit_all
+from poolsmith.guard.policies.applied_policies import JudgingOptions, strictly, with_policies
+from poolsmith.interface.app.check_project import compare
+from poolsmith.interface.app.new_files import replace_file
+from poolsmith.kubernetes.live.api_resources import (
+    CONFIG_MAPS,
+    OF_NAMESPACES,
+    READER,
+    reading_of_secrets,
+    reading_roles,
+)
+from poolsmith.kubernetes.live.snapshot import from_text, to_text
+from poolsmith.project.run.cluster_run import admission_of, plan_cluster
 from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.project import CLUSTERS, open_project
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.interface.app.live.source import Source
+    from poolsmith.kubernetes.live.api_resources import Reading, Resource
+    from poolsmith.kubernetes.live.snapshot import Snapshot
+
+
+@record
+class Source:
+    """`file` in the place of a server; `save` writes what was read, secrets left out."""
+
+    reading: Reading
+    file: Path | None = None
+    save: Path | None = None
+
+
+def snapshot_of(
+    source: Source,
+    resources: Iterable[Resource],
+    namespaces: Collection[str],
+    of_namespaces: Collection[Resource] = OF_NAMESPACES,
+) -> Snapshot:
+    """Raises UsageError, ClusterError, WriteError."""
+    if source.file is not None:
+        try:
+            text = source.file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{source.file} can't be read: {getattr(error, 'strerror', None) or error}") from None
+        return from_text(text, str(source.file))
+    from poolsmith.kubernetes.live.api_server import read_cluster  # kr8s, for who asks a server
+
+    now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    found = read_cluster(resources, namespaces, of_namespaces, source.reading, now)
+    if source.save is not None:
+        replace_file(source.save, to_text(found))
+    return found
 
 
 @with_facts
@@ -60,3 +109,77 @@ def _about_output(root: Path, name: str) -> tuple[Diagnostic, ...]:
     found = compare(root, clusters=(name,)).outcome.diagnostics
     folder = f"{CLUSTERS}/{name}"
     return tuple(item for item in found if f"{item.primary.span.path}/".startswith(f"{folder}/"))
+
+
+_HOME = "poolsmith"
+_FLEET = "/fleet"
+
+
+@with_facts
+def reading_manifests(
+    root: Path, cluster: str | None, *, image: str | None = None, schedule: str = "17 * * * *"
+) -> str:
+    """Roles for what `verify` reads of the cluster; with an `image` also a CronJob that runs it, as YAML.
+
+    The image has poolsmith, and the fleet's repository at /fleet. Raises UsageError, NoInputError.
+    """
+    view, problems = view_of(root, cluster)
+    if view is None:
+        raise UsageError(f"the profiles have errors, such as: {problems[0].message}; `poolsmith check` shows them")
+    subject = (_HOME, READER)
+    documents: list[dict[str, Any]] = list(reading_roles(view.resources, view.namespaces, subject, view.of_namespaces))
+    account, namespace = _account()
+    documents = [namespace, account, *documents]
+    if image is not None:
+        documents.append(_cron_job(view.name, image, schedule))
+    return emit_all(documents)
+
+
+def discovering_manifests(helm_namespace: str | None = None) -> str:
+    """The role for what `discover` reads of a cluster of which nothing is known yet: of all namespaces, as YAML.
+
+    For Helm's own records also the right to list Secrets in one namespace: RBAC knows no narrower one.
+    """
+    account, namespace = _account()
+    documents = [namespace, account]
+    documents += reading_roles((*EVERYWHERE, CONFIG_MAPS), (), (_HOME, READER), everywhere=True)
+    if helm_namespace is not None:
+        documents += reading_of_secrets(helm_namespace, (_HOME, READER))
+    return emit_all(documents)
+
+
+def _account() -> tuple[dict[str, Any], dict[str, Any]]:
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": READER, "namespace": _HOME},
+    }
+    return account, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _HOME}}
+
+
+def _cron_job(cluster: str, image: str, schedule: str) -> dict[str, Any]:
+    container = {
+        "name": "verify",
+        "image": image,
+        "args": ["verify", cluster, "--root", _FLEET, "--in-cluster", "--strict"],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 - of the container
+    }
+    pod = {
+        "serviceAccountName": READER,
+        "restartPolicy": "Never",
+        "securityContext": {"runAsNonRoot": True, "runAsUser": 65534, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [container],
+        "volumes": [{"name": "tmp", "emptyDir": {}}],
+    }
+    job = {"backoffLimit": 0, "activeDeadlineSeconds": 900, "template": {"spec": pod}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": f"poolsmith-verify-{cluster}"[:52].rstrip("-"), "namespace": _HOME},
+        "spec": {"schedule": schedule, "concurrencyPolicy": "Forbid", "jobTemplate": {"spec": job}},
+    }

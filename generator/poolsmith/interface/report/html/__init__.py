@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.interface.report.html.diff_view import diff_view
-from poolsmith.interface.report.html.findings_view import findings_view
-from poolsmith.interface.report.html.fleet_view import fleet_view
+from poolsmith.interface.report.html.findings_view import check_summary, diff_summary, diff_view, findings_view
+from poolsmith.interface.report.html.fleet_view import fleet_view, privilege_view
 from poolsmith.interface.report.html.page import page
-from poolsmith.interface.report.html.privilege_view import privilege_view
-from poolsmith.interface.report.html.summary_view import check_summary, diff_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.report.html.view import View
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.interface.report.formats import ReportContext
+    from poolsmith.interface.report.html.page import View
 
 
 def check_report(outcome: Outcome, context: ReportContext) -> str:

@@ -1,19 +1,31 @@
-"""Findings by rule, the worst first, each rule with what its page says."""
+"""Findings by rule, the worst first, each rule with what its page says.
+
+What a change does, section by section, as all formats tell it.
+
+The first lines of the page: what matters, in one sentence, and what was looked at.
+"""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from poolsmith.interface.report.html.element import Html, anchor, joined, tag, words
-from poolsmith.interface.report.html.place import place
-from poolsmith.interface.report.html.view import View
+from poolsmith.change.diff.change_sections import Part, Weight
+from poolsmith.change.diff.change_summary import told
+from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.masking import masked
+from poolsmith.core.diagnostics.message_text import counted
+from poolsmith.interface.report.html.page import Html, View, anchor, joined, place, tag, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from poolsmith.change.diff.change_report import ChangeReport
+    from poolsmith.change.diff.change_sections import Point, Section
     from poolsmith.core.diagnostics import Diagnostic, RuleInfo
-    from poolsmith.interface.report.layout import ReportContext
+    from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.interface.report.formats import ReportContext
+
 
 _SHOWN = 200
 """So many findings of one rule are listed; the number of all stands beside the rule."""
@@ -109,3 +121,90 @@ def _finding(item: Diagnostic, context: ReportContext) -> Html:
         parts.append(tag("ul", joined(related), class_="related"))
     waived = " waived" if item.is_waived else ""
     return tag("li", *parts, class_=f"hit{waived}", id=key, data_kind=f"findings-{_severity(item)}")
+
+
+_OPEN = frozenset(
+    (Part.LEAVES, Part.UNKNOWN, Part.OWN, Part.OTHERS, Part.RELEASE, Part.MORE, Part.LESS, Part.DISRUPTION)
+)
+"""What is shown at once; the rest opens on demand."""
+_WEIGHTS = {Weight.GRAVE: "to be decided", Weight.NOTABLE: "disturbs, or may do more", Weight.PLAIN: "the rest"}
+_DIFF_VIEW_FEW = 6
+
+
+def diff_view(change: ChangeReport, context: ReportContext) -> View:
+    """New findings have a view of their own."""
+    sections = [item for item in told(change).sections if item.part is not Part.NEW]
+    if not sections:
+        body = tag("p", "The change does nothing to any cluster.", class_="empty")
+        return View("change", "Change", body, 0)
+    body = joined(_section(item, context) for item in sections)
+    weights = {point.weight for section in sections for point in section.points}
+    kinds = tuple((weight.value, _WEIGHTS[weight]) for weight in Weight if weight in weights)
+    return View("change", "Change", body, sum(len(item.points) for item in sections), kinds)
+
+
+def _section(section: Section, context: ReportContext) -> Html:
+    key = anchor("change", section.part.name.lower())
+    heading = tag(
+        "summary",
+        tag("h3", section.title[:1].upper() + section.title[1:]),
+        tag("span", f"{len(section.points):,}", class_="count"),
+        tag("span", words(masked(section.in_short)), class_="short"),
+    )
+    points = tag("ol", joined(_point(item, context) for item in section.points), class_="points")
+    return tag("details", heading, points, id=key, class_=f"card {section.weight.value}", open=section.part in _OPEN)
+
+
+def _point(point: Point, context: ReportContext) -> Html:
+    parts = [tag("p", *_mark(point.weight), words(masked(point.words)))]
+    about = [*_clusters(point), *(place(item, context) for item in point.places[:_DIFF_VIEW_FEW])]
+    if len(point.places) > _DIFF_VIEW_FEW:
+        about.append(tag("span", f"and {len(point.places) - _DIFF_VIEW_FEW:,} places more", class_="faint"))
+    if about:
+        parts.append(tag("p", joined(about, " "), class_="about"))
+    if point.details:
+        shown = joined(tag("li", words(masked(item))) for item in point.details)
+        parts.append(tag("details", tag("summary", "Details"), tag("ul", shown), class_="more"))
+    return tag("li", *parts, class_=f"hit {point.weight.value}", data_kind=f"change-{point.weight.value}")
+
+
+def _mark(weight: Weight) -> list[Html]:
+    """What matters is marked by a sign too, and said to who hears the page."""
+    if weight is Weight.PLAIN:
+        return []
+    sign = "!" if weight is Weight.GRAVE else "~"
+    told = tag("span", f"{_WEIGHTS[weight]}: ", class_="hidden-label")
+    return [tag("span", sign, class_=f"mark {weight.value}", aria_hidden="true", title=_WEIGHTS[weight]), told]
+
+
+def _clusters(point: Point) -> list[Html]:
+    shown = [tag("span", name, class_="chip") for name in point.clusters[:_DIFF_VIEW_FEW]]
+    rest = point.clusters[_DIFF_VIEW_FEW:]
+    if rest:
+        names = tag("span", ", ".join(rest))
+        shown.append(tag("details", tag("summary", f"{len(rest):,} clusters more"), names, class_="inline"))
+    return shown
+
+
+def check_summary(outcome: Outcome, context: ReportContext) -> Html:
+    errors, warnings, notes = (outcome.count(severity) for severity in Severity)
+    weight = "grave" if errors else "notable" if warnings else "good"
+    verdict = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}, {counted(notes, 'note')}"
+    checked = ", ".join(f"{count:,} {kind}" for kind, count in outcome.checked.items()) or "nothing"
+    rest = f"{outcome.waived} waived, {outcome.not_evaluated} not evaluated, {len(outcome.skipped)} skipped"
+    skipped = [f"skipped {item.what}: {item.reason}" for item in outcome.skipped]
+    facts = [tag("li", words(masked(item))) for item in (*outcome.facts, *skipped)]
+    if context.fleet is not None and (unsound := [item.name for item in context.fleet.clusters if not item.pools]):
+        facts.append(tag("li", f"nothing can be shown of {', '.join(unsound)}: their profiles have errors"))
+    return _banner(weight, verdict, f"Checked {checked}; {rest}.", tag("ul", joined(facts)) if facts else None)
+
+
+def diff_summary(change: ChangeReport) -> Html:
+    found = told(change)
+    weight = found.weight.value if not change.is_empty else "good"
+    return _banner(weight, masked(found.verdict), masked(found.scope), None)
+
+
+def _banner(weight: str, verdict: str, scope: str, more: Html | None) -> Html:
+    parts = [tag("p", words(verdict), class_="verdict"), tag("p", words(scope), class_="scope")]
+    return tag("div", *parts, *([more] if more is not None else []), class_=f"banner {weight}")

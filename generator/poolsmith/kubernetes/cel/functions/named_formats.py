@@ -9,9 +9,9 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.kubernetes.cel.functions.urls import parsed
+from poolsmith.kubernetes.cel.functions.network import parsed
 from poolsmith.kubernetes.cel.functions.values import FORMAT, marked, no_overload, text
-from poolsmith.kubernetes.cel.times import is_timestamp
+from poolsmith.kubernetes.cel.go_text import is_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.kubernetes.cel.errors import CelError
-from poolsmith.kubernetes.cel.functions import (
-    addresses,
-    conversions,
-    lists,
-    named_formats,
-    quantities,
-    strings,
-    text_format,
-    urls,
-    versions,
-)
+from poolsmith.kubernetes.cel.functions import lists, named_formats, network, quantity_semver, strings, values
+from poolsmith.kubernetes.cel.functions import network as urls
+from poolsmith.kubernetes.cel.functions import quantity_semver as versions
+from poolsmith.kubernetes.cel.functions import strings as text_format
 from poolsmith.kubernetes.cel.functions.values import QUANTITY, SEMVER, equal, no_overload
 
 if TYPE_CHECKING:
@@ -52,7 +45,7 @@ _OF_ANY: dict[str, tuple[tuple[int, ...], Callable[..., Any]]] = {
     "sum": ((1,), lists.total),
     "sum_int": ((1,), lists.total_int),
     "sum_double": ((1,), lists.total_double),
-    "refused": ((2,), conversions.refused),
+    "refused": ((2,), values.refused),
     "min": ((1,), lists.smallest),
     "max": ((1,), lists.largest),
     "isSorted": ((1,), lists.is_sorted),
@@ -76,49 +69,49 @@ _OF_ANY: dict[str, tuple[tuple[int, ...], Callable[..., Any]]] = {
     "getHostname": ((1,), urls.hostname),
     "getPort": ((1,), urls.port),
     "getQuery": ((1,), urls.query),
-    "quantity": ((1,), quantities.quantity),
-    "isQuantity": ((1,), quantities.is_quantity),
-    "isInteger": ((1,), quantities.is_integer),
-    "asInteger": ((1,), quantities.as_integer),
-    "asApproximateFloat": ((1,), quantities.as_float),
-    "sign": ((1,), quantities.sign),
-    "add": ((2,), quantities.plus),
-    "sub": ((2,), quantities.minus),
+    "quantity": ((1,), quantity_semver.quantity),
+    "isQuantity": ((1,), quantity_semver.is_quantity),
+    "isInteger": ((1,), quantity_semver.is_integer),
+    "asInteger": ((1,), quantity_semver.as_integer),
+    "asApproximateFloat": ((1,), quantity_semver.as_float),
+    "sign": ((1,), quantity_semver.sign),
+    "add": ((2,), quantity_semver.plus),
+    "sub": ((2,), quantity_semver.minus),
     "semver": ((1, 2), versions.semver),
     "isSemver": ((1, 2), versions.is_semver),
     "major": ((1,), partial(versions.number, place=0)),
     "minor": ((1,), partial(versions.number, place=1)),
     "patch": ((1,), partial(versions.number, place=2)),
-    "ip": ((1,), addresses.ip),
-    "isIP": ((1,), addresses.is_ip),
-    "ip_isCanonical": ((1,), addresses.is_canonical),
-    "family": ((1,), addresses.family),
-    "isUnspecified": ((1,), addresses.is_unspecified),
-    "isLoopback": ((1,), addresses.is_loopback),
-    "isLinkLocalUnicast": ((1,), addresses.is_link_local_unicast),
-    "isLinkLocalMulticast": ((1,), addresses.is_link_local_multicast),
-    "isGlobalUnicast": ((1,), addresses.is_global_unicast),
-    "cidr": ((1,), addresses.cidr),
-    "isCIDR": ((1,), addresses.is_cidr),
-    "containsIP": ((2,), addresses.contains_ip),
-    "containsCIDR": ((2,), addresses.contains_cidr),
-    "masked": ((1,), addresses.masked),
-    "prefixLength": ((1,), addresses.prefix_length),
+    "ip": ((1,), network.ip),
+    "isIP": ((1,), network.is_ip),
+    "ip_isCanonical": ((1,), network.is_canonical),
+    "family": ((1,), network.family),
+    "isUnspecified": ((1,), network.is_unspecified),
+    "isLoopback": ((1,), network.is_loopback),
+    "isLinkLocalUnicast": ((1,), network.is_link_local_unicast),
+    "isLinkLocalMulticast": ((1,), network.is_link_local_multicast),
+    "isGlobalUnicast": ((1,), network.is_global_unicast),
+    "cidr": ((1,), network.cidr),
+    "isCIDR": ((1,), network.is_cidr),
+    "containsIP": ((2,), network.contains_ip),
+    "containsCIDR": ((2,), network.contains_cidr),
+    "masked": ((1,), network.masked),
+    "prefixLength": ((1,), network.prefix_length),
     "format_named": ((1,), named_formats.named),
     "validate": ((2,), named_formats.validate),
-    "string": ((1,), conversions.string),
-    "int": ((1,), conversions.integer),
-    "double": ((1,), conversions.double),
-    "bool": ((1,), conversions.boolean),
-    "moment": ((1,), conversions.moment),
-    "milliseconds": ((1,), conversions.milliseconds),
-    "error": ((1,), conversions.error),
+    "string": ((1,), values.string),
+    "int": ((1,), values.integer),
+    "double": ((1,), values.double),
+    "bool": ((1,), values.boolean),
+    "moment": ((1,), values.moment),
+    "milliseconds": ((1,), values.milliseconds),
+    "error": ((1,), values.error),
 }
 
 
 def _comparison(test: Callable[[int], Any]) -> Callable[[Any, Any], Any]:
     def compared(one: Any, other: Any) -> Any:
-        compare = versions.compare if isinstance(one, dict) and SEMVER in one else quantities.compare
+        compare = versions.versions_compare if isinstance(one, dict) and SEMVER in one else quantity_semver.compare
         return test(compare(one, other))
 
     return compared
@@ -150,8 +143,8 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "differs": _differs,
 }
 _TYPED: tuple[tuple[str, str, Callable[..., Any]], ...] = (
-    ("uint", "uint", conversions.unsigned),
-    ("duration", "duration", conversions.duration),
+    ("uint", "uint", values.unsigned),
+    ("duration", "duration", values.duration),
     ("sum_duration", "duration", lists.total_duration),
     ("sum_uint", "uint", lists.total),
     *((f"min_{kind}", kind, lists.smallest) for kind in ("uint", "duration", "timestamp")),

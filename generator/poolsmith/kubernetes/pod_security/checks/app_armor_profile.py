@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.kubernetes.pod_security.standard import Level, Offence, PodSecurityCheck
-from poolsmith.kubernetes.pods.app_armor import ANNOTATION
+from poolsmith.kubernetes.pods.well_known import ANNOTATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

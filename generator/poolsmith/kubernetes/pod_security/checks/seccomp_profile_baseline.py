@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.printable import shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.kubernetes.pod_security.standard import Level, Offence, PodSecurityCheck, at
 
 if TYPE_CHECKING:

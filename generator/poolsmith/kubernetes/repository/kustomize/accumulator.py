@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.kubernetes.repository.delivered import Delivered, Unknown
-from poolsmith.kubernetes.repository.kustomize.folder_files import first_line
+from poolsmith.kubernetes.repository.kustomize.kustomization_file import first_line
 from poolsmith.kubernetes.repository.kustomize.transform import stopped
 from poolsmith.kubernetes.repository.kustomize.transformer_config import TransformerConfig, with_config
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.kubernetes.repository.kustomize.fields import Place
     from poolsmith.kubernetes.repository.kustomize.item import Item
+    from poolsmith.kubernetes.repository.kustomize.kustomization_file import Place
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 

@@ -16,17 +16,18 @@ from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.delivered import Unknown, delivered
 from poolsmith.kubernetes.repository.kustomize import finish
 from poolsmith.kubernetes.repository.kustomize.accumulator import Accumulator, Build
-from poolsmith.kubernetes.repository.kustomize.fields import Place, PlainPlace
-from poolsmith.kubernetes.repository.kustomize.folder_files import (
+from poolsmith.kubernetes.repository.kustomize.generators import KINDS, generated
+from poolsmith.kubernetes.repository.kustomize.item import Item, RefusedError, as_texts, has_old_words
+from poolsmith.kubernetes.repository.kustomize.kustomization_file import (
     FolderFiles,
     MissingError,
+    Place,
+    PlainPlace,
     declared_files,
     first_line,
     joined,
+    wrong_fields,
 )
-from poolsmith.kubernetes.repository.kustomize.generators import KINDS, generated
-from poolsmith.kubernetes.repository.kustomize.item import Item, RefusedError
-from poolsmith.kubernetes.repository.kustomize.old_words import as_texts, has_old_words
 from poolsmith.kubernetes.repository.kustomize.transform import Run, stopped, transformed
 from poolsmith.kubernetes.repository.kustomize.transformer_config import (
     TransformerConfig,
@@ -34,7 +35,6 @@ from poolsmith.kubernetes.repository.kustomize.transformer_config import (
     with_config,
     with_written,
 )
-from poolsmith.kubernetes.repository.kustomize.written_fields import wrong_fields
 from poolsmith.kubernetes.repository.manifest_files import unfolded
 
 if TYPE_CHECKING:

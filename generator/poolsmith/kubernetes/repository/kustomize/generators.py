@@ -22,8 +22,7 @@ from poolsmith.kubernetes.repository.kustomize.item import Item, RefusedError, t
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.kubernetes.repository.kustomize.fields import Place
-    from poolsmith.kubernetes.repository.kustomize.folder_files import FolderFiles
+    from poolsmith.kubernetes.repository.kustomize.kustomization_file import FolderFiles, Place
 
 KINDS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 _BEHAVIORS = ("merge", "replace")

@@ -1,19 +1,32 @@
 """An object on its way through kustomize: what it is now, and under which names it was known before.
 
 Source: kustomize api/resource, kyaml/resid.
+
+Which kinds have no namespace, as far as kustomize knows: by apiVersion, so newer kinds and versions are not here.
+
+Source: kyaml/openapi/openapi.go, precomputedIsNamespaceScoped.
+
+`yes`, `off` and their like: booleans where Kubernetes reads YAML, texts where kustomize does.
+
+Source: go.yaml.in/yaml v3, resolve.go, which kustomize reads with; what it prints has quotes around them.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pointer import join
 from poolsmith.kubernetes.repository.delivered import Delivered, delivered
 
 if TYPE_CHECKING:
+    from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.kubernetes.repository.delivered import Layer
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+
 
 NOWHERE = "_non_namespaceable_"
 _DEFAULT = "default"
@@ -42,7 +55,6 @@ class Identity(NamedTuple):
     @property
     def place(self) -> str:
         """Its namespace in effect."""
-        from poolsmith.kubernetes.repository.kustomize.scopes import is_cluster_scoped  # on demand
 
         if self.namespace == NOWHERE or is_cluster_scoped(self.api_version, self.kind):
             return NOWHERE
@@ -117,3 +129,76 @@ class Item:
         if data is self.object.data:
             return self
         return replace(self, object=delivered(self.object, data, layers))
+
+
+_KINDS: dict[str, tuple[str, ...]] = {
+    "admissionregistration.k8s.io": ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"),
+    "apiextensions.k8s.io": ("CustomResourceDefinition",),
+    "apiregistration.k8s.io": ("APIService",),
+    "certificates.k8s.io": ("CertificateSigningRequest",),
+    "networking.k8s.io": ("IngressClass",),
+    "node.k8s.io": ("RuntimeClass",),
+    "rbac.authorization.k8s.io": ("ClusterRole", "ClusterRoleBinding"),
+    "scheduling.k8s.io": ("PriorityClass",),
+    "storage.k8s.io": ("CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"),
+}
+_WITHOUT = frozenset(
+    (
+        *(
+            (f"{group}/{version}", kind)
+            for group, kinds in _KINDS.items()
+            for kind in kinds
+            for version in ("v1", "v1beta1")
+        ),
+        ("flowcontrol.apiserver.k8s.io/v1beta1", "FlowSchema"),
+        ("flowcontrol.apiserver.k8s.io/v1beta1", "PriorityLevelConfiguration"),
+        ("policy/v1beta1", "PodSecurityPolicy"),
+        ("v1", "ComponentStatus"),
+        ("v1", "Namespace"),
+        ("v1", "Node"),
+        ("v1", "NodeProxyOptions"),
+        ("v1", "PersistentVolume"),
+    )
+)
+
+
+def is_cluster_scoped(api_version: str, kind: str) -> bool:
+    return (api_version, kind) in _WITHOUT
+
+
+_WORDS = frozenset(
+    word for plain in ("y", "n", "yes", "no", "on", "off") for word in (plain, plain.capitalize(), plain.upper())
+)
+_WRITTEN = re.compile(
+    rf"(?:[:?-][ \t]+|[,\[{{][ \t]*|^[ \t]*)(?:{'|'.join(sorted(_WORDS))})[ \t]*(?:#|[,\]}}]|\r?$)", re.MULTILINE
+)
+
+
+def has_old_words(text: str) -> bool:
+    """Whether there may be any."""
+    return _WRITTEN.search(text) is not None
+
+
+def as_texts(document: CheckedDocument) -> Delivered:
+    """The document with these words as texts."""
+    item = delivered(document)
+    data = texts_of(document.data, document.source)
+    return item if data is document.data else delivered(document, data)
+
+
+def texts_of(data: Any, source: SourceFile) -> Any:
+    """Data with these words as texts."""
+    return _texts(data, "", source)
+
+
+def _texts(node: Any, pointer: str, source: SourceFile) -> Any:
+    if isinstance(node, bool):
+        written = source.written(pointer)
+        return written if written in _WORDS else node
+    if isinstance(node, dict):
+        put = {key: _texts(value, join(pointer, key), source) for key, value in node.items()}
+        return put if any(put[key] is not value for key, value in node.items()) else node
+    if isinstance(node, list):
+        items = [_texts(value, join(pointer, at), source) for at, value in enumerate(node)]
+        return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
+    return node

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.kubernetes.repository.kustomize.field_specs import specs_in
-from poolsmith.kubernetes.repository.kustomize.folder_files import MissingError
 from poolsmith.kubernetes.repository.kustomize.generators import generated
-from poolsmith.kubernetes.repository.kustomize.images import with_images
 from poolsmith.kubernetes.repository.kustomize.item import RefusedError
+from poolsmith.kubernetes.repository.kustomize.kustomization_file import MissingError
 from poolsmith.kubernetes.repository.kustomize.patches import operated, patched, patched_strategically
 from poolsmith.kubernetes.repository.kustomize.replacements import replaced
-from poolsmith.kubernetes.repository.kustomize.transform import in_namespace, marked, renamed, replicated
+from poolsmith.kubernetes.repository.kustomize.transform import in_namespace, marked, renamed, replicated, with_images
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from poolsmith.kubernetes.repository.kustomize.fields import Place
-    from poolsmith.kubernetes.repository.kustomize.folder_files import FolderFiles
     from poolsmith.kubernetes.repository.kustomize.item import Item
+    from poolsmith.kubernetes.repository.kustomize.kustomization_file import FolderFiles, Place
 
 BUILTIN = "builtin"
 _GENERATORS = {"ConfigMapGenerator": "ConfigMap", "SecretGenerator": "Secret"}

@@ -8,22 +8,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.nested import copied
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import copied, join
 from poolsmith.core.sources.scalars import resolve_plain
 from poolsmith.kubernetes.repository.delivered import Layer
 from poolsmith.kubernetes.repository.kustomize.field_specs import steps_of
-from poolsmith.kubernetes.repository.kustomize.folder_files import MissingError
 from poolsmith.kubernetes.repository.kustomize.item import Item, RefusedError, text_of
+from poolsmith.kubernetes.repository.kustomize.kustomization_file import MissingError
 from poolsmith.kubernetes.repository.kustomize.targets import is_marked, is_source, selects_identity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.core.sources.source_file import SourceFile
-    from poolsmith.kubernetes.repository.kustomize.fields import Place
-    from poolsmith.kubernetes.repository.kustomize.folder_files import FolderFiles
+    from poolsmith.kubernetes.repository.kustomize.kustomization_file import FolderFiles, Place
 
 _IDENTITY = ("group", "version", "kind", "name", "namespace")
 _NUMBER = re.compile(r"[-+]?\d+")
@@ -152,7 +150,7 @@ def _is_item(item: Any, field: str, wanted: str) -> bool:
     text = text_of(item)
     if re.fullmatch(r"[\w/-]*", wanted):
         return wanted in text
-    from poolsmith.kubernetes.repository.kustomize.expression import searches  # on demand
+    from poolsmith.kubernetes.repository.kustomize.targets import searches  # on demand
 
     return searches(wanted, text)
 

@@ -1,11 +1,16 @@
 """How patches and replacements choose objects.
 
 Source: kustomize api/types/selector.go, api/resmap/reswrangler.go (Select), and apimachinery's label selectors.
+
+Expressions in selectors of kustomize, which Go's regexp reads: the whole text has to match.
+
+They come from strangers, so what could take Python's engine long is not tried: it matches nothing.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pod_template import mapping, word
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.kubernetes.repository.kustomize.item import Identity, Item
+
 
 _PLAIN = re.compile(r"[\w/-]*")
 _KEY = r"[A-Za-z0-9](?:[\w./-]*[A-Za-z0-9])?"
@@ -73,7 +79,6 @@ def _matches(target: Mapping[str, Any], key: str, text: str) -> bool:
         raise RefusedError(f"`{key}` of a target is no text")
     if _PLAIN.fullmatch(pattern):
         return pattern == text
-    from poolsmith.kubernetes.repository.kustomize.expression import matches  # on demand
 
     return matches(pattern, text)
 
@@ -93,3 +98,31 @@ def _holds(term: str, marks: Mapping[str, Any]) -> bool:
     if found := _EXISTS.fullmatch(term):
         return (found[2] in marks) is not bool(found[1])
     raise RefusedError(f"`{term[:60]}` is no selector")
+
+
+_QUANTIFIERS = re.compile(r"(?<!\\)[*+]|(?<!\\)\{")
+_AFTER_GROUP = re.compile(r"\)\s*[*+{]")
+_MOST_QUANTIFIERS = 3
+_MOST_TEXT = 253
+
+
+def matches(pattern: str, text: str) -> bool:
+    """False too where the pattern is no expression, or one that is too costly."""
+    compiled = _compiled(pattern)
+    return compiled is not None and len(text) <= _MOST_TEXT and compiled.fullmatch(text) is not None
+
+
+def searches(pattern: str, text: str) -> bool:
+    """Whether some part of the text is as the pattern wants it."""
+    compiled = _compiled(pattern)
+    return compiled is not None and len(text) <= _MOST_TEXT and compiled.search(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    if len(_QUANTIFIERS.findall(pattern)) > _MOST_QUANTIFIERS or _AFTER_GROUP.search(pattern):
+        return None
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError):
+        return None

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
-from poolsmith.kubernetes.repository.kustomize.field_specs import FieldSpec, merged, specs_in
-from poolsmith.kubernetes.repository.kustomize.name_references import NameReference, default_references
+from poolsmith.kubernetes.repository.kustomize.field_specs import (
+    FieldSpec,
+    NameReference,
+    default_references,
+    merged,
+    specs_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ from poolsmith.kubernetes.repository.kustomize.transform import stopped
 if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.delivered import Unknown
     from poolsmith.kubernetes.repository.kustomize.field_specs import FieldSpec
-    from poolsmith.kubernetes.repository.kustomize.fields import Place
+    from poolsmith.kubernetes.repository.kustomize.kustomization_file import Place
 
 _USE = re.compile(r"\$(?:\$|\((?P<name>[^)]*)\))")
 

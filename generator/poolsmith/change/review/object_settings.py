@@ -1,0 +1,388 @@
+"""Which fields of predicted objects give nothing that anybody has to accept, and why: the table of docs/ledger.md.
+
+The settings of a predicted object: each field with its value, as one line of text.
+
+What is in none of the tables of `settings_table` counts, so that a field that Kubernetes has yet to invent is a
+setting until somebody has decided what it means.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.sources.pod_template import mapping, pod_template_of
+from poolsmith.guard.ledger.grants.grant import repository_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.fleet.operands.expansion import KubernetesObject
+
+
+FREE_POD: dict[str, str] = {
+    "spec.container.resources.limits.*": "a share of the node's time and memory",
+    "spec.container.resources.requests.*": "a share of the node's time and memory",
+    "spec.container.imagePullPolicy": "when an image is pulled; which one it is counts",
+    "spec.container.ports.containerPort": "documentation; a port of the node is a privilege",
+    "spec.container.ports.protocol": "documentation",
+    "spec.container.livenessProbe.*": "how often and where the container itself is asked",
+    "spec.container.readinessProbe.*": "as above",
+    "spec.container.startupProbe.*": "as above",
+    "spec.container.terminationMessagePolicy": "where the last message is read",
+    "spec.container.volumeMounts.name": "its volume counts, by what it holds",
+    "spec.terminationGracePeriodSeconds": "how long a pod has to end",
+    "spec.dnsPolicy": "which resolver is asked; servers of one's own (dnsConfig) count",
+    "spec.enableServiceLinks": "names and ports of services",
+    "spec.restartPolicy": "when containers start again",
+    "spec.topologySpreadConstraints": "where the scheduler prefers pods",
+    "spec.topologySpreadConstraints.*": "where the scheduler prefers pods",
+    "spec.affinity.*": "takes nodes away; who loses a node affinity gains",
+    "spec.nodeSelector.*": "takes nodes away; who loses one gains",
+    "spec.imagePullSecrets": "names a Secret that only the kubelet reads",
+    "spec.imagePullSecrets.*": "names a Secret that only the kubelet reads",
+    "spec.volumes.emptyDir": "a folder of the pod's own; where it is mounted counts",
+    "spec.volumes.emptyDir.*": "a folder of the pod's own; where it is mounted counts",
+    "spec.volumes.configMap.defaultMode": "bits of files that the pod alone sees",
+    "spec.volumes.configMap.optional": "whether the pod waits for it",
+}
+"""Fields of pods, without the names of list items; `container` is one of any sort."""
+_COUNTS_IN_PROBES = ("exec", "host")
+
+FREE_OBJECT: dict[str, str] = {
+    "spec.replicas": "how many",
+    "spec.strategy.*": "how pods are replaced",
+    "spec.updateStrategy.*": "how pods are replaced",
+    "spec.minReadySeconds": "how pods are replaced",
+    "spec.revisionHistoryLimit": "how many old templates are kept",
+    "spec.progressDeadlineSeconds": "when a roll-out counts as failed",
+    "spec.selector.*": "which pods it owns: its own",
+    "spec.backoffLimit": "how often a job is tried",
+    "spec.ttlSecondsAfterFinished": "when a job is removed",
+    "spec.activeDeadlineSeconds": "when a job is given up",
+}
+"""Fields of the objects themselves."""
+
+_SCRAPED = (
+    "spec.endpoints.interval",
+    "spec.endpoints.scrapeTimeout",
+    "spec.endpoints.honorLabels",
+    "spec.endpoints.port",
+    "spec.endpoints.path",
+    "spec.endpoints.relabelings*",
+    "spec.endpoints.metricRelabelings*",
+    "spec.jobLabel",
+    "spec.selector.*",
+    "spec.namespaceSelector.*",
+)
+KIND_FIELDS: dict[str, tuple[str, ...]] = {
+    "ServiceMonitor": _SCRAPED,
+    "PodMonitor": _SCRAPED,
+    "PrometheusRule": ("spec.groups*",),
+    "Service": ("spec.ports*", "spec.internalTrafficPolicy", "spec.selector.*"),
+}
+"""Which metrics are read, how often, and when somebody is woken. Credentials for reading count."""
+
+JUDGED_BY_OPERANDS = frozenset(("ClusterPolicy", "NVIDIADriver", "GPUCluster"))
+"""What the operator makes of them is looked at, and whether there are more of them."""
+
+FREE_VALUES: dict[str, str] = {
+    "*.enabled": "a component of the release as it comes; its privileges have to be granted",
+    "*.version": "a tag; the repository counts",
+    "*.imagePullPolicy": "when an image is pulled",
+    "*.resources": "a share of the node's time and memory",
+    "*.resources.*": "a share of the node's time and memory",
+    "daemonsets.updateStrategy": "how pods are replaced",
+    "daemonsets.rollingUpdate.*": "how pods are replaced",
+    "driver.upgradePolicy.*": "how driver pods are replaced",
+    "driver.startupProbe.*": "how long a driver has to start",
+    "devicePlugin.config.data": "how GPUs are shared and named",
+    "devicePlugin.config.data.*": "how GPUs are shared and named",
+    "devicePlugin.config.create": "how GPUs are shared and named",
+    "devicePlugin.config.default": "how GPUs are shared and named",
+    "migManager.config.data": "how GPUs are divided",
+    "migManager.config.data.*": "how GPUs are divided",
+    "migManager.config.create": "how GPUs are divided",
+    "migManager.config.default": "how GPUs are divided",
+    "mig.strategy": "how GPUs are named",
+    "dcgmExporter.serviceMonitor.*": "which metrics are read",
+    "dcgmExporter.config.data": "which metrics are offered",
+    "dcgmExporter.config.create": "which metrics are offered",
+    "operator.logging.*": "what is logged",
+    "ccManager.defaultMode": "confidential computing on or off by default",
+    "vgpuDeviceManager.config.default": "which vGPU types are offered",
+    "node-feature-discovery.worker.config.core.sleepInterval": "how often nodes are looked at",
+}
+"""Values that anybody who owns a profile may set. `*` stands for any letters."""
+_VALUES_THAT_COUNT = ("psa.enabled", "node-feature-discovery.*")
+
+_FREE_VARIABLES = (
+    "*DEBUG",
+    "*LOG_LEVEL",
+    "*_VERBOSE",
+    "DCGM_EXPORTER_*",
+    "DEVICE_ID_STRATEGY",
+    "FAIL_ON_INIT_ERROR",
+    "GFD_*",
+    "LANG",
+    "LOG_FORMAT",
+    "MIG_STRATEGY",
+    "TZ",
+    "VERBOSITY",
+)
+"""Environment variables that only change what is logged, counted or named."""
+
+_OBEYED = re.compile(
+    r"cri-?o\b|crio\.io|containerd|containers\.io|io\.containers|katacontainers|\bnri\b|cdi\.k8s\.io|seccomp|apparmor"
+    r"|selinux|run\.oci|org\.systemd|gvisor|podman|sysbox|firecracker|noderesource|(^|[./])kubernetes\.io/"
+    r"|[a-z0-9]\.kubernetes\.io/|(^|[./])k8s\.io/|\.k8s\.io/|x-k8s\.io/|nvidia\.com|cncf\.io|\bcni\b|istio\.io"
+    r"|linkerd\.io|hashicorp\.com|dapr\.io|cilium\.io|projectcalico\.org|openshift\.io|argoproj\.io|fluxcd\.io"
+    r"|helm\.sh|kyverno\.io|gatekeeper\.sh|kueue|karpenter|cloud\.google\.com|eks\.amazonaws\.com|azure\.com"
+    r"|inject|sidecar|devices?\.|runtime|privileged|hostpath|mount",
+    re.IGNORECASE,
+)
+_NOT_OBEYED = re.compile(
+    r"(app\.kubernetes\.io/.*|kubectl\.kubernetes\.io/(restartedAt|default-container|default-logs-container)"
+    r"|kubernetes\.io/(description|change-cause)|(prometheus|monitoring)\.io/(scrape|port|path|scheme))\Z"
+)
+
+_CONTROL_PLANE = re.compile(
+    r"node-role\.kubernetes\.io/(master|control-?plane|controlplane|etcd|infra)|node\.cloudprovider\.kubernetes\.io/.*"
+    r"|CriticalAddonsOnly"
+)
+
+
+def is_obeyed(key: str) -> bool:
+    """Whether some runtime, controller or webhook is known to act on labels or annotations like this one."""
+    return _NOT_OBEYED.match(key) is None and _OBEYED.search(key) is not None
+
+
+def is_free_variable(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in _FREE_VARIABLES)
+
+
+def is_free_value(path: tuple[str, ...], value: Any) -> bool:
+    """Whether a Helm value may be set without anybody's leave. A switch is one only where it is true or false."""
+    dotted = ".".join(path)
+    if dotted in FREE_VALUES:
+        return True
+    if path[-1:] in (("enabled",), ("version",)) and any(fnmatchcase(dotted, one) for one in _VALUES_THAT_COUNT):
+        return False
+    if path[-1:] == ("enabled",):
+        return isinstance(value, bool)
+    return any(fnmatchcase(dotted, pattern) for pattern in FREE_VALUES)
+
+
+def reaches_control_plane(toleration: Any) -> bool:
+    """Whether it tolerates what keeps pods away from the control plane. One without a key tolerates everything."""
+    if not isinstance(toleration, dict):
+        return False
+    key = toleration.get("key") or ""
+    return not key or not isinstance(key, str) or is_of_control_plane(key)
+
+
+def is_of_control_plane(key: str) -> bool:
+    """Whether nodes of the control plane have labels or taints with this key."""
+    return _CONTROL_PLANE.fullmatch(key) is not None
+
+
+_RESTRICTING: dict[str, tuple[Any, ...]] = {
+    "runAsNonRoot": (True,),
+    "readOnlyRootFilesystem": (True,),
+    "allowPrivilegeEscalation": (False,),
+    "privileged": (False,),
+    "capabilities.drop": ("ALL", "all"),
+    "seccompProfile.type": ("RuntimeDefault",),
+    "appArmorProfile.type": ("RuntimeDefault",),
+    "procMount": ("Default",),
+}
+_RESTRICTING_POD: dict[str, tuple[Any, ...]] = {
+    "spec.automountServiceAccountToken": (False,),
+    "spec.hostUsers": (False,),
+    "spec.hostNetwork": (False,),
+    "spec.hostPID": (False,),
+    "spec.hostIPC": (False,),
+    "spec.shareProcessNamespace": (False,),
+    "spec.container.volumeMounts.readOnly": (True,),
+    "spec.container.volumeMounts.recursiveReadOnly": ("Enabled",),
+}
+
+
+def restricts_variable(name: str, value: Any) -> bool:
+    """Whether it keeps containers from choosing GPUs that nobody gave them."""
+    return name.startswith("ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR") and value == "false"
+
+
+def is_placement(plain: str) -> bool:
+    """Whether it says on which nodes a pod may run."""
+    return plain.startswith("spec.nodeSelector.") or plain == "spec.affinity.nodeAffinity"
+
+
+def restricts(plain: str, value: Any) -> bool:
+    """Whether a pod with this field can do less than one without it."""
+    if plain in _RESTRICTING_POD:
+        return json.dumps(value) in [json.dumps(one) for one in _RESTRICTING_POD[plain]]
+    if is_placement(plain):
+        return True
+    _, found, field = plain.partition("securityContext.")
+    if not found:
+        return False
+    if field == "runAsUser":
+        return type(value) is int and value > 0
+    return field in _RESTRICTING and json.dumps(value) in [json.dumps(one) for one in _RESTRICTING[field]]
+
+
+def probe_counts(plain: str) -> bool:
+    """Whether a field of a probe runs a program or asks another host."""
+    _, found, field = plain.partition("Probe.")
+    return bool(found) and any(word in field.split(".") for word in _COUNTS_IN_PROBES)
+
+
+Path = tuple[str, ...]
+
+_CONTAINERS = frozenset(("initContainers", "containers", "ephemeralContainers"))
+_WHOLE = frozenset(("command", "args", "nodeAffinity", "rules"))
+"""Lists and blocks whose parts mean nothing by themselves."""
+_KEYS = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
+_NAMED = frozenset((*_CONTAINERS, "env", "volumes", "volumeMounts", "ports"))
+"""Lists whose items say what they are besides their names."""
+_META = ("metadata",)
+_PLACES = ("nodeSelector", "tolerations")
+_LABELS = frozenset(("labels", "annotations"))
+
+
+def settings_of(item: KubernetesObject) -> Iterator[str]:
+    """Of one object, but for what nobody needs to accept. Those of pods begin at the pod."""
+    kind = item["kind"]
+    yield f"kind={kind}"
+    if kind in JUDGED_BY_OPERANDS:
+        return
+    template = pod_template_of(item)
+    for path, value in _leaves((), item):
+        if not path or path[0] in ("apiVersion", "kind", "status") or _is_identity(path):
+            continue
+        if template is not None and _in_template(path):
+            continue
+        if not _is_free_of_object(kind, path):
+            yield _said(path, value)
+    if template is not None:
+        pod = {"metadata": mapping(template.get("metadata")), "spec": mapping(template.get("spec"))}
+        for path, value in _leaves((), pod):
+            if not _is_identity(path) and not is_free_of_pod(path, value):
+                yield _said(path, value)
+
+
+def protections_of(item: KubernetesObject) -> Iterator[str]:
+    """The settings of pods that take something away from them: who loses one gains.
+
+    Which value it is counts for nodes only: any user but root is as good as another.
+    """
+    template = pod_template_of(item)
+    if template is None:
+        return
+    for path, value in _leaves((), {"spec": mapping(template.get("spec"))}):
+        plain = _plain(path)
+        if restricts(plain, value) or (path[-1] == "value" and restricts_variable(path[-2].strip("[]"), value)):
+            yield _said(path, value if is_placement(plain) else None)
+
+
+def ways_to_control_plane(item: KubernetesObject) -> Iterator[str]:
+    """What leads pods to the nodes of the control plane: tolerations of their taints, or a choice of their labels."""
+    template = pod_template_of(item)
+    spec = mapping(mapping(template).get("spec"))
+    for path, value in _leaves((), {"spec": {key: spec[key] for key in _PLACES if key in spec}}):
+        chosen = path[:2] == ("spec", "nodeSelector") and is_of_control_plane(path[2])
+        if chosen or (_is_toleration(path) and reaches_control_plane(value)):
+            yield _said(path, value)
+
+
+def is_free_of_pod(path: Path, value: Any) -> bool:
+    """Whether nobody has to accept that a pod has this field."""
+    plain = _plain(path)
+    if value in ({}, []):
+        return True
+    if _is_metadata(path):
+        return not is_obeyed(path[2])
+    if _is_toleration(path):
+        return not reaches_control_plane(value)
+    if "env" in path and path[0] == "spec" and len(path) > 4 and path[1] in _CONTAINERS:  # noqa: PLR2004 - the place of a variable
+        return path[5:] == ("name",) or (path[5:] == ("value",) and is_free_variable(path[4].strip("[]")))
+    if restricts(plain, value) or (path[-1] == "name" and path[-3] in _NAMED and path[-2].startswith("[")):
+        return True
+    return _matches(plain, FREE_POD) and not probe_counts(plain)
+
+
+def _is_free_of_object(kind: str, path: Path) -> bool:
+    if _is_metadata(path):
+        return not is_obeyed(path[2])
+    return _matches(_plain(path), FREE_OBJECT) or _matches(_plain(path), KIND_FIELDS.get(kind, ()))
+
+
+def _is_metadata(path: Path) -> bool:
+    return len(path) > len(_META) + 1 and path[0] == "metadata" and path[1] in _LABELS
+
+
+def _is_identity(path: Path) -> bool:
+    return path[:1] == _META and path[1:2] not in (("labels",), ("annotations",), ("finalizers",))
+
+
+def _is_toleration(path: Path) -> bool:
+    return path[:2] == ("spec", "tolerations")
+
+
+def _in_template(path: Path) -> bool:
+    return path[:2] == ("spec", "template") or path[:4] == ("spec", "jobTemplate", "spec", "template")
+
+
+def _matches(plain: str, patterns: Mapping[str, str] | tuple[str, ...]) -> bool:
+    return any(plain == pattern or (pattern.endswith("*") and plain.startswith(pattern[:-1])) for pattern in patterns)
+
+
+def _plain(path: Path) -> str:
+    """The path without the names of list items, and with one word for all sorts of containers."""
+    words = ("container" if word in _CONTAINERS else word for word in path if not word.startswith("["))
+    return ".".join(words)
+
+
+def _said(path: Path, value: Any) -> str:
+    text = ""
+    for word in path:
+        text += word if word.startswith("[") or not text else f".{word}"
+    return text if value is None else f"{text}={_text(value)}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _leaves(path: Path, node: Any) -> Iterator[tuple[Path, Any]]:
+    word = path[-1] if path else ""
+    if word in _WHOLE:
+        yield path, node
+    elif isinstance(node, dict) and node:
+        for key, value in node.items():
+            yield from _leaves((*path, str(key)), value)
+    elif isinstance(node, list) and node:
+        yield from _items(path, node)
+    elif word == "image" and isinstance(node, str):
+        yield path, repository_of(node)
+    else:
+        yield path, node
+
+
+def _items(path: Path, items: list[Any]) -> Iterator[tuple[Path, Any]]:
+    """By name where they have one. Of two with one name the last counts, as it does for variables."""
+    key = _KEYS.get(path[-1], "name")
+    named: dict[str, Any] = {}
+    for index, item in enumerate(items):
+        if isinstance(item, dict) and isinstance(item.get(key), str) and path[-1] != "tolerations":
+            place = f"[{item[key]}]"
+            if place in named and path[-1] != "env":
+                place = f"[{item[key]}#{index}]"
+            named[place] = item
+        else:
+            yield (*path, "[]"), item
+    for place, item in named.items():
+        yield from _leaves((*path, place), item)

@@ -1,0 +1,347 @@
+"""How many pods of a DaemonSet or Deployment there should be, and how many are ready, as its controller says; and
+which pods no longer count.
+
+The prediction for the resources that stand on a cluster: the operator puts their uids into names.
+
+What the parts of a verification look at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.change.discover.gpu_nodes import live_nodes
+from poolsmith.change.verify.expected import Bringer, Expected, expected_objects
+from poolsmith.change.verify.node_facts import Known
+from poolsmith.core.diagnostics.diagnostic import Location, Span
+from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of
+from poolsmith.fleet.operands.install import install
+from poolsmith.fleet.profiles.cluster import StackKind
+from poolsmith.gpu.catalog.live_cluster import read_node_marks
+from poolsmith.gpu.catalog.node_labels import matches
+from poolsmith.guard.ledger.prediction import PLUGINS, offered_resources, running_on
+from poolsmith.kubernetes.live.api_resources import (
+    ACCOUNTS,
+    BINDINGS,
+    CC_RUNTIMES,
+    CLUSTER_POLICIES,
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    DAEMON_SETS,
+    DEFINITIONS,
+    DRIVERS,
+    ENDPOINT_SLICES,
+    GPU_CLUSTERS,
+    NAMESPACES,
+    NODES,
+    OF_NAMESPACES,
+    PODS,
+    POLICIES,
+    REPLICA_SETS,
+    ROLE_BINDINGS,
+    RUNTIME_CLASSES,
+    SERVICES,
+    WEBHOOKS,
+    WORKLOADS,
+    Resource,
+)
+from poolsmith.kubernetes.live.snapshot import State
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from poolsmith.change.discover.gpu_nodes import LiveNode
+    from poolsmith.fleet.operands.manifest import Manifest
+    from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.fleet.profiles.load_cluster import LoadedCluster
+    from poolsmith.gpu.catalog.gpus import Gpus
+    from poolsmith.guard.ledger.prediction import Prediction
+    from poolsmith.kubernetes.live.snapshot import Snapshot
+
+
+def pod_counts(body: dict[str, Any]) -> tuple[int, int]:
+    """Wanted and ready. Both are 0 where no controller has looked at it yet."""
+    status = mapping(body.get("status"))
+    if body["kind"] == "DaemonSet":
+        return _number(status.get("desiredNumberScheduled")), _number(status.get("numberReady"))
+    wanted = mapping(body.get("spec")).get("replicas")
+    told = "observedGeneration" in status
+    return (_number(wanted, 1) if told else 0), _number(status.get("readyReplicas"))
+
+
+def all_are_ready(body: dict[str, Any]) -> bool:
+    """Whether there are any, and all of them are ready."""
+    wanted, ready = pod_counts(body)
+    return 0 < wanted <= ready
+
+
+def ends(pod: dict[str, Any]) -> bool:
+    """Whether it ends, or has ended."""
+    phase = mapping(pod.get("status")).get("phase")
+    return bool(pod["metadata"].get("deletionTimestamp")) or phase in ("Failed", "Succeeded")
+
+
+def _number(value: Any, default: int = 0) -> int:
+    return value if isinstance(value, int) else default
+
+
+_LONGEST = 64
+_DAEMON_SETS = next(item for item in WORKLOADS if item.kind == "DaemonSet")
+
+
+def with_uids(prediction: Prediction, snapshot: Snapshot) -> Prediction:
+    """The same prediction where nothing on the cluster tells of an NVIDIADriver that is expected."""
+    live = dict(_of_owners(snapshot))
+    live |= {str(item["metadata"]["name"]): item["metadata"].get("uid") for item in snapshot.items(DRIVERS)}
+    given = prediction.shared.given
+    resources = []
+    for item in given.resources:
+        uid = live.get(str(item["metadata"].get("name"))) if item["kind"] == DRIVERS.kind else None
+        known = isinstance(uid, str) and 0 < len(uid) <= _LONGEST
+        resources.append({**item, "metadata": {**item["metadata"], "uid": uid}} if known else item)
+    if all(one is other for one, other in zip(resources, given.resources, strict=True)):
+        return prediction
+    seen = replace(given, resources=tuple(resources))
+    shared = replace(prediction.shared, given=seen, installation=install(seen))
+    return replace(prediction, shared=shared)
+
+
+def _of_owners(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
+    """Where the resources themselves may not be listed, or are gone: what their DaemonSets say of them."""
+    for item in snapshot.items(_DAEMON_SETS):
+        for owner in mappings(item["metadata"].get("ownerReferences")):
+            if owner.get("kind") == DRIVERS.kind:
+                yield str(owner.get("name")), owner.get("uid")
+
+
+ALWAYS = (
+    NODES,
+    PODS,
+    *WORKLOADS,
+    REPLICA_SETS,
+    RUNTIME_CLASSES,
+    DEFINITIONS,
+    POLICIES,
+    BINDINGS,
+    CLUSTER_POLICIES,
+    DRIVERS,
+    GPU_CLUSTERS,
+    CC_RUNTIMES,
+    NAMESPACES,
+    SERVICES,
+    ENDPOINT_SLICES,
+    ACCOUNTS,
+    CLUSTER_ROLES,
+    CLUSTER_ROLE_BINDINGS,
+    ROLE_BINDINGS,
+    *WEBHOOKS,
+)
+"""What is read of any cluster, whatever is expected there."""
+_SHARED = frozenset(("default", "kube-system", "kube-public", "kube-node-lease"))
+"""Namespaces that each cluster has: workloads of anybody run there."""
+_CLUSTER_SCOPED_PLACE = "/spec/stack"
+_PLUGIN_CONFIG = ("devicePlugin", "config", "name")
+
+
+class ClusterView:
+    """One cluster: what should stand on it, and where findings about it point."""
+
+    def __init__(
+        self,
+        plan: ClusterPlan,
+        prediction: Prediction,
+        loaded: LoadedCluster,
+        admission: Sequence[Manifest],
+        gpus: Gpus,
+    ) -> None:
+        self.plan = plan
+        self.gpus = gpus
+        self.marks = read_node_marks()
+        self.prediction = prediction
+        self.loaded = loaded
+        self.admission = admission
+        self.expected = expected_objects(plan, prediction, admission)
+
+    def as_seen(self, snapshot: Snapshot) -> ClusterView:
+        """The same with the uids of the cluster's own resources: names of what the operator makes follow from them."""
+        prediction = with_uids(self.prediction, snapshot)
+        if prediction is self.prediction:
+            return self
+        return ClusterView(self.plan, prediction, self.loaded, self.admission, self.gpus)
+
+    @property
+    def name(self) -> str:
+        return self.plan.name
+
+    @cached_property
+    def resources(self) -> tuple[Resource, ...]:
+        """The kinds to read."""
+        return tuple(sorted({*ALWAYS, *(item.resource for item in self.expected)}))
+
+    @cached_property
+    def namespaces(self) -> tuple[str, ...]:
+        """Those that anything expected stands in."""
+        return tuple(sorted({item.namespace for item in self.expected if item.namespace}))
+
+    @cached_property
+    def of_namespaces(self) -> frozenset[Resource]:
+        """Kinds that stand in namespaces, also those that only this cluster has."""
+        return OF_NAMESPACES | {item.resource for item in self.expected if item.namespace}
+
+    @cached_property
+    def stack_namespaces(self) -> frozenset[str]:
+        """Those that pods of the stack run in and that are no one else's."""
+        return frozenset(
+            item.namespace
+            for item in self.expected
+            if item.resource in WORKLOADS and item.namespace and item.namespace not in _SHARED
+        )
+
+    @cached_property
+    def _offers(self) -> dict[str, frozenset[str]]:
+        return offered_resources(self.prediction)
+
+    def known_of(self, pool: PoolPlan) -> Known:
+        """What nodes of a pool are compared with. Numbers of devices follow from the profile where no configuration of
+        somebody's own says otherwise."""
+        ours = any(item.device_plugin_config is not None for item in self.plan.pools)
+        of_operator = self.plan.cluster.spec.stack.kind is StackKind.OPERATOR
+        counts = of_operator and (ours or not self.prediction.origins.value(_PLUGIN_CONFIG))
+        return Known(gpus=self.gpus, marks=self.marks, offers=self._offers[pool.name], counts=counts)
+
+    @cached_property
+    def selectors(self) -> dict[str, list[dict[str, str]]]:
+        """Which nodes the DaemonSets select that an NVIDIADriver is predicted to get, by what brings them."""
+        found: dict[str, list[dict[str, str]]] = {}
+        for item in self.expected:
+            if item.resource == DAEMON_SETS:
+                pod = mapping(mapping(pod_template_of(item.body)).get("spec"))
+                found.setdefault(item.through, []).append(dict(mapping(pod.get("nodeSelector"))))
+        return found
+
+    def place(self, item: Expected) -> Location:
+        """The committed file that brings an object; the profile's stack for what no file has."""
+        if item.file:
+            return Location(span=Span(path=f"output/clusters/{self.name}/{item.file}"))
+        if item.bringer is Bringer.PERSON:
+            return self.of_cluster("/metadata/name")
+        return self.of_cluster(_CLUSTER_SCOPED_PLACE)
+
+    def subject(self, kind: str, name: str, namespace: str = "") -> str:
+        """What a finding is about, as waivers name it: `cluster/namespace/kind/name`."""
+        return "/".join(filter(None, (self.name, namespace, kind, name)))
+
+    def of_cluster(self, pointer: str) -> Location:
+        """A field of the cluster's profile."""
+        assert self.loaded.file is not None
+        return self.loaded.file.locate(pointer)
+
+
+class LiveView:
+    """A cluster's view, and what was read of it."""
+
+    def __init__(self, cluster: ClusterView, snapshot: Snapshot) -> None:
+        self.cluster = cluster.as_seen(snapshot)
+        self.snapshot = snapshot
+        self._of: dict[tuple[Resource, str], dict[str, dict[str, Any]]] = {}
+        for listed in snapshot.lists:
+            for item in listed.items:
+                metadata = item["metadata"]
+                place = (listed.resource, str(metadata.get("namespace") or ""))
+                self._of.setdefault(place, {})[str(metadata["name"])] = item
+
+    @cached_property
+    def nodes(self) -> tuple[LiveNode, ...]:
+        """By name."""
+        return live_nodes(self.snapshot)
+
+    @cached_property
+    def _by_value(self) -> dict[str, PoolPlan]:
+        return {pool.label_value: pool for pool in self.cluster.plan.pools}
+
+    def pool_of(self, node: LiveNode) -> PoolPlan | None:
+        """By the pool label; None for a node of no pool."""
+        return self._by_value.get(node.labels.get(self.cluster.plan.cluster.spec.pool_label, ""))
+
+    @cached_property
+    def pools_with_nodes(self) -> tuple[PoolPlan, ...]:
+        found = {pool.name: pool for node in self.nodes if (pool := self.pool_of(node)) is not None}
+        return tuple(found.values())
+
+    @cached_property
+    def served(self) -> frozenset[str]:
+        """Pools on whose nodes the device plugin is ready, as its DaemonSets say."""
+        ready = {
+            item.pattern
+            for item in self.cluster.expected
+            for body in self.find(item)
+            if item.resource == DAEMON_SETS and all_are_ready(body)
+        }
+        running = {pool.name: running_on(self.cluster.prediction, pool.name) for pool in self.cluster.plan.pools}
+        return frozenset(name for name, names in running.items() if names & PLUGINS & ready)
+
+    def knows(self, item: Expected) -> bool:
+        """Whether an object that was not found is not there."""
+        listed = self.snapshot.listed(item.resource)
+        return listed is not None and listed.is_known and self._is_asked(item, listed.namespaces)
+
+    def waits_for_nodes(self, item: Expected) -> bool:
+        """Whether the operator makes it only for nodes that are not there: DaemonSets for those with GPUs, and what
+        belongs to an NVIDIADriver for those that it selects. Source: NVIDIA/gpu-operator@v26.7.0:
+        controllers/object_controls.go, internal/state/driver.go."""
+        listed = self.snapshot.listed(NODES)
+        if item.bringer is not Bringer.OPERATOR or listed is None or not listed.is_known:
+            return False
+        if item.through.partition("/")[0] != DRIVERS.kind:
+            return item.resource == DAEMON_SETS and not any(node.carries_gpu(self.cluster.gpus) for node in self.nodes)
+        selectors = self.cluster.selectors.get(item.through, ())
+        return not any(matches(node.labels, selector) for node in self.nodes for selector in selectors)
+
+    @staticmethod
+    def _is_asked(item: Expected, namespaces: tuple[str, ...]) -> bool:
+        return not item.namespace or not namespaces or item.namespace in namespaces
+
+    @cached_property
+    def unread(self) -> tuple[tuple[Resource, str], ...]:
+        """Kinds that could not be read whole, and why: a snapshot may lack them, or have them of fewer namespaces."""
+        found = []
+        for resource in self.cluster.resources:
+            listed = self.snapshot.listed(resource)
+            if listed is None:
+                found.append((resource, "what was saved has no such list"))
+            elif not listed.is_known:
+                found.append((resource, listed.reason))
+            elif listed.state is State.READ and listed.namespaces:
+                lacks = sorted({item.namespace for item in self.cluster.expected if item.resource == resource})
+                if lacks := [name for name in lacks if name not in listed.namespaces]:
+                    found.append((resource, f"it was not read in {', '.join(lacks)}"))
+        return tuple(found)
+
+    def find(self, item: Expected) -> tuple[dict[str, Any], ...]:
+        """The live objects of an expected one: several where its name has a part that only the server chooses."""
+        there = self._of.get((item.resource, item.namespace), {})
+        if "*" not in item.pattern:
+            found = there.get(item.pattern)
+            return () if found is None else (found,)
+        return tuple(body for name, body in sorted(there.items()) if item.is_called(name))
+
+    @cached_property
+    def known_as(self) -> dict[tuple[Resource, str, str], Expected]:
+        """What every live object that is expected is expected to be, by kind, namespace and name."""
+        return {
+            (item.resource, item.namespace, str(body["metadata"]["name"])): item
+            for item in self.cluster.expected
+            for body in self.find(item)
+        }
+
+    def expected_as(self, body: dict[str, Any]) -> Expected | None:
+        """What a live object is expected to be; None for one that nobody expects."""
+        metadata, resource = body["metadata"], Resource(str(body["apiVersion"]), str(body["kind"]))
+        return self.known_as.get((resource, str(metadata.get("namespace") or ""), str(metadata["name"])))
+
+    @property
+    def known(self) -> Collection[tuple[Resource, str, str]]:
+        """Every live object that is expected."""
+        return self.known_as.keys()

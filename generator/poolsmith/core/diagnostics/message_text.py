@@ -1,0 +1,186 @@
+"""User text and values made harmless and short, for whatever shows them.
+
+Several things in one sentence of a message: the first ones, how many more there are, and their plural.
+
+Which known word was meant.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.masking import without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+_LAST_LATIN_1 = 0xFF
+_LAST_OF_PLANE_0 = 0xFFFF
+_COMMAND = "::"
+_COMMAND_LINES = re.compile(r"^([ \t]*):(?=:)", re.MULTILINE)
+COMMAND_MARK = "##"
+COMMANDS = re.compile(r"#(?=#(?:\[|vso\[|teamcity\[))")
+"""How commands begin that build servers take anywhere in a line."""
+MARK_ESCAPE = r"\\u0023"
+"""Read as the same letter in JSON, and in YAML's double quotes."""
+_LONGEST = 60
+
+
+def printable(text: str) -> str:
+    """User text without control characters: nothing in a profile may steer a terminal, a log or a page."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else escaped(char) for char in text)
+
+
+def printable_line(text: str) -> str:
+    """The same for text that begins a line: build servers take two colons there for a command."""
+    shown = printable(text)
+    bare = shown.lstrip()
+    return f"{escaped(_COMMAND[0])}{bare[1:]}" if bare.startswith(_COMMAND) else shown
+
+
+def shorten(text: str) -> str:
+    """User text for a message: one line, no control characters, no secrets of addresses, of a bounded length."""
+    shown = printable(without_secrets(text[: _LONGEST * 10])[:_LONGEST])
+    return shown + "…" if len(text) > _LONGEST else shown
+
+
+def one_line(text: str, limit: int) -> str:
+    """Text of any layout, with single spaces."""
+    return cut(" ".join(text.split()), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def cut_inside(text: str, limit: int) -> str:
+    """Without its middle where it is too long: what failed is told first, and why last."""
+    if len(text) <= limit:
+        return text
+    end = limit // 2
+    return f"{text[: limit - end - 1]}…{text[-end:]}"
+
+
+def kind_of(value: Any) -> str:
+    """What a value of YAML or JSON is, in words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+def escaped(char: str) -> str:
+    code = ord(char)
+    if code <= _LAST_LATIN_1:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= _LAST_OF_PLANE_0 else f"\\U{code:08x}"
+
+
+def harmless(text: str, *, with_commands: bool = False) -> str:
+    """A whole text, of many lines, that steers neither a terminal nor a build server, whatever users wrote into it.
+
+    What is harmless already stays as it is, line breaks and tabs included. `with_commands` is for a report that gives
+    commands to the build server itself.
+    """
+    lines = text.split("\n")
+    if not all(map(str.isprintable, lines)):
+        lines = [line if line.isprintable() else _without_control(line) for line in lines]
+        text = "\n".join(lines)
+    if COMMAND_MARK in text:
+        text = COMMANDS.sub(MARK_ESCAPE, text)
+    return text if with_commands or _COMMAND not in text else _COMMAND_LINES.sub(r"\1\\x3a", text)
+
+
+def _without_control(line: str) -> str:
+    return "".join(char if char.isprintable() or char == "\t" else escaped(char) for char in line)
+
+
+_SHOWN = 12
+
+
+def listed(words: Iterable[str], limit: int = _SHOWN) -> str:
+    """Words in backticks, cut after `limit` with a count of the rest."""
+    return joined([f"`{word}`" for word in words], limit)
+
+
+def joined(phrases: Iterable[str], limit: int, between: str = ", ") -> str:
+    """Phrases as they are, cut the same way. After semicolons the rest is a phrase too."""
+    known = list(phrases)
+    rest = len(known) - limit
+    shown = between.join(known[:limit])
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
+
+
+def counted(number: int, word: str) -> str:
+    """`1 node`, `1,200 nodes`."""
+    return f"{number:,} {plural(number, word)}"
+
+
+def plural(number: int, word: str) -> str:
+    return word if number == 1 else f"{word}s"
+
+
+_CUTOFF = 0.6
+_SUGGEST_LONGEST = 80
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A help sentence: the nearest known word, else the known ones as far as they fit one line."""
+    candidates = list(known)
+    match = nearest(word, candidates)
+    if match is not None:
+        return f"did you mean `{match}`?"
+    return "known: " + listed(candidates) if candidates else "none is known"
+
+
+def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | None:
+    """The known word that differs in case and separators only, else by one edit, else the most similar one.
+
+    With `certain`, the last is left out.
+    """
+    candidates = list(known)
+    flat = flatten(word)
+    same = next((candidate for candidate in candidates if flatten(candidate) == flat), None)
+    if same is not None or len(word) > _SUGGEST_LONGEST:
+        return same
+    from difflib import SequenceMatcher, get_close_matches  # start-up: only mistakes need it
+
+    near = [candidate for candidate in candidates if len(candidate) > 1 and one_edit(flat, flatten(candidate))]
+    if near:
+        matcher = SequenceMatcher(b=flat)
+
+        def rank(candidate: str) -> tuple[bool, float]:
+            matcher.set_seq1(flatten(candidate))
+            return sorted(flatten(candidate)) == sorted(flat), matcher.ratio()
+
+        return max(near, key=rank)
+    if certain:
+        return None
+    found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF)
+    return found[0] if found else None
+
+
+def one_edit(left: str, right: str) -> bool:
+    """Whether one letter dropped, added, replaced or swapped with its neighbour makes one word of the other."""
+    if abs(len(left) - len(right)) > 1 or left == right:
+        return False
+    short, long = sorted((left, right), key=len)
+    at = next((index for index, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+    return swapped or short[at + 1 :] == long[at + 1 :]
+
+
+def flatten(word: str) -> str:
+    """What a word keeps of itself when case and separators don't count."""
+    return word.lower().replace("_", "").replace("-", "").replace(" ", "").replace(".", "")

@@ -1,0 +1,92 @@
+"""How much a YAML text may hold, counted before anything of it is kept: a small file must not cost minutes.
+
+Texts that define an anchor again: legal YAML, where an alias means the last definition above it.
+
+PyYAML's composers refuse them; go-yaml, which kustomize, Helm, Flux and Argo CD read with, does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+from yaml.composer import Composer
+from yaml.events import AliasEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from yaml.nodes import Node
+
+
+MAX_NODES = 2_000_000
+NODES_OF_ANY_FILE = 100_000
+BYTES_OF_A_NODE = 8
+_PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 20,000 levels safely
+_STARTS = frozenset((yaml.MappingStartEvent, yaml.SequenceStartEvent))
+_ENDS = frozenset((yaml.MappingEndEvent, yaml.SequenceEndEvent))
+_NODES = _STARTS | {yaml.ScalarEvent, yaml.AliasEvent}
+
+
+class Excess(NamedTuple):
+    """Where a text exceeds a limit: that of depth, or that of nodes."""
+
+    mark: Any
+    is_depth: bool
+
+
+def most_nodes(text: str) -> int:
+    """How many keys and values a text may hold: so many, and more in a large one, as long as they are not tiny."""
+    return min(max(NODES_OF_ANY_FILE, len(text) // BYTES_OF_A_NODE), MAX_NODES)
+
+
+def deserves_counting(text: str) -> bool:
+    """Whether a text could exceed a limit, as far as its signs tell."""
+    nested = sum(map(text.count, "[{-?"))
+    return nested > _PRECHECK_FROM or nested + sum(map(text.count, ":,\n")) > most_nodes(text)
+
+
+def first_excess(events: Iterable[object], *, nodes: int, depth: int) -> Excess | None:
+    """The first event that is one too many, or one too deep."""
+    seen = level = 0
+    for event in events:
+        kind = event.__class__
+        if kind in _NODES:
+            seen += 1
+            level += kind in _STARTS
+            if seen > nodes or level > depth:
+                return Excess(event.start_mark, level > depth)  # type: ignore[attr-defined]  # all of these have one
+        elif kind in _ENDS:
+            level -= 1
+    return None
+
+
+_FORWARDED = ("check_event", "peek_event", "get_event", "resolve", "descend_resolver", "ascend_resolver")
+
+
+class _Composer(Composer):
+    """Composes the events of another parser."""
+
+    check_event: Callable[..., bool]
+    peek_event: Callable[[], Any]
+
+    def __init__(self, parser: Any) -> None:
+        super().__init__()
+        for name in _FORWARDED:
+            setattr(self, name, getattr(parser, name))
+
+    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
+        if not self.check_event(AliasEvent):
+            self.anchors.pop(self.peek_event().anchor, None)
+        return super().compose_node(parent, index)
+
+
+def compose_with_redefined_anchors(parser: Any, skipped: int) -> Iterator[Node]:
+    """The root node of each document, without the first `skipped`. Raises yaml.MarkedYAMLError."""
+    composer = _Composer(parser)
+    position = 0
+    while composer.check_node():
+        node = composer.get_node()
+        if position >= skipped and node is not None:
+            yield node
+        position += 1

@@ -1,1 +1,0 @@
-"""What Helm charts install besides custom resources, as Helm would render it."""

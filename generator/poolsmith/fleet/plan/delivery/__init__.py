@@ -1,0 +1,1 @@
+"""How charts reach the cluster: engines, sources, mirrors, and values that keep engines quiet."""

@@ -1,0 +1,1 @@
+"""Where the driver of a pool comes from, and what it has to fit."""

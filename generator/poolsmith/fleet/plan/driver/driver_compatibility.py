@@ -1,0 +1,312 @@
+"""What runs beside a driver, against its source, its host and its GPUs.
+
+Kernel modules and driver version against the GPU.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.codes import compatibility as codes
+from poolsmith.core.diagnostics.codes.node_software import DRIVER_TOO_OLD
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.fleet.plan.driver.listed_images import source_advice
+from poolsmith.fleet.profiles.driver import DriverSource, KernelModuleType
+from poolsmith.gpu.drivers.driver_image import has_precompiled
+from poolsmith.gpu.drivers.driver_support import (
+    BESIDE_COMPILED,
+    OPEN,
+    PROPRIETARY,
+    begins_with,
+    chooses_itself,
+    ended_with,
+    is_coherent,
+    mig_in_doubt,
+    wrong_modules,
+)
+
+if TYPE_CHECKING:
+    from poolsmith.fleet.plan.facts import Facts
+    from poolsmith.fleet.plan.plan import DriverPlan, PoolPlan
+    from poolsmith.gpu.catalog.gpus import Architecture, GpuEntry
+
+
+_GDS = "/spec/driver/gds"
+_MIG_OFF = "all-disabled"
+
+
+def check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """Refuse what the operator refuses, or what can't load."""
+    _check_modules_beside(pool, driver, facts)
+    _check_storage(pool, facts)
+    if pool.profile.spec.driver.rdma:
+        _note_system(pool, "/spec/driver/rdma", "GPUDirect RDMA", facts.catalog.driver_images.rdma_systems, facts)
+    _check_coherent_memory(pool, driver, facts)
+    _check_processor(pool, driver, facts)
+    if pool.profile.spec.secure_boot and driver.source == DriverSource.CONTAINER:
+        facts.report_pool(
+            codes.SECURE_BOOT,
+            pool,
+            "/spec/secureBoot",
+            "the driver is compiled on nodes with Secure Boot, whose kernel accepts only signed modules",
+        )
+    if pool.profile.spec.driver.install_dir is not None and driver.managed:
+        facts.report_pool(
+            codes.DRIVER_CONTRADICTION,
+            pool,
+            "/spec/driver/installDir",
+            "`driver.installDir` is the folder of a pre-installed driver; this pool's driver comes in a container",
+            help="remove it, or write `source: preinstalled`",
+        )
+
+
+def _check_modules_beside(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    asked = pool.profile.spec.driver
+    for name in BESIDE_COMPILED:
+        wanted = getattr(asked, name)
+        if wanted and driver.precompiled:
+            facts.report_pool(
+                codes.DRIVER_CONTRADICTION,
+                pool,
+                f"/spec/driver/{name}",
+                f"`driver.{name}` can't be combined with a precompiled driver: the operator refuses it",
+                help=source_advice(pool, facts, "leave the feature out"),
+            )
+        elif wanted and not driver.managed:
+            facts.report_pool(
+                codes.DRIVER_CONTRADICTION,
+                pool,
+                f"/spec/driver/{name}",
+                f"`driver.{name}` runs beside the operator's driver container, and this pool's driver is pre-installed",
+                help=source_advice(pool, facts, "leave the feature out"),
+            )
+
+
+def _check_storage(pool: PoolPlan, facts: Facts) -> None:
+    """GPUDirect Storage: open modules, no Secure Boot, and the systems that the documentation names."""
+    spec = pool.profile.spec
+    if not spec.driver.gds:
+        return
+    if spec.driver.kernel_module_type is not KernelModuleType.OPEN:
+        facts.report_pool(
+            codes.DRIVER_CONTRADICTION,
+            pool,
+            _GDS,
+            "GPUDirect Storage needs the open kernel modules, and `auto` does not count",
+            help="add `kernelModuleType: open`",
+        )
+    if spec.secure_boot:
+        facts.report_pool(
+            codes.DRIVER_CONTRADICTION,
+            pool,
+            _GDS,
+            "GPUDirect Storage does not work with Secure Boot",
+            help="leave the feature out, or switch Secure Boot off on these nodes",
+        )
+    _note_system(pool, _GDS, "GPUDirect Storage", facts.catalog.driver_images.gds_systems, facts)
+
+
+def _note_system(pool: PoolPlan, pointer: str, what: str, systems: dict[str, tuple[str, ...]], facts: Facts) -> None:
+    """Where the documentation of the release's line names some systems, and this one is not among them."""
+    line, spec = facts.need_release().line, pool.profile.spec
+    named = systems.get(line)
+    versions = {system.version for system in spec.systems}
+    known = set(named or ())
+    if named is not None and any(
+        known.isdisjoint((f"{spec.os.id}{version}", f"{spec.os.id}{version.partition('.')[0]}")) for version in versions
+    ):
+        facts.report_pool(
+            codes.NO_SUPPORT_ROW,
+            pool,
+            pointer,
+            f"the documentation of {line} names {what} for {listed(named)} only",
+            help="nothing to do, if it works for you",
+        )
+
+
+def _check_coherent_memory(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """Drivers that manage the memory of Grace hosts as one exclude MIG and GPUDirect Storage."""
+    spec = pool.profile.spec
+    entry = facts.catalog.gpus.find(spec.gpu.product)
+    images = facts.catalog.driver_images
+    if entry is None or not driver.managed or driver.version is None or driver.vgpu is not None:
+        return
+    if not is_coherent(entry, driver.version, images):
+        return
+    partitioned = spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
+    for pointer, wanted, what in (
+        (_GDS, spec.driver.gds, "GPUDirect Storage"),
+        ("/spec/gpu/mig", partitioned, "MIG"),
+    ):
+        if wanted:
+            facts.report_pool(
+                codes.DRIVER_CONTRADICTION,
+                pool,
+                pointer,
+                f"from {images.coherent_since} on the driver turns on coherent memory management (CDMM) on Grace "
+                f"hosts, and {what} does not go with it",
+                help="leave the feature out, or turn CDMM off with an option of the kernel module",
+                severity=Severity.WARNING,
+            )
+
+
+def _check_processor(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """NVIDIA's precompiled images; who has images of one's own knows for which processor."""
+    release, spec = facts.need_release(), pool.profile.spec
+    if driver.precompiled and spec.driver.repository is None and not has_precompiled(release, spec.arch):
+        facts.report_pool(
+            codes.DRIVER_CONTRADICTION,
+            pool,
+            "/spec/arch",
+            f"precompiled drivers exist for {', '.join(release.precompiled_arch)} only with {release.tag}",
+            help=source_advice(pool, facts, "name your own images in `driver.repository`"),
+        )
+    endings = ((".x86_64", "amd64"), (".aarch64", "arm64"))
+    for system, (ending, arch) in product(spec.systems, endings):
+        kernel = system.kernel or ""
+        if ending in kernel and spec.arch != arch:
+            facts.report_pool(
+                codes.DRIVER_CONTRADICTION,
+                pool,
+                system.kernel_pointer,
+                f"the kernel `{kernel}` is one for {arch}, and the pool's nodes are {spec.arch}",
+                help=f"write `arch: {arch}`, or the kernel of these nodes",
+            )
+
+
+MODULES = "/spec/driver/kernelModuleType"
+_VERSION = "/spec/driver/version"
+_PRODUCT = "/spec/gpu/product"
+
+
+def check_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """What a guest's driver is made of nobody can tell from its image's tag: only the kind of modules is judged."""
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
+    if architecture is not None:
+        _check_kind(pool, driver, architecture, facts)
+        _check_last_branch(pool, driver, architecture, facts)
+    if driver.branch is not None:
+        _check_first_version(pool, driver, facts)
+        _check_partly_partitioned(pool, driver, facts)
+        _check_auto(pool, driver, facts)
+
+
+def _check_kind(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, facts: Facts) -> None:
+    chosen = driver.kernel_module_type
+    product = pool.profile.spec.gpu.product
+    needed = wrong_modules(
+        architecture,
+        chosen or "",
+        driver.version if driver.branch is not None else None,
+        release=facts.need_release().tag,
+        images=facts.catalog.driver_images,
+    )
+    if needed == OPEN and driver.managed:
+        facts.report_pool(
+            codes.KERNEL_MODULE_TYPE,
+            pool,
+            MODULES if chosen else _PRODUCT,
+            f"{product} ({architecture.name}) needs the open kernel modules",
+            help="write `driver: {kernelModuleType: open}`",
+        )
+    if needed == PROPRIETARY:
+        facts.report_pool(
+            codes.KERNEL_MODULE_TYPE,
+            pool,
+            MODULES,
+            f"{product} ({architecture.name}) has no open kernel modules",
+            help="write `kernelModuleType: proprietary`, or leave it out",
+        )
+
+
+def _check_auto(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    version = driver.version or ""
+    if (
+        driver.managed
+        and driver.kernel_module_type is KernelModuleType.AUTO
+        and not chooses_itself(version, facts.catalog.driver_images)
+    ):
+        facts.report_pool(
+            codes.KERNEL_MODULE_TYPE,
+            pool,
+            MODULES,
+            f"the container of driver {version} does not know `auto`, and loads the proprietary modules",
+            help="write `kernelModuleType: open` or `proprietary`",
+            severity=Severity.WARNING,
+        )
+
+
+def _check_last_branch(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, facts: Facts) -> None:
+    last = ended_with(architecture, driver.branch)
+    if last is None:
+        return
+    facts.report_pool(
+        codes.DRIVER_BRANCH_ENDED,
+        pool,
+        _place(pool),
+        f"driver {driver.version} no longer supports {pool.profile.spec.gpu.product} ({architecture.name}); "
+        f"the last branch is {last}",
+        help=f"write a `driver.version` of branch {last} or older",
+    )
+
+
+def _note_doubt(pool: PoolPlan, entry: GpuEntry, version: str, branch: int | None, facts: Facts) -> None:
+    if (because := mig_in_doubt(entry, version, branch)) is not None:
+        facts.report_pool(
+            DRIVER_TOO_OLD,
+            pool,
+            _place(pool),
+            f"whether driver {version} has MIG on {entry.product} is unknown: {because}",
+            help="use a later driver",
+            severity=Severity.WARNING,
+        )
+
+
+def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    spec = pool.profile.spec
+    entry = facts.catalog.gpus.find(spec.gpu.product)
+    if entry is None or driver.version is None:
+        return
+    partitioned = spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
+    needs = (
+        (entry.first_driver, entry.product),
+        (entry.first_mig_driver if partitioned else None, f"MIG on {entry.product}"),
+    )
+    if partitioned and begins_with(entry.first_mig_driver, driver.version, driver.branch) is None:
+        _note_doubt(pool, entry, driver.version, driver.branch, facts)
+    for first, what in needs:
+        if begins_with(first, driver.version, driver.branch) is not None:
+            facts.report_pool(
+                DRIVER_TOO_OLD,
+                pool,
+                _place(pool),
+                f"{what} needs driver {first} or later, and the pool has {driver.version}",
+                help=f"write a `driver.version` from {first} on",
+            )
+            return
+
+
+def _check_partly_partitioned(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """MIG devices and whole GPUs on one node."""
+    images, gpu = facts.catalog.driver_images, pool.profile.spec.gpu
+    if driver.version not in images.partly_partitioned or gpu.mig is None or not gpu.mig.devices:
+        return
+    on = [group for group in gpu.mig.devices if group.mig_enabled]
+    if any(group.devices == "all" for group in on):
+        return
+    partitioned = {index for group in on if isinstance(group.devices, list) for index in group.devices}
+    if partitioned and len(partitioned) < gpu.count:
+        facts.report_pool(
+            DRIVER_TOO_OLD,
+            pool,
+            _place(pool),
+            f"with driver {driver.version} pods stay pending on nodes that have MIG devices beside whole GPUs",
+            help=f"write a `driver.version` from {images.partly_partitioned_instead} on, or partition all GPUs",
+            severity=Severity.WARNING,
+        )
+
+
+def _place(pool: PoolPlan) -> str:
+    return _VERSION if pool.profile.spec.driver.version else _PRODUCT

@@ -1,0 +1,1 @@
+"""Container runtimes, the toolkit, and how devices get into containers."""

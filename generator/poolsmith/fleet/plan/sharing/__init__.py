@@ -1,0 +1,1 @@
+"""One GPU for several pods: MIG, time-slicing, MPS."""

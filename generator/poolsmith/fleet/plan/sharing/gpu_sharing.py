@@ -1,0 +1,182 @@
+"""Pass: time slicing and MPS, as device plugin configuration per pool."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.codes import gpu_use
+from poolsmith.core.sources.yaml_writer import emit
+from poolsmith.fleet.plan.facts import map_pools, with_values
+from poolsmith.fleet.plan.origin import Derived
+from poolsmith.fleet.plan.plan import ClusterPlan, KubernetesObject, LabelSetting, PoolPlan, ValueSetting
+from poolsmith.fleet.plan.sharing.mig import MIXED, WHOLE_GPU, config_map, is_partitioned, strategy_of_values
+from poolsmith.fleet.plan.sharing.mig_checks import LAYOUT
+from poolsmith.fleet.profiles.node_pool import Workload
+from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG
+
+if TYPE_CHECKING:
+    from poolsmith.fleet.plan.facts import Facts
+    from poolsmith.fleet.profiles.gpu import TimeSlicing
+
+
+DEFAULT_CONFIG = "default"
+SHARING = "/spec/sharing"
+
+
+def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """One ConfigMap with a key per sharing pool; the pool's node label selects it."""
+    plan = map_pools(plan, lambda pool: _share(pool, facts))
+    _check_strategy(plan, facts)
+    users = [pool for pool in plan.pools if pool.device_plugin_config is not None]
+    if not users:
+        return plan
+    data = {DEFAULT_CONFIG: emit({"version": "v1"})}
+    data.update({pool.name: pool.device_plugin_config or "" for pool in users})
+    digest = hashlib.sha256("\0".join(f"{key}={data[key]}" for key in sorted(data)).encode()).hexdigest()[:8]
+    name = f"poolsmith-device-plugin-{digest}"
+    origins = tuple(facts.at_pool(pool, SHARING) for pool in users)
+    because = "pools share GPUs; the name has a hash, so that a change restarts the device plugin"
+    origin = Derived("sharing", because, origins)
+    fallback = Derived("sharing", "nodes without the label must not share their GPUs by accident", origins)
+    body = config_map(name, plan.namespace, {key: data[key] for key in sorted(data)})
+    plan = replace(
+        plan,
+        config_maps=(
+            *plan.config_maps,
+            KubernetesObject(file="device-plugin-config.yaml", body=body, origin=origin),
+        ),
+    )
+    return with_values(
+        plan,
+        ValueSetting(("devicePlugin", "config", "name"), name, origin),
+        ValueSetting(("devicePlugin", "config", "default"), DEFAULT_CONFIG, fallback),
+    )
+
+
+def _share(pool: PoolPlan, facts: Facts) -> PoolPlan:
+    sharing = pool.profile.spec.sharing
+    if sharing.time_slicing is None and sharing.mps is None:
+        return pool
+    if pool.name == DEFAULT_CONFIG:
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            "/metadata/name",
+            f"a pool that shares GPUs can't be named `{DEFAULT_CONFIG}`: that is the configuration without sharing",
+            help="rename the pool",
+        )
+    if not _check(pool, facts):
+        return pool
+    label = LabelSetting(DEVICE_PLUGIN_CONFIG, pool.name, "provisioner", facts.at_pool(pool, SHARING))
+    return replace(pool, device_plugin_config=emit(_config(pool)), labels=(*pool.labels, label))
+
+
+def _check(pool: PoolPlan, facts: Facts) -> bool:
+    sharing = pool.profile.spec.sharing
+    if pool.profile.spec.workload is not Workload.CONTAINER:
+        facts.report_pool(
+            gpu_use.SANDBOX_CONTRADICTION,
+            pool,
+            SHARING,
+            f"a pool of workload `{pool.profile.spec.workload}` passes whole GPUs through; they can't be shared",
+            help="remove `sharing`",
+        )
+        return False
+    if sharing.time_slicing is not None and sharing.mps is not None:
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            f"{SHARING}/mps",
+            "time slicing and MPS exclude each other on one node",
+            help="keep one of `sharing.timeSlicing` and `sharing.mps`",
+        )
+        return False
+    if sharing.mps is not None and is_partitioned(pool):
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            f"{SHARING}/mps",
+            "MPS shares full GPUs only, and this pool partitions them with MIG",
+            help="remove `gpu.mig`, or use `sharing.timeSlicing`",
+        )
+        return False
+    return sharing.time_slicing is None or _check_resources(pool, sharing.time_slicing, facts)
+
+
+def _check_resources(pool: PoolPlan, slicing: TimeSlicing, facts: Facts) -> bool:
+    """Each resource once, with its replicas, and only what the pool's nodes advertise."""
+    base = f"{SHARING}/timeSlicing"
+    if (slicing.replicas is None) is not bool(slicing.resources):
+        told = "has both `replicas` and `resources`" if slicing.resources else "lacks `replicas`"
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            f"{base}/replicas" if slicing.resources else base,
+            f"time slicing {told}",
+            help="write `replicas: 4`, or `resources: [{resource: nvidia.com/gpu, replicas: 4}]`",
+        )
+        return False
+    names = [item.resource for item in slicing.resources]
+    twice = next((index for index, name in enumerate(names) if name in names[:index]), None)
+    if twice is not None:
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            f"{base}/resources/{twice}/resource",
+            f"{names[twice]} is shared twice",
+            help="give each resource one number of replicas",
+        )
+        return False
+    advertised = pool.resources
+    for index, name in enumerate(slicing.shared):
+        if not advertised or name in advertised:
+            continue
+        place = f"{base}/resources/{index}/resource" if slicing.resources else f"{base}/resource"
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            place if slicing.resources or name != WHOLE_GPU else SHARING,
+            f"this pool advertises {', '.join(advertised)}, not {name}",
+            help=f"write `resource: {advertised[0]}`",
+        )
+        return False
+    return True
+
+
+def _check_strategy(plan: ClusterPlan, facts: Facts) -> None:
+    """The plugin stops where MPS and `mixed` meet, and a cluster has one strategy."""
+    asking = next((pool for pool in plan.pools if pool.mig_strategy == MIXED), None)
+    if asking is None and strategy_of_values(plan, facts) != MIXED:
+        return
+    for pool in plan.pools:
+        if pool.profile.spec.sharing.mps is not None and not is_partitioned(pool):
+            facts.report_pool(
+                gpu_use.SHARING_CONTRADICTION,
+                pool,
+                f"{SHARING}/mps",
+                f"the device plugin refuses MPS under the MIG strategy `{MIXED}`, which "
+                + (f"pool `{asking.name}` needs" if asking is not None else "`stack.values` asks for")
+                + "; the strategy is one for the cluster",
+                help="share these GPUs by `sharing.timeSlicing`, or give them a cluster of their own",
+                related=((asking, LAYOUT, "asks for several profiles"),) if asking is not None else (),
+            )
+
+
+def _config(pool: PoolPlan) -> dict[str, Any]:
+    """The device plugin's own configuration, version v1."""
+    sharing = pool.profile.spec.sharing
+    if sharing.time_slicing is not None:
+        slicing = sharing.time_slicing
+        body: dict[str, Any] = {}
+        if slicing.rename_by_default:
+            body["renameByDefault"] = True
+        if slicing.fail_requests_greater_than_one:
+            body["failRequestsGreaterThanOne"] = True
+        body["resources"] = [{"name": name, "replicas": replicas} for name, replicas in slicing.shared.items()]
+        return {"version": "v1", "sharing": {"timeSlicing": body}}
+    assert sharing.mps is not None
+    body = {"renameByDefault": True} if sharing.mps.rename_by_default else {}
+    body["resources"] = [{"name": "nvidia.com/gpu", "replicas": sharing.mps.replicas}]
+    return {"version": "v1", "sharing": {"mps": body}}

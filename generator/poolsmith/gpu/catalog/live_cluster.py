@@ -1,0 +1,175 @@
+"""By which names what stays behind on a cluster is known, and how far versions on it may be apart.
+
+How objects and nodes say that nobody works on them any more, or that something is wrong with them.
+
+What nodes of a cluster say of themselves: distribution, system, pool.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.record import record
+from poolsmith.gpu.catalog.scheduling import scheduling_from
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@record
+class FormerLabel:
+    """A label of a node and what it stems from. Values in `harmless` change nothing; `directories` are of the host, and
+    hold what was written there."""
+
+    key: str
+    of: str
+    harmless: tuple[str, ...]
+    directories: tuple[str, ...]
+
+
+@record
+class LeftOvers:
+    """`names` and `prefixes` are of roles, bindings and accounts of the operator; `annotations` begin so;
+    in `namespaces` stand services of admission webhooks. `hosts` are directories that the operator and installers of
+    Kata have written to, by who it was. RuntimeClasses come with distributions, or are made `by_hand` where the toolkit
+    is on the hosts already."""
+
+    names: frozenset[str]
+    prefixes: tuple[str, ...]
+    labels: tuple[FormerLabel, ...]
+    annotations: tuple[str, ...]
+    namespaces: frozenset[str]
+    hosts: dict[str, tuple[str, ...]]
+    of_distributions: dict[str, tuple[str, ...]]
+    by_hand: tuple[str, ...]
+    _kubelet: dict[str, Any]
+
+    def is_of_operator(self, name: str) -> bool:
+        return name in self.names or name.startswith(self.prefixes)
+
+    def oldest_kubelet(self, server_minor: int) -> int:
+        """The minor of the oldest kubelet that a server of this minor takes (all of major 1)."""
+        since = int(self._kubelet["since"].partition(".")[2])
+        return server_minor - int(self._kubelet["older" if server_minor >= since else "olderBefore"])
+
+
+@cache
+def read_left_overs() -> LeftOvers:
+    data = store.read_yaml("verify/left_overs.yaml")
+    return LeftOvers(
+        names=frozenset(data["operator"]["names"]),
+        prefixes=tuple(data["operator"]["prefixes"]),
+        labels=tuple(
+            FormerLabel(
+                key=item["key"],
+                of=item["of"],
+                harmless=tuple(item.get("harmless", ())),
+                directories=tuple(item.get("directories", ())),
+            )
+            for item in data["labels"]
+        ),
+        annotations=tuple(data["annotations"]),
+        namespaces=frozenset(data["webhooks"]["namespaces"]),
+        hosts={name: tuple(paths) for name, paths in data["hosts"].items()},
+        of_distributions={name: tuple(found) for name, found in data["runtimeClasses"]["distributions"].items()},
+        by_hand=tuple(data["runtimeClasses"]["byHand"]),
+        _kubelet=data["kubelet"],
+    )
+
+
+@record
+class StateField:
+    """A field of the status of a kind, and the values that it has where all is well."""
+
+    api_version: str
+    kind: str
+    field: tuple[str, ...]
+    well: tuple[str, ...]
+
+
+@record
+class Stopped:
+    """`annotations` are keys with the values that stop an engine, and what that means. `conditions` are types by group
+    of the API, with the status that says that something is wrong. `failures` and `refusals` are labels of nodes with
+    their value, and what that means."""
+
+    annotations: dict[str, tuple[tuple[str, ...], str]]
+    states: tuple[StateField, ...]
+    conditions: dict[str, tuple[str, str]]
+    failures: tuple[tuple[str, str, str], ...]
+    refusals: tuple[tuple[str, str, str], ...]
+
+
+@cache
+def read_stopped() -> Stopped:
+    data = store.read_yaml("verify/stopped.yaml")
+    return Stopped(
+        annotations={item["key"]: (tuple(item["values"]), item["means"]) for item in data["annotations"]},
+        states=tuple(
+            StateField(
+                api_version=item["apiVersion"],
+                kind=item["kind"],
+                field=tuple(item["field"]),
+                well=tuple(item["well"]),
+            )
+            for item in data["states"]
+        ),
+        conditions={item["group"]: (item["type"], item["wrong"]) for item in data["conditions"]},
+        failures=tuple((item["key"], item["value"], item["of"]) for item in data["failures"]),
+        refusals=tuple((item["key"], item["value"], item["means"]) for item in data["refusals"]),
+    )
+
+
+_FILE = "discover/node_marks.yaml"
+
+
+@record
+class NodeMarks:
+    """`distributions` are rows of name, and a mark by its kind; `systems` are IDs with patterns of what the kubelet
+    calls them; `pools` label keys, the likeliest first; `passing` beginnings of taint keys; `of_machines` of labels."""
+
+    distributions: tuple[tuple[str, str, str], ...]
+    systems: tuple[tuple[str, re.Pattern[str]], ...]
+    pools: tuple[str, ...]
+    passing: tuple[str, ...]
+    of_machines: tuple[str, ...]
+
+    def distribution(self, labels: Mapping[str, str], kubelet: str, image: str) -> str | None:
+        """None where nothing tells it: nodes of kubeadm have no mark of their own."""
+        for name, kind, mark in self.distributions:
+            if (
+                (kind == "kubelet" and mark in kubelet)
+                or (kind == "label" and mark in labels)
+                or (kind == "system" and image.startswith(mark))
+            ):
+                return name
+        return None
+
+    def system(self, image: str) -> tuple[str, str | None] | None:
+        """ID and VERSION_ID by what the kubelet calls the system; the version is None where that does not tell it."""
+        for identity, pattern in self.systems:
+            if found := pattern.fullmatch(image):
+                return identity, found.groupdict().get("version")
+        return None
+
+
+@cache
+def read_node_marks() -> NodeMarks:
+    body = store.read_yaml(_FILE)
+    scheduling = scheduling_from(store.read_yaml("scheduling.yaml"))
+    passing = (*body["passing"]["keys"], *sorted(scheduling.passing_taints), *scheduling.startup_taints.prefixes)
+    return NodeMarks(
+        distributions=tuple(_mark(item) for item in body["distributions"]),
+        systems=tuple((item["id"], re.compile(item["image"])) for item in body["systems"]),
+        pools=tuple(item["key"] for item in body["pools"]),
+        passing=passing,
+        of_machines=tuple(body["of_machines"]["keys"]),
+    )
+
+
+def _mark(item: dict[str, Any]) -> tuple[str, str, str]:
+    kind = next(key for key in ("kubelet", "label", "system") if key in item)
+    return item["name"], kind, item[kind]

@@ -1,0 +1,278 @@
+"""Helm values of the gpu-operator chart, wherever they stand: in profiles, releases, Applications, files.
+
+The rules and their table are imported when the first values are judged.
+
+Values files that nobody installs by name, and the release that what stands near them says they are for.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter, defaultdict
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import Diagnostic, Severity, UsageError, diagnose
+from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
+from poolsmith.core.diagnostics.diagnostic import Span
+from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+from poolsmith.core.diagnostics.rule_engine import Finding, Found
+from poolsmith.core.record import record
+from poolsmith.core.sources.inner_text import InnerText
+from poolsmith.core.sources.pointer import join, overlap
+from poolsmith.gpu.values.values_file import not_a_mapping
+from poolsmith.gpu.values.values_places import CHART, FoundValues, place_in, values_file
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at
+from poolsmith.kubernetes.repository.declared_charts import declared_charts
+from poolsmith.kubernetes.repository.gpu_stack import CHARTS
+from poolsmith.kubernetes.schema.schemas import operator_releases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.kubernetes.repository.model import RepositoryModel
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from poolsmith.gpu.catalog.value_paths import ReleaseValues
+    from poolsmith.gpu.values.document import ValuePlace
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+
+    Render = Callable[[str, dict[str, Any]], Iterable[tuple[str, str]]]
+    Apply = Callable[[str, dict[str, Any]], Iterable[Finding[ValuePlace]]]
+
+_SECOND = 2
+UNKNOWN_RELEASE = "values: release unknown"
+
+
+def known_release(release: str | None) -> str | None:
+    """The tag that `--release` means. Raises UsageError for one that the table does not have."""
+    if release is None:
+        return None
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    found = value_paths().release(release)
+    if found is None:
+        tags = tuple(reversed(value_paths().tags))
+        raise UsageError(f"`{release}` is no gpu-operator release; {did_you_mean(release, tags)}")
+    return found.tag
+
+
+def release_with_schemas(release: str | None) -> str | None:
+    """Schemas are known of fewer releases than values are."""
+    if release is None:
+        return None
+    return release if release in operator_releases() else None
+
+
+@record(frozen=False, kw_only=False)
+class ValuesResult:
+    """What the values rules said of a tree."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    documents: int = 0
+    releases: set[str] = field(default_factory=set)
+    not_evaluated: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    paths: set[tuple[str, int]] = field(default_factory=set)
+
+    def added_to(self, outcome: Outcome) -> Outcome:
+        """The counts; diagnostics are the caller's."""
+        if not self.documents and not self.skipped:
+            return outcome
+        facts = (f"Helm values were checked against {', '.join(sorted(self.releases))}",) if self.documents else ()
+        return replace(
+            outcome,
+            checked={**outcome.checked, "values documents": self.documents},
+            skipped=(*outcome.skipped, *self.skipped),
+            not_evaluated=outcome.not_evaluated + self.not_evaluated,
+            facts=(*outcome.facts, *facts),
+        )
+
+
+def judge_values_of(
+    found: Iterable[FoundValues],
+    render: Render | None = None,
+    apply: Apply | None = None,
+) -> ValuesResult:
+    """All values of the chart in a repository.
+
+    `render` tells what a release's chart does not render: value paths with dots, and why. `apply` tells which of the
+    values the API server would refuse in what is rendered.
+    """
+    result = ValuesResult()
+    shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    files: Counter[str] = Counter()
+    for item in found:
+        if not item.has_values:
+            continue
+        known = item.known()
+        document = item.document
+        if known is None:
+            reason = f"`{item.release[:40]}` is no recorded one" if item.release else "nothing says it"
+            place = item.locate(()).span
+            result.skipped.append(Skipped(str(place), f"{UNKNOWN_RELEASE}, {reason}"))
+            result.not_evaluated += 1
+            result.paths.add((document.path, document.index))
+            continue
+        if item.is_file and files[document.path] >= _SECOND:
+            result.paths.add((document.path, document.index))
+            continue
+        result.documents += 1
+        result.releases.add(known.tag)
+        result.paths.add((document.path, document.index))
+        files[document.path] += item.is_file
+        if item.is_file and files[document.path] == _SECOND:
+            result.diagnostics.append(_several_documents(document))
+        _judge(item, known, result, shown[document.path], render, apply)
+    return result
+
+
+def _several_documents(second: CheckedDocument) -> Diagnostic:
+    return diagnose(
+        reading.SEVERAL_DOCUMENTS,
+        "Helm reads the first document of a values file only, and nothing from here on",
+        second.source.locate(join("", *list(second.data)[:1])),
+        help="merge it into the first, or move it into a file of its own and give both to Helm",
+    )
+
+
+def not_mappings(tree: CheckedTree, named: frozenset[str]) -> Iterator[tuple[Diagnostic, tuple[str, int]]]:
+    """Files that were named as values, and that Helm could not read as such: each is told once."""
+    told: set[str] = set()
+    for document in tree.documents:
+        if document.path in named and not isinstance(document.data, dict) and document.path not in told:
+            told.add(document.path)
+            yield not_a_mapping(document.data, document.source.locate("/0")), (document.path, document.index)
+
+
+def broken_texts(tree: CheckedTree) -> Iterator[Diagnostic]:
+    """Values of the chart that stand in a text of an object, and can't be read there."""
+    from poolsmith.gpu.values.rules.embedded_yaml import RULE, problem_of, told  # on demand
+
+    for document in tree.objects:
+        for chart in declared_charts(document, tree):
+            text = chart.values
+            if chart.name != CHART or not isinstance(text, str) or "{{" in text:
+                continue
+            problem = problem_of(text)
+            if problem is None:
+                continue
+            place = document.source.locate(chart.pointer)
+            inner = InnerText(document.source, chart.pointer, text, None)
+            where = inner.outer_position(problem.position) if problem.position is not None else None
+            if where is not None:
+                span = Span(path=place.span.path, start=where, end=where)
+                place = replace(place, span=span, source_line=document.source.line(where.line))
+            yield Found(RULE, told(problem, ("values",))).at(place, document.name)
+
+
+def _judge(
+    found: FoundValues,
+    known: ReleaseValues,
+    result: ValuesResult,
+    shown: Counter[tuple[str, str]],
+    render: Render | None,
+    apply: Apply | None,
+) -> None:
+    from poolsmith.gpu.values.judge import judge_values  # on demand
+
+    values = found.values
+    judged = judge_values(values, known, partial=found.partial, shown=shown)
+    result.not_evaluated += judged.not_evaluated
+    items = [*judged.findings, *(_not_rendered(values, known.tag, judged.findings, render) if render else ())]
+    if apply is not None:
+        told = [item.finding.place for item in items if item.severity is Severity.ERROR]
+        refused = [item for item in apply(known.tag, values) if not any(overlap(item.place, other) for other in told)]
+        items.extend(Found(REFUSED_BY_DEFINITION, item) for item in refused)
+    result.diagnostics.extend(_diagnostic(item, found) for item in items)
+
+
+def _diagnostic(item: Found[ValuePlace], found: FoundValues) -> Diagnostic:
+    place = item.finding.place
+    line = found.line_of_text(place)
+    if line is not None:
+        item = item._replace(finding=replace(item.finding, message=f"{item.finding.message} (line {line} of the text)"))
+    return item.at(found.locate(place), found.document.name)
+
+
+def _not_rendered(
+    values: dict[str, Any], release: str, findings: Iterable[Found[ValuePlace]], render: Render
+) -> Iterator[Found[ValuePlace]]:
+    """What the chart stops at, as far as the document has it and no rule has named it as an error."""
+    told = [item.finding.place for item in findings if item.severity is Severity.ERROR]
+    for path, message in render(release, values):
+        place = place_in(values, path)
+        if place and not any(overlap(place, other) for other in told):
+            yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
+
+
+_COMMAND = re.compile(r"gpu-operator[^\n]*?(?:\\\n[^\n]*?){0,12}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b")
+_HELMFILE = re.compile(
+    r"^[ \t]*(?:- )?chart:[ \t]*[\"']?[\w./-]*\bgpu-operator[\"']?[ \t]*\n(?:[ \t]+[^\n]*\n){0,4}?"
+    r"[ \t]+version:[ \t]*[\"']?(?P<version>v?\d+\.\d+\.\d+)\b",
+    re.MULTILINE,
+)
+"""A release in a helmfile that is a template."""
+_TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
+_TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
+_MOST_TEXT = 1 << 18
+
+
+def plain_files(model: RepositoryModel, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
+    """`release` is for all of them; without it each goes by what stands in its folder, or in the nearest one above."""
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
+    newest = value_paths().tags[-1]
+    for document in model.loose.documents:
+        if document.path in claimed or document.is_object:
+            continue
+        is_named = document.path in named and release is not None
+        found = values_file(document, release or newest, is_named=is_named, is_expected=release is not None)
+        if found is None or _is_of_vendored_chart(document.path, model):
+            continue
+        yield FoundValues(
+            installation=found.installation, release=release or pinned_near(document.path, model), is_file=True
+        )
+
+
+def _is_of_vendored_chart(path: str, model: RepositoryModel) -> bool:
+    """A copy of the chart itself has its defaults in values.yaml: those are the vendor's, not the user's."""
+    folder = posixpath.dirname(path)
+    if posixpath.basename(path) != "values.yaml" or not model.files.is_file(posixpath.join(folder, CHART_FILE)):
+        return False
+    chart = chart_at(folder, model.files)
+    return chart is not None and chart.name in CHARTS
+
+
+def pinned_near(path: str, model: RepositoryModel) -> str | None:
+    """The only release that installations and commands in the folder of a file name, else in those above it."""
+    pins: dict[str, set[str]] = {}
+    for item in model.all_installations:
+        if item.chart == CHART and item.version:
+            pins.setdefault(posixpath.dirname(item.document.path), set()).add(item.version)
+    folder = posixpath.dirname(path)
+    while True:
+        versions = pins.get(folder) or set(_of_commands(folder, model))
+        if versions:
+            return next(iter(versions)) if len(versions) == 1 else None
+        if not folder:
+            return None
+        folder = posixpath.dirname(folder)
+
+
+def _of_commands(folder: str, model: RepositoryModel) -> Iterator[str]:
+    """What `helm install` in scripts and READMEs of a folder says."""
+    for path in model.files.files_in(folder):
+        name = posixpath.basename(path)
+        if name in _TEXT_NAMES or name.endswith(_TEXTS):
+            text = model.files.text(path) or ""
+            if "gpu-operator" in text and len(text) <= _MOST_TEXT:
+                pattern = _HELMFILE if name.endswith(".gotmpl") else _COMMAND
+                yield from (match["version"] for match in pattern.finditer(text))

@@ -1,0 +1,168 @@
+"""The ledger of Kubernetes objects on the nodes of pools.
+
+What the same template or role comes to is worked out once per run, and once for all runs that share a TemplateMemory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
+from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
+from poolsmith.guard.ledger.placement import placement_of
+from poolsmith.guard.ledger.reach import reach_of
+from poolsmith.guard.ledger.workload_privileges import AccountRights, name_of, namespace_of, pod_privileges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+    from poolsmith.fleet.operands.expansion import Installation, KubernetesObject, Node
+    from poolsmith.guard.ledger.placement import Placement
+    from poolsmith.guard.ledger.privilege import Privilege
+    from poolsmith.guard.ledger.reach import Reach
+    from poolsmith.guard.ledger.workload_privileges import Held
+
+    _Row = tuple[str, Privilege, Reach]
+    _Signature = tuple[Hashable, ...]
+
+
+class TemplateMemory:
+    """What workloads came to before. The key tells equal ones; without one, only the same object is equal to itself."""
+
+    def __init__(self, key: Callable[[KubernetesObject], Hashable] = id) -> None:
+        self._key = key
+        self._known: dict[Hashable, tuple[KubernetesObject, tuple[Held, ...]]] = {}
+
+    def privileges(self, workload: KubernetesObject, template: Mapping[str, Any]) -> tuple[Held, ...]:
+        key = self._key(workload)
+        if key not in self._known:
+            # The object is kept: as long as it lives, no other has its identity.
+            self._known[key] = workload, pod_privileges(template)
+        return self._known[key][1]
+
+
+@record(kw_only=False)
+class _Workload:
+    """A workload with what it holds, and the pools that it lands on."""
+
+    namespace: str
+    name: str
+    rows: tuple[_Row, ...]
+    pools: tuple[str, ...]
+
+
+def installed_ledger(installation: Installation) -> Ledger:
+    """The ledger of all that is installed, on its pools; without origins."""
+    pools: dict[str, list[Node]] = {}
+    for node in installation.nodes:
+        pools.setdefault(node.pool or node.name, []).append(node)
+    return ledger_of(installation.objects, pools)
+
+
+def ledger_of(
+    objects: Iterable[KubernetesObject],
+    pools: Mapping[str, Sequence[Node]],
+    memory: TemplateMemory | None = None,
+) -> Ledger:
+    """The privileges of all workloads among the objects, on each pool that has a node which takes them.
+
+    The nodes have the labels that they have in the end. A workload that nothing ties to nodes stands under ANY_NODE
+    alone; one that no node of the pools takes under NO_KNOWN_NODE: it exists, and a label may be all that it lacks.
+    """
+    objects = tuple(objects)
+    rights = AccountRights(objects)
+    memory = memory or TemplateMemory()
+    classes = {name_of(item): item for item in objects if item.get("kind") == "RuntimeClass"}
+    templates = [(item, template) for item in objects if (template := pod_template_of(item)) is not None]
+    placements = [_placement(item, template, classes) for item, template in templates]
+    landing = _Landing(pools, placements)
+    unknown: set[str] = set()
+    workloads = []
+    for (item, template), placement in zip(templates, placements, strict=True):
+        namespace, account = namespace_of(item), account_of(template)
+        held, missing = rights.of(namespace, account)
+        unknown.update(missing)
+        rows = _rows(memory.privileges(item, template), held)
+        name = f"{item['kind']}/{name_of(item)}"
+        workloads.append(_Workload(namespace, name, rows, landing.pools_of(placement)))
+    return _ledger(workloads, unknown)
+
+
+def _placement(
+    workload: KubernetesObject, template: Mapping[str, Any], classes: Mapping[str, KubernetesObject]
+) -> Placement:
+    pod = mapping(template.get("spec"))
+    return placement_of(workload["kind"], pod, classes.get(word(pod.get("runtimeClassName"))))
+
+
+def _rows(held: Iterable[Held], rights: Iterable[Privilege]) -> tuple[_Row, ...]:
+    """By container, then by privilege; the rights are the whole pod's."""
+    own = [(container, token, reach_of(token)) for container, token in held]
+    own += [("", token, reach_of(token)) for token in rights]
+    return tuple(sorted(own, key=_row_order))
+
+
+def _row_order(row: _Row) -> tuple[str, str, tuple[str, ...]]:
+    return row[0], row[1].name, row[1].arguments
+
+
+def _ledger(workloads: Iterable[_Workload], unknown: Iterable[str]) -> Ledger:
+    ordered = sorted(workloads, key=attrgetter("namespace", "name"))
+    by_pool: dict[str, list[_Workload]] = {}
+    for workload in ordered:
+        for pool in workload.pools:
+            by_pool.setdefault(pool, []).append(workload)
+    lines = [
+        LedgerLine(
+            pool,
+            workload.name,
+            container,
+            privilege,
+            reach,
+            namespace=workload.namespace,
+        )
+        for pool in sorted(by_pool)
+        for workload in by_pool[pool]
+        for container, privilege, reach in workload.rows
+    ]
+    landing = {f"{workload.namespace}/{workload.name}": workload.pools for workload in ordered}
+    if len(landing) < len(ordered):
+        return replace(Ledger.of(lines, unknown), landing=landing)
+    return Ledger(tuple(lines), tuple(sorted(unknown)), landing)
+
+
+class _Landing:
+    """Where workloads land. Nodes that differ in nothing that a workload looks at are asked once."""
+
+    def __init__(self, pools: Mapping[str, Sequence[Node]], placements: Sequence[Placement]) -> None:
+        self._keys = sorted({key for placement in placements for key in placement.labels})
+        self._by_name = any(placement.looks_at_names for placement in placements)
+        self._nodes: dict[_Signature, Node] = {}
+        self._pools = {pool: self._signatures(nodes) for pool, nodes in sorted(pools.items())}
+        self._found: dict[Placement, tuple[str, ...]] = {}
+
+    def pools_of(self, placement: Placement) -> tuple[str, ...]:
+        if placement not in self._found:
+            self._found[placement] = self._asked(placement)
+        return self._found[placement]
+
+    def _asked(self, placement: Placement) -> tuple[str, ...]:
+        if placement.ties_to_nothing:
+            return (ANY_NODE,)
+        taking = {signature for signature, node in self._nodes.items() if placement.takes(node)}
+        return tuple(pool for pool, signatures in self._pools.items() if not taking.isdisjoint(signatures)) or (
+            NO_KNOWN_NODE,
+        )
+
+    def _signatures(self, nodes: Iterable[Node]) -> frozenset[_Signature]:
+        return frozenset(self._signature(node) for node in nodes)
+
+    def _signature(self, node: Node) -> _Signature:
+        taints = tuple((taint.get("key"), taint.get("value"), taint.get("effect")) for taint in node.taints)
+        labels = tuple(node.labels.get(key) for key in self._keys)
+        signature = (*labels, taints, node.name if self._by_name else "")
+        self._nodes.setdefault(signature, node)
+        return signature

@@ -1,0 +1,27 @@
+"""The rules over installations of charts, listed by hand.
+
+The rules over descriptions of nodes, listed by hand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.guard.rules.charts import floating_version, kata_deploy_values, operator_twice_by_one_set
+from poolsmith.guard.rules.templates import template_label_values
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Rule
+    from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
+    from poolsmith.kubernetes.repository.delivered import Installation
+
+
+CHART_RULES: tuple[Rule[tuple[Installation, ...], Location], ...] = (
+    floating_version,
+    kata_deploy_values,
+    operator_twice_by_one_set,
+)
+
+
+TEMPLATE_RULES: tuple[Rule[tuple[LabelledNodes, ...], Location], ...] = (template_label_values,)

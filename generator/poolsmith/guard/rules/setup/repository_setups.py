@@ -1,0 +1,205 @@
+"""Files that anyone wrote, as the setups of clusters: Helm values, with the objects that belong to them.
+
+What a user says of a cluster beside the files that are judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import join, split
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.values.values_places import values_of
+from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
+from poolsmith.kubernetes.repository.kustomize_roots import folder_of
+from poolsmith.kubernetes.repository.manifest_files import unfolded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Diagnostic, Location
+    from poolsmith.core.diagnostics.outcome import Skipped
+    from poolsmith.core.sources.source_file import SourceFile
+    from poolsmith.fleet.plan.plan import ClusterPlan
+    from poolsmith.fleet.profiles.load_cluster import LoadedCluster
+    from poolsmith.gpu.values.values_places import FoundValues
+    from poolsmith.guard.rules.setup.setup_view import Place, SetupNode
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.model import RepositoryModel
+
+
+OPERATOR_GROUP = "nvidia.com"
+
+
+@record
+class Setup:
+    """Values, or None where there are none, and the objects that are applied beside them."""
+
+    found: FoundValues | None
+    objects: tuple[CheckedDocument, ...]
+    is_one_of_several: bool = False
+    """More files of values stand beside it, and nobody knows which of them are read together."""
+
+
+def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | None) -> list[Setup]:
+    """What each cluster gets, one setup for each installation of the operator in it; then what stands alone.
+
+    `loose` are values that no engine delivers: with each of them go the objects that stand nearest to it. Without any,
+    all loose objects are one setup, if one of them is the operator's.
+    """
+    setups: list[Setup] = []
+    for delivery in model.deliveries:
+        own = [found for found in values_of(delivery.installations, release) if _is_here(found)]
+        setups += [Setup(found=item, objects=delivery.objects) for item in own]
+        if not own and delivery.by_engine and any(map(is_of_operator, delivery.objects)):
+            setups.append(Setup(found=None, objects=delivery.objects))
+    loose = [found for found in loose if _is_here(found)]
+    siblings = Counter(folder_of(item.path) for item in loose if item.is_file)
+    nearest = _nearest_objects(_alone(model, release), [item.path for item in loose])
+    if not loose and any(map(is_of_operator, nearest[0])):
+        setups.append(Setup(found=None, objects=tuple(nearest[0])))
+    for index, item in enumerate(loose):
+        several = item.is_file and siblings[folder_of(item.path)] > 1
+        setups.append(Setup(found=item, objects=tuple(nearest[index]), is_one_of_several=several))
+    return setups
+
+
+def _is_here(found: FoundValues) -> bool:
+    """Whether the chart goes where its objects are."""
+    return not found.installation.in_other_clusters
+
+
+def _alone(model: RepositoryModel, release: str | None) -> Iterator[CheckedDocument]:
+    """Objects of which nobody says to which cluster they go: loose ones, and those of kustomizations without values."""
+    yield from model.loose.objects
+    for delivery in model.deliveries:
+        if not delivery.by_engine and next(values_of(delivery.installations, release), None) is None:
+            yield from delivery.objects
+            yield from delivery.kustomizations
+
+
+def is_of_operator(document: CheckedDocument) -> bool:
+    """Whether an object, or one of a list, is a custom resource of the operator."""
+    return any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))
+
+
+def views_of(setups: Iterable[Setup], release: str | None, given: GivenNodes | None) -> Iterator[SetupView]:
+    """What the rules see of each."""
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    catalog = Catalog()
+    for setup in setups:
+        item = setup.found
+        known = item.known() if item is not None else value_paths().release(release or "")
+        tag = known.tag if known is not None else None
+        objects = [found for document in setup.objects for found in _objects(document)]
+        defaults = known.line_defaults if known else None
+        yield SetupView(
+            catalog=catalog,
+            tag=tag,
+            operator=catalog.releases.near(tag) if tag is not None else None,
+            distribution=given.distribution if given is not None else None,
+            kubernetes=given.kubernetes if given is not None else None,
+            nodes=given.nodes if given is not None else None,
+            bystanders=given.bystanders if given is not None else (),
+            values=policy_values(objects) if item is None else _values(item, defaults, several=setup.is_one_of_several),
+            objects=tuple(objects),
+            namespace=None if item is None else item.namespace,
+        )
+
+
+def _objects(document: CheckedDocument) -> Iterator[SetupObject]:
+    for top, data in unfolded(document):
+        yield SetupObject(data, _place(document, top), document.path, None if top else document.source)
+
+
+def _place(document: CheckedDocument, top: str) -> Place:
+    def place(pointer: str, note: str | None = None) -> Location:
+        return document.source.locate(top + pointer, note)
+
+    return place
+
+
+def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: bool) -> SetupValues:
+    def place(pointer: str, note: str | None = None) -> Location:
+        return found.locate(split(pointer), note)
+
+    def written(pointer: str) -> tuple[SourceFile, str] | None:
+        decided = found.installation.decided(split(pointer))
+        return None if decided is None else (decided[0].source, join(decided[0].pointer, *decided[1]))
+
+    return SetupValues(
+        values=found.values,
+        defaults=defaults,
+        place=place,
+        written=written,
+        partial=found.partial or several or defaults is None,
+        file=found.path,
+    )
+
+
+def policy_values(objects: list[SetupObject]) -> SetupValues | None:
+    """What a ClusterPolicy says, where there are no values: its fields are named as the values that they come from."""
+    policies = [item for item in objects if item.kind == "ClusterPolicy" and item.group == "nvidia.com"]
+    if len(policies) != 1:
+        return None
+    policy = policies[0]
+    driver = policy.spec.get("driver")
+    driver = driver if isinstance(driver, dict) else {}
+    crd = {"enabled": driver.get("useNvidiaDriverCRD") is True, "deployDefaultCR": False}
+
+    def place(pointer: str, note: str | None = None) -> Location:
+        stated = pointer.replace("/driver/nvidiaDriverCRD/enabled", "/driver/useNvidiaDriverCRD")
+        return policy.place(f"/spec{stated}", note)
+
+    return SetupValues(
+        values={**policy.spec, "driver": {**driver, "nvidiaDriverCRD": crd}},
+        defaults=None,
+        place=place,
+        partial=True,
+        of_policy=True,
+        file=policy.file,
+    )
+
+
+def _nearest_objects(documents: Iterable[CheckedDocument], places: list[str]) -> Mapping[int, list[CheckedDocument]]:
+    """The objects of each setup: those to which no other values stand nearer in the tree of folders."""
+    below: dict[str, list[int]] = {}
+    for index, place in enumerate(places):
+        for folder in _upwards(folder_of(place)):
+            below.setdefault(folder, []).append(index)
+    found: dict[int, list[CheckedDocument]] = {index: [] for index in range(max(len(places), 1))}
+    for document in documents:
+        nearest = next((below[folder] for folder in _upwards(folder_of(document.path)) if folder in below), [0])
+        for index in nearest:
+            found[index].append(document)
+    return found
+
+
+def _upwards(folder: str) -> Iterable[str]:
+    """The folder, and all above it."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+    yield ""
+
+
+@record
+class GivenNodes:
+    """What the user said of the cluster beside the files: nodes, and what else its profile says.
+
+    `nodes` are those with a GPU, None where they could not be read; `problems` say why. `planned` are the profiles that
+    they are pools of, and their plan.
+    """
+
+    nodes: tuple[SetupNode, ...] | None
+    bystanders: tuple[SetupNode, ...] = ()
+    release: str | None = None
+    distribution: str | None = None
+    kubernetes: str | None = None
+    problems: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    files: int = 0
+    planned: tuple[LoadedCluster, ClusterPlan] | None = None

@@ -1,0 +1,297 @@
+"""What setup rules see: the nodes, Helm values and objects of one cluster, generated or written by hand.
+
+What nobody says is None, and no rule may take it for a no.
+
+How setup rules name several things in one sentence.
+
+Nodes that a label keeps all of the operator's parts off.
+
+Source: NVIDIA/gpu-operator:controllers/state_manager.go.
+
+Runs the rules over one cluster's setup, and counts those that lack what they need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from poolsmith.core.diagnostics import Location
+from poolsmith.core.diagnostics.message_text import listed, plural
+from poolsmith.core.diagnostics.rule_engine import Rule, run_rules
+from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.gpu.catalog.node_labels import DEPLOY_OPERANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.core.sources.source_file import SourceFile
+    from poolsmith.gpu.catalog import Catalog
+    from poolsmith.gpu.catalog.releases import Release
+
+
+Taint = dict[str, str]
+"""`key` and `effect`, `value` where it has one."""
+
+
+class Place(Protocol):
+    """From a JSON pointer to a line that the user edits; the nearest one where the file says nothing at the pointer."""
+
+    def __call__(self, pointer: str, note: str | None = None, /) -> Location: ...
+
+
+@record
+class SetupNode:
+    """A node with a GPU, or a pool in which all nodes are alike.
+
+    Texts are empty where they are not known. `labels` are those that the operator sees, its own nvidia.com/gpu.present
+    included. From `image_tag` on only a profile can say it: the system's part of image tags, where the catalog does not
+    know the system; container, precompiled, preinstalled or os; the folder of such a driver; operator, overlay or
+    preinstalled; none or mellanox; container, vm-passthrough, vm-vgpu, kata or kata-confidential.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    place: Place
+    taints: tuple[Taint, ...] = ()
+    runtime: str = ""
+    runtime_version: str = ""
+    os_id: str = ""
+    os_version: str = ""
+    kernel: str = ""
+    arch: str = ""
+    gpu: str = ""
+    architecture: str | None = None
+    image_tag: str | None = None
+    driver: str | None = None
+    install_dir: str | None = None
+    toolkit: str | None = None
+    nic: str | None = None
+    secure_boot: bool | None = None
+    autoscaled: bool | None = None
+    startup_taints: tuple[Taint, ...] | None = None
+    workload: str | None = None
+    is_pool: bool = False
+
+    @property
+    def location(self) -> Location:
+        """Where its name stands."""
+        return self.place("/metadata/name")
+
+    @property
+    def word(self) -> str:
+        """What it is, for messages."""
+        return "pool" if self.is_pool else "node"
+
+
+@record(kw_only=False)
+class SetupObject:
+    """A Kubernetes object; `file` is where it stands, or would be generated."""
+
+    data: dict[str, Any]
+    place: Place
+    file: str = ""
+    source: SourceFile | None = None
+    """What it is written in, where it stands at the top of a document."""
+
+    @property
+    def kind(self) -> str:
+        kind = self.data.get("kind")
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def api_version(self) -> str:
+        version = self.data.get("apiVersion")
+        return version if isinstance(version, str) else ""
+
+    @property
+    def group(self) -> str:
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        metadata = self.data.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
+
+    @property
+    def own_name(self) -> str:
+        name = self.metadata.get("name")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def name(self) -> str:
+        """Kind/name, for messages."""
+        return f"{self.kind}/{self.own_name}"
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        spec = self.data.get("spec")
+        return spec if isinstance(spec, dict) else {}
+
+
+@record
+class SetupValues:
+    """Helm values of the gpu-operator chart. `defaults` are the chart's, None where they are not recorded.
+
+    `partial`: more values come from elsewhere, so that nothing is known of what these don't say. `of_policy`: there are
+    none, and a ClusterPolicy in a file says what they would.
+    """
+
+    values: dict[str, Any]
+    defaults: dict[str, Any] | None
+    place: Place
+    partial: bool = False
+    of_policy: bool = False
+    file: str = ""
+    written: Callable[[str], tuple[SourceFile, str] | None] = lambda _: None
+    """From a pointer to what it is written in, and the pointer there; None where nobody knows."""
+
+
+@record(slots=False, eq=False)
+class SetupView:
+    """One cluster. `nodes` and `values` are None where nobody gave any; `operator` are the facts of the release.
+
+    `bystanders` are nodes without a GPU.
+
+    `cluster` is its name, empty where files are judged without a project.
+    """
+
+    catalog: Catalog
+    cluster: str = ""
+    tag: str | None = None
+    operator: Release | None = None
+    distribution: str | None = None
+    kubernetes: str | None = None
+    nodes: tuple[SetupNode, ...] | None = None
+    bystanders: tuple[SetupNode, ...] = ()
+    values: SetupValues | None = None
+    objects: tuple[SetupObject, ...] = ()
+    namespace: str | None = None
+    is_generated: bool = False
+    made: dict[str, object] = field(default_factory=dict)
+    """What rules share, by a name: made by the first that asks."""
+    _known: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[SetupObject]]:
+        found: dict[str, list[SetupObject]] = {}
+        for item in self.objects:
+            found.setdefault(item.kind, []).append(item)
+        return found
+
+    def of_kind(self, kind: str, group: str | None = None) -> tuple[SetupObject, ...]:
+        """In the order of the files. `group` is the part of apiVersion before the slash."""
+        return tuple(item for item in self._by_kind.get(kind, ()) if group is None or item.group == group)
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], SetupObject]:
+        found: dict[tuple[str, str], SetupObject] = {}
+        for item in self.objects:
+            found.setdefault((item.kind, item.own_name), item)
+        return found
+
+    def named(self, kind: str, name: str) -> SetupObject | None:
+        """The first one, in whichever group and namespace."""
+        return self._by_name.get((kind, name))
+
+    def has(self, need: str) -> bool:
+        """Whether `nodes`, `values` or `release` are known."""
+        return {
+            "nodes": self.nodes is not None,
+            "values": self.values is not None,
+            "release": self.operator is not None,
+        }[need]
+
+    def value(self, path: str) -> Any:
+        """The dotted value as Helm has it: the user's over the chart's; None where it is null, absent or unknown."""
+        if path not in self._known:
+            self._known[path] = self._value(path)
+        return self._known[path]
+
+    def flag(self, path: str) -> bool | None:
+        """A switch; None where it is not known, or no boolean."""
+        value = self.value(path)
+        return value if isinstance(value, bool) else None
+
+    def is_set(self, path: str) -> bool:
+        """Whether the user's own values say something there."""
+        return self.values is not None and value_at(self.values.values, path.split("."), MISSING) is not MISSING
+
+    def value_location(self, path: str, note: str | None = None) -> Location:
+        """The nearest line that decides the value: its own, one above it, or the top of the values."""
+        assert self.values is not None, "only rules that need values ask for their lines"
+        return self.values.place("".join(f"/{step}" for step in path.split(".")), note)
+
+    def _value(self, path: str) -> Any:
+        if self.values is None:
+            return None
+        steps = path.split(".")
+        node: Any = self.values.values
+        for step in steps:
+            if not isinstance(node, dict):  # a scalar or null above replaces the whole block of the chart
+                return None
+            if step not in node:
+                return None if self.values.partial else value_at(self.values.defaults or {}, steps)
+            node = node[step]
+        return node
+
+
+FEW = 3
+
+
+def named(nodes: Sequence[SetupNode]) -> str:
+    """`pool a` or `nodes a, b and 5 more`."""
+    return f"{plural(len(nodes), nodes[0].word)} {listed([node.name for node in nodes], FEW)}"
+
+
+def verb(nodes: Sequence[object], one: str, several: str) -> str:
+    return one if len(nodes) == 1 else several
+
+
+def places(nodes: Sequence[SetupNode], pointer: str, note: str) -> tuple[Location, ...]:
+    """A line of each of the first ones."""
+    return tuple(node.place(pointer, note) for node in nodes[:FEW])
+
+
+OFF = "false"
+
+
+def takes_operands(node: SetupNode) -> bool:
+    """Whether the operator deploys anything there."""
+    return node.labels.get(DEPLOY_OPERANDS) != OFF
+
+
+class SetupRule(Rule["SetupView", Location], Protocol):
+    """What must be known for a rule stands in it: `nodes`, `values`, `release`.
+
+    Without one of its `NEEDS` the rule is not run, and counted. Where a module has `PARTLY_NEEDS`, it says less without
+    one of these, and is counted as well.
+    """
+
+    @property
+    def NEEDS(self) -> tuple[str, ...]: ...  # noqa: N802 - a constant of the module
+
+
+@record(kw_only=False)
+class SetupResult:
+    """`lacking` says for each rule that did not run, or not with all its parts, what was not known."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    lacking: tuple[tuple[str, ...], ...] = ()
+
+
+def run_setup_rules(rules: Iterable[SetupRule], view: SetupView) -> SetupResult:
+    diagnostics: list[Diagnostic] = []
+    lacking: list[tuple[str, ...]] = []
+    for rule in rules:
+        missing = [need for need in rule.NEEDS if not view.has(need)]
+        less = [need for need in getattr(rule, "PARTLY_NEEDS", ()) if not view.has(need)]
+        if missing or less:
+            lacking.append((*missing, *less))
+        if not missing:
+            diagnostics.extend(run_rules((rule,), view, view.cluster))
+    view.made.clear()  # it points back to the view, and would keep the whole cluster in memory
+    return SetupResult(tuple(diagnostics), tuple(lacking))

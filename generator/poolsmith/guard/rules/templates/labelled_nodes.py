@@ -1,0 +1,55 @@
+"""What rules over descriptions of nodes look at: labels of manifests of provisioners, and of Terraform."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.record import record
+from poolsmith.kubernetes.repository.node_templates import node_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.kubernetes.repository.node_template_marks import LabelMark
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+
+_GROUP = "nvidia.com/"
+
+
+@record(slots=False)
+class LabelledNodes:
+    """`labels` are what the nodes get, one value of each; `choices` those of which each node gets one."""
+
+    title: str
+    document: CheckedDocument
+    labels: tuple[LabelMark, ...]
+
+    def at(self, mark: LabelMark) -> Location:
+        return self.document.source.locate(mark.pointer)
+
+
+def labelled_nodes(tree: CheckedTree, others: Iterable[str], files: RepositoryFiles) -> tuple[LabelledNodes, ...]:
+    """Of all documents, and of Terraform's among the other files."""
+    return (*_of_manifests(tree), *_of_terraform(others, files))
+
+
+def _of_manifests(tree: CheckedTree) -> Iterator[LabelledNodes]:
+    if not any(_GROUP in text for text in {document.path: document.text for document in tree.documents}.values()):
+        return
+    for template in node_templates(tree):
+        yield LabelledNodes(
+            title=template.title, document=template.document, labels=(*template.labels, *template.choices)
+        )
+
+
+def _of_terraform(others: Iterable[str], files: RepositoryFiles) -> Iterator[LabelledNodes]:
+    for path in others:
+        text = files.text(path) if path.endswith(".tf") else None
+        if text is not None and _GROUP in text:
+            from poolsmith.kubernetes.repository.infrastructure_code import terraform_labels  # on demand
+
+            for found in terraform_labels(text, path):
+                yield LabelledNodes(title=f"`{found.document.name}`", document=found.document, labels=found.marks)

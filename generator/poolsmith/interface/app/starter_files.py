@@ -1,0 +1,251 @@
+"""Files by which a repository runs poolsmith, names who approves, and folds what nobody applies.
+
+The first policies: what becomes of pods without a grant, and who owns the folder. Grants are for people to write.
+
+The first cluster and its pool.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from poolsmith.change.review.git_attributes import FOLDED
+from poolsmith.core.record import record
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.guard.policies.enforcement import ENFORCEMENT
+from poolsmith.guard.policies.policy_files import POLICIES
+from poolsmith.interface.app.schemas import KINDS
+from poolsmith.project.run.surroundings import Forge
+
+if TYPE_CHECKING:
+    from poolsmith.project.run.surroundings import Surroundings
+
+
+_COMMIT = "<full commit id>"
+_BLANK = re.compile(r'[:@] ?"?<')
+_OWNER_PLACES = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
+
+
+@record
+class RepositoryFile:
+    """`lines` are what a file that exists already should have; `others`: paths where one may stand instead."""
+
+    path: str
+    text: str
+    lines: str
+    others: tuple[str, ...] = ()
+    to_fill: str = ""
+
+
+def repository_files(around: Surroundings, branch: str) -> tuple[RepositoryFile, ...]:
+    """What the forge understands; without one that is known, no pipeline."""
+    pipeline = {Forge.GITHUB: _github, Forge.GITLAB: _gitlab}.get(around.forge)
+    return (
+        _hooks(around),
+        *((pipeline(around, branch),) if pipeline is not None else ()),
+        _owners(around.forge),
+        _attributes(around.forge),
+    )
+
+
+def _hooks(around: Surroundings) -> RepositoryFile:
+    tool = around.tool
+    if tool is not None:
+        lines = f"  - repo: {tool.value}\n    rev: {tool.source}\n    hooks:\n" + "".join(
+            f"      - id: {hook}\n" for hook, _, _ in _HOOKS
+        )
+        note = "poolsmith at the commit that made this file"
+    else:
+        lines = "  - repo: local\n    hooks:\n" + "".join(_LOCAL.format(*hook) for hook in _HOOKS)
+        note = "whatever poolsmith is on PATH; docs/ci.md of poolsmith has the hooks that install a commit of it"
+    return RepositoryFile(
+        path=".pre-commit-config.yaml", text=f"# pre-commit runs {note}.\nrepos:\n{lines}", lines=lines
+    )
+
+
+_HOOKS = (
+    ("poolsmith-generate", "generate GPU manifests from profiles", "poolsmith generate --hook"),
+    ("poolsmith-check", "check GPU profiles and generated manifests", "poolsmith check"),
+)
+_LOCAL = """\
+      - id: {0}
+        name: {1}
+        entry: {2}
+        language: system
+        always_run: true
+        pass_filenames: false
+        require_serial: true
+"""
+
+
+def _github(around: Surroundings, branch: str) -> RepositoryFile:
+    text = Path(__file__).with_name("starter_github.yaml").read_text("utf-8")
+    repository, commit = _tool(around)
+    text = text.replace("branches: [main]", f'branches: ["{branch}"]')
+    text = text.replace("uses: example/poolsmith", f"uses: {repository}").replace(f"@{_COMMIT}", f"@{commit}")
+    return RepositoryFile(path=".github/workflows/profiles.yaml", text=text, lines="", to_fill=_blanks(text))
+
+
+def _tool(around: Surroundings) -> tuple[str, str]:
+    """Owner and name on GitHub, and the commit; what is not known is left to be filled in."""
+    tool = around.tool
+    if tool is None or not tool.value.startswith("https://github.com/"):
+        return "<owner>/poolsmith", _COMMIT
+    return tool.value.removeprefix("https://github.com/").removesuffix("/").removesuffix(".git"), tool.source
+
+
+def _gitlab(around: Surroundings, branch: str) -> RepositoryFile:
+    del branch  # a merge request names its own
+    text = Path(__file__).with_name("starter_gitlab.yaml").read_text("utf-8")
+    address, commit = (around.tool.value, around.tool.source) if around.tool else ("<address of poolsmith>", _COMMIT)
+    text = text.replace("https://git.example.com/poolsmith.git", address).replace(_COMMIT, commit)
+    return RepositoryFile(path=".gitlab-ci.yml", text=text, lines=text, to_fill=_blanks(text))
+
+
+def _blanks(text: str) -> str:
+    """What is left to fill in, in words; empty where nothing is."""
+    numbers = [str(number) for number, line in enumerate(text.splitlines(), 1) if _BLANK.search(line)]
+    return f"what stands in `<` and `>`, in lines {', '.join(numbers)}" if numbers else ""
+
+
+def _owners(forge: Forge) -> RepositoryFile:
+    folder = {Forge.GITHUB: ".github/", Forge.GITLAB: ".gitlab/"}.get(forge, "")
+    pipeline = "/.gitlab-ci.yml" if forge is Forge.GITLAB else "/.github/"
+    rows = [
+        ("*", "@<those who run the clusters>"),
+        (pipeline, "@<those who answer for privileges>"),
+        ("/policies/", "@<those who answer for privileges>"),
+        ("/.pre-commit-config.yaml", "@<those who answer for privileges>"),
+    ]
+    if folder != ".github/":
+        rows.append((f"/{folder}CODEOWNERS", "@<those who answer for privileges>"))
+    lines = "".join(f"# {pattern:<24} {owner}\n" for pattern, owner in rows)
+    return RepositoryFile(
+        path=f"{folder}CODEOWNERS",
+        text=f"{_OWNERS}{lines}",
+        lines=lines,
+        others=tuple(place for place in _OWNER_PLACES if place != f"{folder}CODEOWNERS"),
+        to_fill="who approves what: nobody does until its lines have owners",
+    )
+
+
+_OWNERS = """\
+# Who has to approve a change of what. The last line that matches counts. Write owners, and take the `# ` away.
+"""
+
+
+def _attributes(forge: Forge) -> RepositoryFile:
+    attribute = "gitlab-generated" if forge is Forge.GITLAB else "linguist-generated"
+    lines = "".join(f"{pattern} {attribute}\n" for pattern in FOLDED)
+    return RepositoryFile(path=".gitattributes", text=f"{_ATTRIBUTES}{lines}", lines=lines)
+
+
+_ATTRIBUTES = """\
+# Folded in reviews: what is generated and nobody applies. `poolsmith generate --check` compares it with the profiles.
+# Not folded, because it is for reading: privileges.yaml, images.yaml, and all that a cluster applies.
+"""
+
+
+README = f"{POLICIES}/README.md"
+ENFORCEMENT_FILE = f"{POLICIES}/enforcement.yaml"
+
+
+def policy_texts() -> dict[str, str]:
+    return {README: _README, ENFORCEMENT_FILE: _ENFORCEMENT.format(schema=KINDS[ENFORCEMENT].file)}
+
+
+_ENFORCEMENT = """\
+# yaml-language-server: $schema=_schemas/{schema}
+# What API servers do with pods that want more than files of policies/privileges/ grant. At first they warn and write
+# the audit log: a release should have run once before its pods are refused. Then write Deny instead of Warn.
+apiVersion: poolsmith/v1
+kind: PrivilegeEnforcement
+metadata:
+  name: fleet
+spec:
+  clusters:
+    - "*"
+  actions:
+    - Warn
+    - Audit
+"""
+
+_README = """\
+# policies
+
+What the clusters may do, and who says so. Owned by those who review privileges, not by those who add pools.
+
+| path | what it is |
+| --- | --- |
+| `privileges/` | grants: which workload may have which privilege, why, by whom, until when |
+| `supply.yaml` | where charts, manifests and images may come from, and where clusters are delivered to |
+| `enforcement.yaml` | what a cluster does with a pod that was granted nothing: Warn and Audit, or Deny |
+| `admission/` | your own ValidatingAdmissionPolicies: judged offline, and shipped to each cluster |
+| `waivers.yaml` | findings that are accepted for a while |
+| `rules.yaml` | how severe rules are here, and their numbers |
+
+The last three are missing until somebody writes them. `poolsmith grants --write` proposes the first grants.
+"""
+
+
+def cluster_text(name: str, *, engine: str, address: str, branch: str, more: str = "") -> str:
+    """Of the newest release of the catalog; `more` are further lines of its delivery."""
+    return _CLUSTER.format(
+        name=name, release=_newest(Catalog()), engine=engine, address=address, branch=branch, more=more
+    )
+
+
+def pool_text() -> str:
+    """A pool whose driver is the one that the newest release brings."""
+    catalog = Catalog()
+    chart = catalog.chart(catalog.releases.chart_name, _newest(catalog))
+    return _POOL.format(driver=chart.default(("driver", "version")) if chart is not None else "")
+
+
+def _newest(catalog: Catalog) -> str:
+    return list(catalog.releases.by_tag)[-1]
+
+
+_CLUSTER = """\
+# yaml-language-server: $schema=../_schemas/cluster.schema.json
+apiVersion: poolsmith/v1
+kind: Cluster
+metadata:
+  name: {name}
+spec:
+  kubernetes:
+    version: "1.34"
+    distribution: kubeadm        # kubeadm rke2 k3s microk8s k0s eks gke aks talos
+  stack:
+    kind: operator
+    # renovate: datasource=helm depName=gpu-operator registryUrl=https://helm.ngc.nvidia.com/nvidia
+    release: {release}
+  poolLabel: example.com/gpu-pool
+  delivery:
+    engine: {engine}
+    repoURL: {address}
+    revision: refs/heads/{branch}
+{more}"""
+
+_POOL = """\
+# yaml-language-server: $schema=../_schemas/node-pool.schema.json
+apiVersion: poolsmith/v1
+kind: NodePool
+metadata:
+  name: gpu
+spec:
+  os:
+    id: ubuntu
+    version: "24.04"
+  runtime:
+    name: containerd
+  gpu:
+    product: NVIDIA-L40S
+    count: 8
+  driver:
+    source: container            # container | precompiled | preinstalled
+    version: {driver}
+    upgradePolicy: {{}}            # the defaults: replaced at once, one node at a time
+"""

@@ -1,0 +1,189 @@
+"""Kinds of Kubernetes objects as an API server serves them.
+
+The least that a reader of a cluster must be allowed: one role for what has no namespace, one for namespaces.
+
+`list` is the only verb: nothing is watched, nothing is read by its name, and no verb that writes is among them.
+
+How a cluster is to be asked, and that it can't be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import PoolsmithError
+from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+
+@record(kw_only=False, order=True)
+class Resource:
+    """A kind by its group and version, as `apps/v1` and `DaemonSet`: two products have a ClusterPolicy."""
+
+    api_version: str
+    kind: str
+
+    @property
+    def group(self) -> str:
+        """Empty for the core group."""
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def plural(self) -> str:
+        """As the API calls it, where nobody can be asked.
+
+        Source: k8s.io/apimachinery, UnsafeGuessKindToResource; no kind that is read here is an exception to it.
+        """
+        word = self.kind.lower()
+        if word.endswith("s"):
+            return f"{word}es"
+        return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+    @property
+    def named(self) -> str:
+        """As RBAC and messages name it: `daemonsets.apps`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def __str__(self) -> str:
+        return f"{self.api_version} {self.kind}"
+
+
+NODES = Resource("v1", "Node")
+NAMESPACES = Resource("v1", "Namespace")
+PODS = Resource("v1", "Pod")
+DEFINITIONS = Resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+SERVICES = Resource("v1", "Service")
+ENDPOINT_SLICES = Resource("discovery.k8s.io/v1", "EndpointSlice")
+ACCOUNTS = Resource("v1", "ServiceAccount")
+CONFIG_MAPS = Resource("v1", "ConfigMap")
+ROLE_BINDINGS = Resource("rbac.authorization.k8s.io/v1", "RoleBinding")
+CLUSTER_ROLES = Resource("rbac.authorization.k8s.io/v1", "ClusterRole")
+CLUSTER_ROLE_BINDINGS = Resource("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
+WEBHOOKS = (
+    Resource("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+    Resource("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+)
+SECRETS = Resource("v1", "Secret")
+"""Never read, but for Helm's own records where somebody asks for them."""
+DAEMON_SETS = Resource("apps/v1", "DaemonSet")
+DEPLOYMENTS = Resource("apps/v1", "Deployment")
+REPLICA_SETS = Resource("apps/v1", "ReplicaSet")
+"""Who really owns the pods of a Deployment."""
+WORKLOADS = (
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    Resource("apps/v1", "StatefulSet"),
+    Resource("batch/v1", "CronJob"),
+    Resource("batch/v1", "Job"),
+)
+RUNTIME_CLASSES = Resource("node.k8s.io/v1", "RuntimeClass")
+POLICIES = Resource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
+BINDINGS = Resource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding")
+CLUSTER_POLICIES = Resource("nvidia.com/v1", "ClusterPolicy")
+DRIVERS = Resource("nvidia.com/v1alpha1", "NVIDIADriver")
+GPU_CLUSTERS = Resource("nvidia.com/v1alpha1", "GPUCluster")
+CC_RUNTIMES = Resource("confidentialcontainers.org/v1beta1", "CcRuntime")
+
+OF_NAMESPACES = frozenset(
+    (
+        *WORKLOADS,
+        REPLICA_SETS,
+        PODS,
+        *(SERVICES, ENDPOINT_SLICES, ACCOUNTS),
+        CONFIG_MAPS,
+        ROLE_BINDINGS,
+        Resource("rbac.authorization.k8s.io/v1", "Role"),
+        Resource("resource.k8s.io/v1", "ResourceClaimTemplate"),
+        Resource("resource.k8s.io/v1beta2", "ResourceClaimTemplate"),
+        Resource("resource.k8s.io/v1beta1", "ResourceClaimTemplate"),
+        Resource("monitoring.coreos.com/v1", "ServiceMonitor"),
+        Resource("monitoring.coreos.com/v1", "PodMonitor"),
+        Resource("monitoring.coreos.com/v1", "PrometheusRule"),
+        Resource("argoproj.io/v1alpha1", "Application"),
+        Resource("argoproj.io/v1alpha1", "AppProject"),
+        Resource("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
+        Resource("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+        *(
+            Resource("source.toolkit.fluxcd.io/v1", kind)
+            for kind in ("GitRepository", "HelmRepository", "OCIRepository", "HelmChart", "Bucket")
+        ),
+    )
+)
+"""Kinds that stand in namespaces, for roles that are written without a server to ask."""
+
+
+READER = "poolsmith-reader"
+_GROUP = "rbac.authorization.k8s.io"
+
+
+def reading_roles(
+    resources: Collection[Resource],
+    namespaces: Iterable[str],
+    subject: tuple[str, str],
+    of_namespaces: Collection[Resource] = OF_NAMESPACES,
+    *,
+    everywhere: bool = False,
+) -> tuple[dict[str, Any], ...]:
+    """Roles and their bindings for `subject`, the namespace and name of a service account. `everywhere`: of all
+    namespaces, for who does not know yet which ones matter."""
+    wide = [item for item in resources if everywhere or item not in of_namespaces]
+    narrow = [item for item in resources if item not in wide]
+    subjects = [{"kind": "ServiceAccount", "name": subject[1], "namespace": subject[0]}]
+    inside = f"{READER}-of-namespaces"
+    found = [_role(READER, wide), _binding("ClusterRoleBinding", READER, "", subjects)]
+    if narrow:
+        found.insert(1, _role(inside, narrow))
+    return (*found, *(_binding("RoleBinding", inside, name, subjects) for name in sorted(set(namespaces))))
+
+
+def reading_of_secrets(namespace: str, subject: tuple[str, str]) -> tuple[dict[str, Any], ...]:
+    """A role for the Secrets of one namespace, and its binding: for Helm's own records of its releases."""
+    name = f"{READER}-of-helm-records"
+    subjects = [{"kind": "ServiceAccount", "name": subject[1], "namespace": subject[0]}]
+    role = {**_role(name, [SECRETS]), "kind": "Role", "metadata": {"name": name, "namespace": namespace}}
+    binding = _binding("RoleBinding", name, namespace, subjects)
+    return role, {**binding, "roleRef": {**binding["roleRef"], "kind": "Role"}}
+
+
+def _role(name: str, resources: Collection[Resource]) -> dict[str, Any]:
+    by_group: dict[str, set[str]] = {}
+    for item in resources:
+        by_group.setdefault(item.group, set()).add(item.plural)
+    rules = [
+        {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
+        for group, plurals in sorted(by_group.items())
+    ]
+    return {"apiVersion": f"{_GROUP}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
+
+
+def _binding(kind: str, role: str, namespace: str, subjects: list[dict[str, str]]) -> dict[str, Any]:
+    place = {"namespace": namespace} if namespace else {}
+    return {
+        "apiVersion": f"{_GROUP}/v1",
+        "kind": kind,
+        "metadata": {"name": role, **place},
+        "roleRef": {"apiGroup": _GROUP, "kind": "ClusterRole", "name": role},
+        "subjects": subjects,
+    }
+
+
+class ClusterError(PoolsmithError):
+    """The cluster could not be asked at all, or stopped to answer."""
+
+
+@record
+class Reading:
+    """`seconds` limits one call, `whole_seconds` all of them; None stands for the user's own kubeconfig or context.
+
+    `in_cluster`: with the service account of the pod that this runs in, whatever kubeconfig lies there, too. Helm's own
+    records are Secrets: they are read in `helm_namespaces` only, and nowhere by default.
+    """
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    in_cluster: bool = False
+    seconds: float = 30.0
+    whole_seconds: float = 600.0
+    helm_namespaces: tuple[str, ...] = ()

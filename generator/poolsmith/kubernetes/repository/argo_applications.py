@@ -1,0 +1,329 @@
+"""Charts of Argo CD's Applications: values in the order in which the repo-server gives them to Helm.
+
+Source: argo-cd docs/user-guide/helm.md: valueFiles, then values or valuesObject, then parameters. A file may lie in
+another source of the same Application (`$ref/path`).
+
+ApplicationSets of Argo CD: the Applications that their generators make, as far as the files tell.
+
+Source: argo-cd docs/operator-manual/applicationset: list, git files, git directories, matrix and merge; parameters as
+fasttemplate (`{{path.basename}}`) and as Go templates (`{{.path.basename}}`). What a generator of another kind would
+make, nobody can say from files: then there is one Application, with its parameters as they are written.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.sources.pointer import copied, value_at
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
+from poolsmith.core.sources.source_file import SourceFile
+from poolsmith.kubernetes.repository.delivered import Delivered, Installation, Unknown, ValuesLayer, delivered
+from poolsmith.kubernetes.repository.flux_releases import add_text, last
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+
+@record(kw_only=False)
+class ArgoSource:
+    """One source of an Application, at `pointer`; `path` is a folder of the repository, None where it is elsewhere."""
+
+    data: dict[str, Any]
+    pointer: str
+    path: str | None
+
+
+def sources_of(spec: Any, pointer: str, files: RepositoryFiles) -> list[ArgoSource]:
+    """`pointer` leads to the Application's spec. `sources` count, as soon as there are any."""
+    several = list(mappings(mapping(spec).get("sources")))
+    if several:
+        listed = [(source, f"{pointer}/sources/{index}") for index, source in enumerate(several)]
+    else:
+        listed = [(source, f"{pointer}/source") for source in mappings([mapping(spec).get("source")])]
+    return [ArgoSource(source, place, _folder(source, files)) for source, place in listed]
+
+
+def _folder(source: Any, files: RepositoryFiles) -> str | None:
+    path = source.get("path")
+    if not isinstance(path, str) or source.get("chart"):
+        return None
+    folder = normal(path)
+    return folder if folder is not None and files.is_folder(folder) else None
+
+
+def normal(path: str) -> str | None:
+    """A path of the repository, relative to its top; None of one that leads out."""
+    found = posixpath.normpath(path.lstrip("/") or ".")
+    return None if found.startswith("..") else "" if found == "." else found
+
+
+def chart_installations(
+    item: CheckedDocument, spec: Any, pointer: str, files: RepositoryFiles
+) -> Iterator[Installation]:
+    """Those of sources that name a chart of a registry."""
+    sources = sources_of(spec, pointer, files)
+    for source in sources:
+        chart = word(source.data.get("chart"))
+        if not chart:
+            continue
+        layers, unknown = helm_layers(item, source, sources, files)
+        version = source.data.get("targetRevision")
+        yield Installation(
+            chart=last(chart),
+            document=item,
+            pointer=f"{source.pointer}/helm",
+            version=version if isinstance(version, str) else None,
+            version_pointer=f"{source.pointer}/targetRevision",
+            repository=word(source.data.get("repoURL")) or None,
+            namespace=word(value_at(spec, ("destination", "namespace"))) or None,
+            release_name=word(value_at(source.data, ("helm", "releaseName"))) or item_name(item),
+            layers=layers,
+            unknown=unknown,
+        )
+
+
+def helm_layers(
+    item: CheckedDocument, source: ArgoSource, sources: list[ArgoSource], files: RepositoryFiles
+) -> tuple[tuple[ValuesLayer, ...], tuple[Unknown, ...]]:
+    """What a source's `helm` says of values, as layers, and what of it nobody can look at."""
+    helm, pointer = mapping(source.data.get("helm")), f"{source.pointer}/helm"
+    layers: list[ValuesLayer] = []
+    unknown: list[Unknown] = []
+    for index, path in enumerate(words(helm.get("valueFiles"))):
+        place = item.source.locate(f"{pointer}/valueFiles/{index}")
+        shown = _value_file(path, source, sources)
+        found = file_layer(shown, files) if shown is not None else None
+        if found is not None:
+            layers.append(found)
+        elif shown is None or not helm.get("ignoreMissingValueFiles"):
+            unknown.append(Unknown(place, f"the values file `{path}` is not among the files"))
+    if isinstance(values := helm.get("valuesObject"), dict):
+        layers.append(ValuesLayer(values, item.source, f"{pointer}/valuesObject"))
+    else:
+        add_text(item.source, f"{pointer}/values", helm.get("values"), layers, unknown)
+    for index, parameter in enumerate(mappings(helm.get("parameters"))):
+        wrapped = _parameter(parameter)
+        if wrapped is not None:
+            steps, values = wrapped
+            layers.append(ValuesLayer(values, item.source, f"{pointer}/parameters/{index}/value", steps))
+    if helm.get("fileParameters"):
+        unknown.append(Unknown(item.source.locate(f"{pointer}/fileParameters"), "values from `fileParameters`"))
+    return tuple(layers), tuple(unknown)
+
+
+def _value_file(path: str, source: ArgoSource, sources: list[ArgoSource]) -> str | None:
+    """The path of a values file in the repository; None of one that lies elsewhere."""
+    if "://" in path:
+        return None
+    if path.startswith("$"):
+        reference, _, rest = path[1:].partition("/")
+        if not any(word(other.data.get("ref")) == reference for other in sources):
+            return None
+        return normal(rest)
+    if path.startswith("/"):
+        return normal(path)
+    return None if source.path is None else normal(posixpath.join(source.path, path))
+
+
+def file_layer(path: str, files: RepositoryFiles) -> ValuesLayer | None:
+    """The first document of a values file; an empty file has no values. None where there is no such file."""
+    if not files.is_file(path):
+        return None
+    documents = files.file(path).documents
+    text = files.text(path)
+    if not documents:
+        return None if text is None else ValuesLayer({}, SourceFile(path, text, {}))
+    first = documents[0]
+    return ValuesLayer(first.data, first.source) if isinstance(first.data, dict) else None
+
+
+def _parameter(parameter: Any) -> tuple[tuple[str, ...], Any] | None:
+    """`name: a.b, value: x` as `--set` reads it; a name with an index or an escape is left out."""
+    name, value = word(parameter.get("name")), parameter.get("value")
+    if not name or any(sign in name for sign in "[]\\") or not isinstance(value, str):
+        return None
+    if not parameter.get("forceString"):
+        try:
+            value = resolve_plain(value)
+        except NotJsonError:
+            return None
+    return tuple(name.split(".")), value
+
+
+def item_name(item: CheckedDocument) -> str | None:
+    return word(item.metadata.get("name")) or None
+
+
+_PARAMETER = re.compile(r"\{\{-?\s*(?P<name>[^{}]*?)\s*-?\}\}")
+_INDEX = re.compile(r"^index\s+(?P<name>\.[\w.]+)\s+(?P<key>\"[^\"]*\"|\d+)$")
+_PATH = re.compile(r"\.?[A-Za-z_][\w.\[\]-]*")
+_MOST = 200
+Parameters = dict[str, Any]
+
+
+def applications_of(item: CheckedDocument, files: RepositoryFiles) -> Iterator[tuple[Delivered, Unknown | None]]:
+    """The Applications of a set; places are those of its template."""
+    spec = mapping(item.data.get("spec"))
+    template = mapping(spec.get("template"))
+    made = [
+        parameters
+        for index, generator in enumerate(mappings(spec.get("generators")))
+        for parameters in _made(generator, f"/spec/generators/{index}", item, files)
+    ]
+    unknown = next((found for found in made if isinstance(found, Unknown)), None)
+    known = [found for found in made if isinstance(found, dict)]
+    for parameters in known[:_MOST] or [{}]:
+        body = _filled(copied(template), parameters)
+        data = {
+            "apiVersion": item.api_version,
+            "kind": "Application",
+            "metadata": {**mapping(body.get("metadata"))},
+            "spec": mapping(body.get("spec")),
+        }
+        base = delivered(item)
+        yield base.item_at("/spec/template", data), unknown if not known else None
+
+
+def _made(
+    generator: dict[str, Any], pointer: str, item: CheckedDocument, files: RepositoryFiles
+) -> list[Parameters | Unknown]:
+    for kind, body in generator.items():
+        spec = mapping(body)
+        if kind == "list":
+            return [dict(element) for element in mappings(spec.get("elements"))]
+        if kind == "git":
+            return [*_directories(spec, files), *_files(spec, files)]
+        if kind in ("matrix", "merge"):
+            parts = [_made(part, pointer, item, files) for part in mappings(spec.get("generators"))]
+            return _product(parts) if kind == "matrix" else _merged(parts, spec)
+    kinds = ", ".join(str(key) for key in generator if key != "selector")
+    return [Unknown(item.source.locate(pointer), f"what the generator `{kinds[:40]}` makes")]
+
+
+def _product(parts: list[list[Parameters | Unknown]]) -> list[Parameters | Unknown]:
+    """Each with each; parameters of an unknown part stay as they are written."""
+    result: list[Parameters] = [{}]
+    for part in parts:
+        known = [found for found in part if isinstance(found, dict)] or [{}]
+        result = [{**one, **other} for one in result for other in known][:_MOST]
+    return list(result)
+
+
+def _merged(parts: list[list[Parameters | Unknown]], spec: Any) -> list[Parameters | Unknown]:
+    keys = [key for key in spec.get("mergeKeys") or () if isinstance(key, str)]
+    if not parts:
+        return []
+    result: list[Parameters | Unknown] = []
+    for base in parts[0]:
+        if isinstance(base, Unknown):
+            return [base]
+        made = dict(base)
+        for part in parts[1:]:
+            for other in part:
+                if isinstance(other, dict) and all(other.get(key) == base.get(key) for key in keys):
+                    made.update(other)
+        result.append(made)
+    return result
+
+
+def _directories(spec: Any, files: RepositoryFiles) -> Iterator[Parameters]:
+    listed = list(mappings(spec.get("directories")))
+    wanted = [word(entry.get("path")) for entry in listed if not entry.get("exclude")]
+    barred = [word(entry.get("path")) for entry in listed if entry.get("exclude")]
+    for pattern in wanted:
+        for folder in _folders(pattern, files):
+            if not any(_is_like(folder, other) for other in barred):
+                yield _path_parameters(folder)
+
+
+def _folders(pattern: str, files: RepositoryFiles) -> Iterator[str]:
+    """Folders that a pattern with `*` for one step, or `**` for several, names."""
+    found = normal(pattern)
+    if found is None:
+        return
+    steps = found.split("/")
+    pending = [("", 0)]
+    while pending:
+        folder, depth = pending.pop()
+        if depth == len(steps):
+            yield folder
+            continue
+        for below in files.folders_in(folder):
+            if posixpath.basename(below).startswith("."):
+                continue
+            if steps[depth] == "**":
+                pending += [(below, depth), (below, depth + 1)]
+            elif fnmatch.fnmatchcase(posixpath.basename(below), steps[depth]):
+                pending.append((below, depth + 1))
+
+
+def _is_like(folder: str, pattern: str) -> bool:
+    steps, wanted = folder.split("/"), (normal(pattern) or "").split("/")
+    return len(steps) == len(wanted) and all(map(fnmatch.fnmatchcase, steps, wanted))
+
+
+def _path_parameters(folder: str) -> Parameters:
+    base = posixpath.basename(folder)
+    segments = folder.split("/")
+    nested = {"path": folder, "basename": base, "basenameNormalized": base.replace("_", "-"), "segments": segments}
+    flat = {f"path[{index}]": segment for index, segment in enumerate(segments)}
+    return {"path": nested, "path.basename": base, "path.basenameNormalized": nested["basenameNormalized"], **flat}
+
+
+def _files(spec: Any, files: RepositoryFiles) -> Iterator[Parameters]:
+    for entry in mappings(spec.get("files")):
+        pattern = normal(word(entry.get("path")))
+        if pattern is None:
+            continue
+        folder, _, name = pattern.rpartition("/")
+        for found in _folders(folder, files) if folder else [""]:
+            for path in files.files_in(found):
+                if fnmatch.fnmatchcase(posixpath.basename(path), name):
+                    data = files.parsed(path)
+                    for content in mappings(data if isinstance(data, list) else [data]):
+                        yield {**content, **_path_parameters(found), "path.filename": posixpath.basename(path)}
+
+
+def _filled(node: Any, parameters: Parameters) -> Any:
+    if isinstance(node, dict):
+        return {key: _filled(value, parameters) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_filled(item, parameters) for item in node]
+    if isinstance(node, str) and "{{" in node:
+        return _PARAMETER.sub(lambda match: _value(match, parameters), node)
+    return node
+
+
+def _value(match: re.Match[str], parameters: Parameters) -> str:
+    """What stands for a parameter; as it is written where nobody knows."""
+    name = match["name"]
+    if (indexed := _INDEX.fullmatch(name)) is not None:
+        name = f"{indexed['name']}.{indexed['key'].strip(chr(34))}"
+    if _PATH.fullmatch(name) is None:
+        return match[0]
+    plain = name.removeprefix(".")
+    if not name.startswith(".") and plain in parameters and not isinstance(parameters[plain], dict | list):
+        return _text(parameters[plain])
+    if plain == "path" and isinstance(parameters.get("path"), dict):
+        return _text(parameters["path"]["path"])
+    node: Any = parameters
+    for step in plain.split("."):
+        if isinstance(node, dict) and step in node:
+            node = node[step]
+        elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+            node = node[int(step)]
+        else:
+            return match[0]
+    return match[0] if isinstance(node, dict | list) else _text(node)
+
+
+def _text(value: Any) -> str:
+    return ("true" if value else "false") if isinstance(value, bool) else "" if value is None else str(value)

@@ -1,0 +1,290 @@
+"""What Terraform files install and which nodes they make, as far as they say it in literals.
+
+Sources: registry.terraform.io: hashicorp/helm (helm_release), hashicorp/google, hashicorp/aws, hashicorp/azurerm.
+
+Helm charts that tasks of Ansible install, as far as they say it in literals.
+
+Source: docs.ansible.com, kubernetes.core.helm: `chart_version` (default: newest), `release_values` (alias `values`),
+`values_files` before them, `set_values` on top.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, without_computed
+from poolsmith.core.sources.hcl_literals import read_hcl
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
+from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
+from poolsmith.kubernetes.repository.delivered import Installation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.flux_releases import last, layer_of_text
+from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+from poolsmith.kubernetes.repository.node_template_marks import labels_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.core.sources.hcl_file import HclBlock
+    from poolsmith.core.sources.source_file import SourceFile
+    from poolsmith.kubernetes.repository.node_template_marks import LabelMark
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+
+ENDINGS = (".tf",)
+_MOST_BYTES = 1 << 20
+_LABELS = ("labels", "node_labels", "kubernetes_labels", "k8s_labels")
+_LABEL_BLOCKS = ("resource", "module")
+
+
+@record(kw_only=False, slots=False)
+class TerraformDocument(CheckedDocument):
+    """A block of a file of Terraform, which stands where a document of YAML can. `title` is for messages."""
+
+    places: SourceFile | None = None
+    title: str = ""
+
+    @property
+    def source(self) -> SourceFile:
+        assert self.places is not None, "blocks() gives it"
+        return self.places
+
+    @property
+    def name(self) -> str:
+        return self.title
+
+
+@record
+class TerraformLabels:
+    """Labels that a block gives nodes, as far as they are literals."""
+
+    document: TerraformDocument
+    marks: tuple[LabelMark, ...]
+
+    def at(self, mark: LabelMark) -> Location:
+        return self.document.source.locate(mark.pointer)
+
+
+def terraform_charts(text: str, path: str, files: RepositoryFiles) -> Iterator[Installation]:
+    """The `helm_release` resources of a file; nothing of a file that is no HCL. Computed charts are left out."""
+    for block in _blocks(text, path):
+        if block.kind == "resource" and block.labels[:1] == ("helm_release",):
+            installation = _installation(block, posixpath.dirname(path), files)
+            if installation is not None:
+                yield installation
+
+
+def terraform_labels(text: str, path: str) -> Iterator[TerraformLabels]:
+    """Maps of labels in resources and modules, wherever in them."""
+    for block in _blocks(text, path):
+        if block.kind in _LABEL_BLOCKS and block.labels[:1] not in (("helm_release",), ("kubernetes_manifest",)):
+            marks = tuple(mark for pointer, node in _label_maps(block.data) for mark in _marks(node, pointer))
+            if marks:
+                yield TerraformLabels(document=_document(block), marks=marks)
+
+
+def _blocks(text: str, path: str) -> Iterable[HclBlock]:
+    if len(text) > _MOST_BYTES:
+        return ()
+    try:
+        return read_hcl(path, text)
+    except HclProblemError:
+        return ()
+
+
+def _document(block: HclBlock) -> TerraformDocument:
+    title = ".".join(block.labels) if block.kind == "resource" else ".".join((block.kind, *block.labels))
+    return TerraformDocument(block.source.path, 0, block.data, block.source.text, places=block.source, title=title)
+
+
+def _installation(block: HclBlock, folder: str, files: RepositoryFiles) -> Installation | None:
+    data, document = block.data, _document(block)
+    chart, repository = data.get("chart"), data.get("repository")
+    if not isinstance(chart, str) or not chart or data.get("count") == 0:
+        return None
+    version = data.get("version")
+    layers: list[ValuesLayer] = []
+    unknown: list[Unknown] = []
+    _add_values(document, folder, files, layers, unknown)
+    _add_set(document, layers, unknown)
+    unknown += [
+        Unknown(document.source.locate(f"/{key}"), f"values of `{key}`")
+        for key in ("set_sensitive", "set_list", "set_wo")
+        if data.get(key) is not None
+    ]
+    is_fetched = chart.startswith("oci://") or (bool(repository) and not chart.startswith((".", "/")))
+    return Installation(
+        chart=last(chart),
+        document=document,
+        pointer="/values" if "values" in data else "",
+        version=version if isinstance(version, str) and version else None,
+        version_pointer="/version",
+        is_locked=not is_fetched,
+        repository=repository if isinstance(repository, str) else None,
+        namespace=_text(data.get("namespace")),
+        release_name=_text(data.get("name")),
+        layers=tuple(layers),
+        unknown=tuple(unknown),
+    )
+
+
+def _add_values(
+    document: TerraformDocument,
+    folder: str,
+    files: RepositoryFiles,
+    layers: list[ValuesLayer],
+    unknown: list[Unknown],
+) -> None:
+    values = document.data.get("values")
+    if values is None:
+        return
+    for index, item in enumerate(values if isinstance(values, list) else [COMPUTED]):
+        pointer = f"/values/{index}"
+        layer: ValuesLayer | None = None
+        is_whole = True
+        if isinstance(item, HclFile):
+            shown = normal(posixpath.join(folder, item.path))
+            layer = file_layer(shown, files) if shown is not None else None
+        elif isinstance(item, str):
+            layer = layer_of_text(document.source, pointer, item)
+        elif isinstance(item, dict):
+            kept, is_whole = without_computed(item)
+            layer = ValuesLayer(kept, document.source, pointer)
+        if layer is not None:
+            layers.append(layer)
+        if layer is None or not is_whole:
+            unknown.append(Unknown(document.source.locate(pointer), "values that Terraform computes"))
+
+
+def _add_set(document: TerraformDocument, layers: list[ValuesLayer], unknown: list[Unknown]) -> None:
+    """Blocks, or a list of objects: `name` is a path with dots in it."""
+    listed = document.data.get("set")
+    if listed is None:
+        return
+    for index, entry in enumerate(listed if isinstance(listed, list) else [COMPUTED]):
+        pointer = f"/set/{index}"
+        name, value = (entry.get("name"), entry.get("value")) if isinstance(entry, dict) else (None, None)
+        is_told = isinstance(name, str) and not any(sign in name for sign in "[]\\{},")
+        if not is_told or isinstance(value, (dict, list)) or value is COMPUTED or value is None:
+            unknown.append(Unknown(document.source.locate(pointer), "a value that Terraform computes"))
+            continue
+        is_text = mapping(entry).get("type") == "string"
+        steps = tuple(word(name).split("."))
+        layers.append(ValuesLayer(_scalar(value, is_text=is_text), document.source, f"{pointer}/value", steps))
+
+
+def _scalar(value: Any, *, is_text: bool) -> Any:
+    """As `--set` reads it: the provider hands on a text."""
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    if is_text or not isinstance(value, str):
+        return value if not is_text else str(value)
+    try:
+        return resolve_plain(value)
+    except NotJsonError:
+        return value
+
+
+def _label_maps(data: Any) -> Iterator[tuple[str, dict[Any, Any]]]:
+    """Maps below keys that mean labels of nodes, each with its pointer."""
+    pending: list[tuple[str, Any]] = [("", data)]
+    while pending:
+        pointer, node = pending.pop()
+        if isinstance(node, list):
+            pending += [(join(pointer, index), item) for index, item in enumerate(node)]
+        elif isinstance(node, dict):
+            for key, item in node.items():
+                if not isinstance(key, str):
+                    continue
+                place = join(pointer, key)
+                if key in _LABELS and isinstance(item, dict):
+                    yield place, item
+                else:
+                    pending.append((place, item))
+
+
+def _marks(node: dict[Any, Any], pointer: str) -> Iterator[LabelMark]:
+    kept = {key: value for key, value in node.items() if isinstance(key, str) and isinstance(value, (str, bool, int))}
+    yield from labels_at(kept, pointer, "map")
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+_MODULES = ("kubernetes.core.helm", "community.kubernetes.helm", "community.general.helm", "helm")
+_NESTED = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
+_ELSEWHERE = ("values_files", "set_values", "loop", "with_items")
+_MARKS = ("{{", "{%")
+_MOST_DEPTH = 20
+
+
+def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[Installation]:
+    """Those of a playbook or a list of tasks; nothing of any other document. Computed charts are left out."""
+    if isinstance(document.data, list):
+        for pointer, task in _tasks(document.data, "", 0):
+            for module in _MODULES:
+                if isinstance(arguments := task.get(module), dict):
+                    found = _ansible_installation(document, task, arguments, join(pointer, module), files)
+                    if found is not None:
+                        yield found
+
+
+def _tasks(listed: list[Any], pointer: str, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    for index, item in enumerate(listed):
+        if isinstance(item, dict):
+            place = join(pointer, index)
+            yield place, item
+            for key in _NESTED:
+                if isinstance(inner := item.get(key), list) and depth < _MOST_DEPTH:
+                    yield from _tasks(inner, join(place, key), depth + 1)
+
+
+def _ansible_installation(
+    document: CheckedDocument, task: dict[str, Any], arguments: dict[str, Any], pointer: str, files: RepositoryFiles
+) -> Installation | None:
+    chart = _text(arguments.get("chart_ref"))
+    if chart is None or _is_computed(chart) or arguments.get("release_state", arguments.get("state")) == "absent":
+        return None
+    version = arguments.get("chart_version")
+    key = "values" if "values" in arguments else "release_values"
+    values = arguments.get(key)
+    layers = [ValuesLayer(values, document.source, join(pointer, key))] if isinstance(values, dict) else []
+    unknown = [
+        Unknown(document.source.locate(join(pointer, name)), f"values of `{name}`")
+        for name in _ELSEWHERE
+        if arguments.get(name) or (name in task and "item" in str(values))
+    ]
+    if values is not None and not isinstance(values, dict):
+        unknown.append(Unknown(document.source.locate(join(pointer, key)), "values that Ansible computes"))
+    repository = _text(arguments.get("chart_repo_url"))
+    is_local = chart.startswith((".", "/")) or files.is_folder(
+        posixpath.normpath(posixpath.join(posixpath.dirname(document.path), chart))
+    )
+    return Installation(
+        chart=last(chart),
+        document=document,
+        pointer=join(pointer, key) if key in arguments else pointer,
+        version=version if isinstance(version, str) and not _is_computed(version) else None,
+        version_pointer=join(pointer, "chart_version"),
+        is_locked=is_local or bool(arguments.get("chart_src")),
+        repository=repository if repository is None or not _is_computed(repository) else None,
+        namespace=_literal(arguments.get("release_namespace", arguments.get("namespace"))),
+        release_name=_literal(arguments.get("release_name", arguments.get("name"))),
+        layers=tuple(layers),
+        unknown=tuple(unknown),
+        in_other_clusters=bool(mapping(arguments).get("kubeconfig") or mapping(arguments).get("context")),
+    )
+
+
+def _is_computed(text: str) -> bool:
+    return any(mark in text for mark in _MARKS)
+
+
+def _literal(value: Any) -> str | None:
+    text = _text(value)
+    return None if text is None or _is_computed(text) else text

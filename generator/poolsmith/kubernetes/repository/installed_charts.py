@@ -1,0 +1,346 @@
+"""Charts that are installed by what is neither Flux nor Argo CD: k3s and RKE2, Cluster API, Fleet, Helmfile, kustomize.
+
+Sources: docs.k3s.io/helm, cluster-api-addon-provider-helm, fleet.rancher.io/ref-fleet-yaml,
+helmfile.readthedocs.io, kustomize's helmCharts.
+
+The charts that objects and files install, whichever tool reads them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
+from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at
+from poolsmith.kubernetes.repository.delivered import Installation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
+from poolsmith.kubernetes.repository.flux_releases import add_text, last, release_of
+from poolsmith.kubernetes.repository.manifest_files import LATER
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator
+
+    from poolsmith.kubernetes.repository.flux_releases import Finder
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+
+FLEET_FILE = "fleet.yaml"
+
+
+def text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[Installation]:
+    """A HelmChart of helm.cattle.io; a HelmChartConfig of its name comes on top of its values."""
+    spec = mapping(item.data.get("spec"))
+    chart = last(word(spec.get("chart")).removesuffix(".tgz"))
+    if not chart:
+        return
+    layers: list[ValuesLayer] = []
+    unseen: list[Unknown] = []
+    for found in (item, objects.named("HelmChartConfig", word(item.metadata.get("name")))):
+        if found is not None:
+            text = value_at(found.data, ("spec", "valuesContent"))
+            add_text(found.source, "/spec/valuesContent", text, layers, unseen)
+    unknown = [
+        Unknown(item.source.locate(f"/spec/{key}"), f"values from `{key}`")
+        for key in ("valuesSecrets",)
+        if spec.get(key)
+    ]
+    for key, value in mapping(spec.get("set")).items():
+        if isinstance(key, str) and not any(sign in key for sign in "[]\\"):
+            steps = tuple(key.split("."))
+            layers.append(ValuesLayer(_scalar(value), item.source, f"/spec/set/{key.replace('/', '~1')}", steps))
+    yield Installation(
+        chart=chart,
+        document=item,
+        pointer="/spec/valuesContent",
+        version=text_or_none(spec.get("version")),
+        version_pointer="/spec/version",
+        repository=text_or_none(spec.get("repo")) or text_or_none(spec.get("chart")),
+        namespace=text_or_none(spec.get("targetNamespace")),
+        release_name=text_or_none(item.metadata.get("name")),
+        layers=tuple(layers),
+        unknown=(*unseen, *unknown),
+    )
+
+
+def _scalar(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return resolve_plain(value)
+    except NotJsonError:
+        return value
+
+
+def chart_proxy(item: CheckedDocument) -> Iterator[Installation]:
+    """Of Cluster API: its chart goes into other clusters; `valuesTemplate` is a Go template."""
+    spec = mapping(item.data.get("spec"))
+    chart, text = word(spec.get("chartName")), word(spec.get("valuesTemplate"))
+    if not chart:
+        return
+    layers: list[ValuesLayer] = []
+    unknown: list[Unknown] = []
+    if "{{" in text:
+        unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template"))
+    else:
+        add_text(item.source, "/spec/valuesTemplate", text or None, layers, unknown)
+    yield Installation(
+        chart=last(chart),
+        document=item,
+        pointer="/spec/valuesTemplate",
+        version=text_or_none(spec.get("version")),
+        version_pointer="/spec/version",
+        repository=text_or_none(spec.get("repoURL")),
+        namespace=text_or_none(spec.get("namespace")),
+        release_name=text_or_none(spec.get("releaseName")),
+        layers=tuple(layers),
+        unknown=tuple(unknown),
+        in_other_clusters=True,
+    )
+
+
+def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iterator[Installation]:
+    """`helmCharts` of a kustomization; inline values win over files, unless `valuesMerge` says otherwise."""
+    home = word(value_at(item.data, ("helmGlobals", "chartHome")))
+    for index, chart in enumerate(mappings(item.data.get("helmCharts"))):
+        pointer = f"/helmCharts/{index}"
+        layers: list[ValuesLayer] = []
+        unknown: list[Unknown] = []
+        named = [("valuesFile", chart.get("valuesFile"))]
+        named += [("additionalValuesFiles", path) for path in words(chart.get("additionalValuesFiles"))]
+        for key, path in named:
+            if isinstance(path, str) and path:
+                _add_file(item, f"{pointer}/{key}", posixpath.join(folder, path), files, layers, unknown)
+        if isinstance(values := chart.get("valuesInline"), dict):
+            inline = ValuesLayer(values, item.source, f"{pointer}/valuesInline")
+            merge = word(chart.get("valuesMerge")) or "override"
+            layers = [inline] if merge == "replace" else [inline, *layers] if merge == "merge" else [*layers, inline]
+        name = last(word(chart.get("name")))
+        if name:
+            yield Installation(
+                chart=name,
+                document=item,
+                pointer=f"{pointer}/valuesInline",
+                version=text_or_none(chart.get("version")),
+                version_pointer=f"{pointer}/version",
+                is_locked=not chart.get("repo") or files.is_folder(_inside(folder, home or "charts", name)),
+                repository=text_or_none(chart.get("repo")) or home or None,
+                namespace=text_or_none(chart.get("namespace")) or text_or_none(item.data.get("namespace")),
+                release_name=text_or_none(chart.get("releaseName")),
+                layers=tuple(layers),
+                unknown=tuple(unknown),
+            )
+
+
+def _inside(*parts: str) -> str:
+    return posixpath.normpath(posixpath.join(*parts))
+
+
+def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[Installation]:
+    """A fleet.yaml of Rancher's Fleet, once for all clusters; customisations of some come on top for these."""
+    data = mapping(document.data)
+    folder = posixpath.dirname(document.path)
+    base = mapping(data.get("helm"))
+    namespace = text_or_none(data.get("namespace")) or text_or_none(data.get("defaultNamespace"))
+    layers, unknown = _fleet_values(document, base, "/helm", folder, files)
+    variants: list[tuple[Any, str]] = [({}, "")]
+    for index, target in enumerate(mappings(data.get("targetCustomizations"))):
+        if isinstance(target.get("helm"), dict):
+            variants.append((target["helm"], f"/targetCustomizations/{index}/helm"))
+    for helm, pointer in variants if len(variants) == 1 else variants[1:]:
+        more, unseen = _fleet_values(document, helm, pointer, folder, files) if pointer else ((), ())
+        own = helm.get("version")
+        chart = word(helm.get("chart")) or word(base.get("chart"))
+        if not chart:
+            continue
+        version_at = f"{pointer}/version" if text_or_none(own) else "/helm/version"
+        yield Installation(
+            chart=last(chart),
+            document=document,
+            pointer="/helm/values",
+            version=text_or_none(own) or text_or_none(base.get("version")),
+            version_pointer=version_at,
+            is_locked=not (helm.get("repo") or base.get("repo") or chart.startswith("oci://")),
+            repository=text_or_none(base.get("repo")) or text_or_none(chart),
+            namespace=namespace,
+            release_name=text_or_none(base.get("releaseName")),
+            layers=(*layers, *more),
+            unknown=(*unknown, *unseen),
+        )
+
+
+def _fleet_values(
+    document: CheckedDocument, helm: Any, pointer: str, folder: str, files: RepositoryFiles
+) -> tuple[tuple[ValuesLayer, ...], tuple[Unknown, ...]]:
+    layers: list[ValuesLayer] = []
+    unknown: list[Unknown] = []
+    if isinstance(values := helm.get("values"), dict):
+        layers.append(ValuesLayer(values, document.source, f"{pointer}/values"))
+    for index, path in enumerate(words(helm.get("valuesFiles"))):
+        _add_file(document, f"{pointer}/valuesFiles/{index}", posixpath.join(folder, path), files, layers, unknown)
+    if helm.get("valuesFrom"):
+        unknown.append(Unknown(document.source.locate(f"{pointer}/valuesFrom"), "values from objects of the cluster"))
+    return tuple(layers), tuple(unknown)
+
+
+def _add_file(
+    item: CheckedDocument,
+    pointer: str,
+    path: str,
+    files: RepositoryFiles,
+    layers: list[ValuesLayer],
+    unknown: list[Unknown],
+) -> None:
+    shown = normal(path)
+    layer = file_layer(shown, files) if shown is not None else None
+    if layer is not None:
+        layers.append(layer)
+    else:
+        unknown.append(Unknown(item.source.locate(pointer), f"the values file `{path}` is not among the files"))
+
+
+def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[Installation]:
+    """Releases of a helmfile.yaml, or of a template of one, as far as they stand there as literals."""
+    documents = [item for item in files.filled(path) if isinstance(item.data, dict)]
+    listed = [entry for item in documents for entry in mappings(item.data.get("repositories"))]
+    urls = {word(entry.get("name")): word(entry.get("url")) for entry in listed}
+    for document in documents:
+        yield from _releases(document, urls, files)
+
+
+def _releases(document: CheckedDocument, urls: dict[str, str], files: RepositoryFiles) -> Iterator[Installation]:
+    data = mapping(document.data)
+    folder = posixpath.dirname(document.path)
+    for index, release in enumerate(mappings(data.get("releases"))):
+        chart, pointer = word(release.get("chart")), f"/releases/{index}"
+        if not chart or release.get("installed") is False:
+            continue
+        layers: list[ValuesLayer] = []
+        unknown: list[Unknown] = []
+        values = release.get("values")
+        for number, entry in enumerate(values if isinstance(values, list) else ()):
+            place = f"{pointer}/values/{number}"
+            if isinstance(entry, dict):
+                layers.append(ValuesLayer(entry, document.source, place))
+            elif isinstance(entry, str) and not entry.endswith(".gotmpl") and not _is_open(entry):
+                _add_file(document, place, posixpath.join(folder, entry), files, layers, unknown)
+            else:
+                unknown.append(Unknown(document.source.locate(place), "values of a template"))
+        for number, entry in enumerate(mappings(release.get("set"))):
+            name = word(entry.get("name"))
+            if name and not any(sign in name for sign in "[]\\"):
+                steps, place = tuple(name.split(".")), f"{pointer}/set/{number}/value"
+                layers.append(ValuesLayer(_scalar(entry.get("value")), document.source, place, steps))
+        if release.get("secrets"):
+            unknown.append(Unknown(document.source.locate(f"{pointer}/secrets"), "values that are secret"))
+        version = text_or_none(release.get("version"))
+        yield Installation(
+            chart=last(chart),
+            document=document,
+            pointer=f"{pointer}/values",
+            version=None if version is not None and _is_open(version) else version,
+            version_pointer=f"{pointer}/version",
+            is_locked=not (chart.startswith("oci://") or urls.get(chart.partition("/")[0])),
+            repository=urls.get(chart.partition("/")[0]) or chart,
+            namespace=text_or_none(release.get("namespace")),
+            release_name=text_or_none(release.get("name")),
+            layers=tuple(layers),
+            unknown=tuple(unknown),
+        )
+
+
+def _is_open(text: str) -> bool:
+    """Whether a template fills a text in."""
+    return "{{" in text or LATER in text
+
+
+class _Near:
+    """Objects that an object names: those that are delivered with it, else those of the files."""
+
+    def __init__(self, *trees: CheckedTree) -> None:
+        self._trees = trees
+
+    def named(self, kind: str, name: str) -> CheckedDocument | None:
+        for tree in self._trees:
+            if (found := tree.named(kind, name)) is not None:
+                return found
+        return None
+
+
+def of_object(
+    item: CheckedDocument, tree: CheckedTree, whole: CheckedTree, files: RepositoryFiles
+) -> Iterator[Installation]:
+    """What an object of the cluster installs; `tree` are the objects beside it, `whole` those of all files."""
+    group = item.api_version.partition("/")[0]
+    if item.kind == "HelmRelease" and group == FLUX:
+        found = release_of(item, _Near(tree, whole))
+        if found is None:
+            return
+        installation, source = found
+        chart = chart_at(source.folder, files) if source.folder is not None else None
+        if chart is None:
+            yield installation
+            return
+        yield from brought_along(
+            chart,
+            files,
+            installation.layers,
+            installation.unknown,
+            namespace=installation.namespace,
+            release_name=installation.release_name,
+        )
+    elif item.kind == "HelmChart" and group == "helm.cattle.io":
+        yield from k3s_chart(item, _Near(tree, whole))
+    elif item.kind == "HelmChartProxy" and group == "addons.cluster.x-k8s.io":
+        yield from chart_proxy(item)
+
+
+def loose_installations(
+    tree: CheckedTree, whole: CheckedTree, files: RepositoryFiles, used: Container[str], others: Iterable[str]
+) -> Iterator[Installation]:
+    """Of objects that stand alone, and of files that other tools read. `used` are files that have been counted,
+    `others` those of the run whose names are not those of YAML."""
+    for document in tree.documents:
+        if document.is_object:
+            yield from of_object(document, tree, whole, files)
+        elif posixpath.basename(document.path) == FLEET_FILE:
+            yield from fleet_chart(document, files)
+        elif document.index == 0 and isinstance(document.data, list) and _ANSIBLE in document.text:
+            from poolsmith.kubernetes.repository.infrastructure_code import ansible_charts  # on demand
+
+            yield from ansible_charts(document, files)
+    for path in (*sorted(whole.paths), *others):
+        if is_helmfile(path):
+            yield from helmfile_releases(path, files)
+    for path in sorted(whole.paths):
+        if posixpath.basename(path) == CHART_FILE and path not in used:
+            chart = chart_at(posixpath.dirname(path), files)
+            if chart is not None:
+                yield from brought_along(chart, files)
+
+
+_ANSIBLE = "chart_ref"
+
+
+def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[Installation]:
+    """Charts of files that are no YAML."""
+    for path in paths:
+        text = files.text(path) if path.endswith(".tf") else None
+        if text is not None and "helm_release" in text:
+            from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand
+
+            yield from terraform_charts(text, path, files)
+
+
+def is_helmfile(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    is_text = name.endswith((".yaml", ".yml", ".yaml.gotmpl", ".yml.gotmpl"))
+    return is_text and (name.startswith("helmfile") or posixpath.basename(folder) == "helmfile.d")

@@ -1,0 +1,144 @@
+"""The setup rules on what a cluster's profiles come to, and on files that anyone wrote."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.outcome import Skipped
+from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.fleet.plan.origin import profile_inputs
+from poolsmith.guard.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.setup.repository_setups import views_of
+from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupResult, SetupValues, SetupView, run_setup_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Diagnostic, Location
+    from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.fleet.plan.origin import FromProfile, Origin
+    from poolsmith.guard.ledger.prediction import Prediction
+    from poolsmith.guard.rules.setup.repository_setups import GivenNodes, Setup
+    from poolsmith.guard.rules.setup.setup_view import Place
+    from poolsmith.project.run.cluster_run import ClusterRun
+    from poolsmith.project.run.project import Project
+
+
+_ADVICE = {
+    "nodes": "nodes are not known; give --nodes FILE or --cluster NAME",
+    "values": "there are no Helm values of the gpu-operator",
+    "release": "the release is not known, or the catalog lacks its facts; give --release TAG",
+}
+
+
+def judge_setup(project: Project, run: ClusterRun) -> SetupResult:
+    """One cluster of the project, by its plan; places are lines of its profiles."""
+    prediction, file = run.prediction, run.loaded.file
+    if prediction is None or run.tree is None or file is None or prediction.plan.chart is None:
+        return SetupResult()
+    from poolsmith.project.run.setup_nodes import nodes_of_plan  # on demand
+
+    plan = prediction.plan
+    stack = plan.cluster.spec.stack
+    chart = project.catalog.chart(plan.chart.name, stack.release) if plan.chart is not None else None
+    places = _Places(prediction, run)
+    view = SetupView(
+        catalog=project.catalog,
+        cluster=plan.name,
+        tag=stack.release,
+        operator=project.catalog.releases.near(stack.release),
+        distribution=plan.cluster.spec.kubernetes.distribution,
+        kubernetes=plan.cluster.spec.kubernetes.version,
+        nodes=tuple(nodes_of_plan(plan, prediction.installation.nodes, run.loaded, project.catalog)),
+        values=SetupValues(
+            values=prediction.shared.given.values,
+            defaults=chart.defaults if chart is not None else None,
+            place=places.of_value,
+        ),
+        objects=tuple(places.objects()),
+        namespace=plan.namespace,
+        is_generated=True,
+    )
+    return run_setup_rules(SETUP_RULES, view)
+
+
+class _Places:
+    """From what is generated back to the profile lines that bring it about."""
+
+    def __init__(self, prediction: Prediction, run: ClusterRun) -> None:
+        self._plan = prediction.plan
+        self._tree = run.tree
+        self._files = run.loaded.files
+
+    def of_value(self, pointer: str, note: str | None = None) -> Location:
+        path = tuple(pointer.split("/")[1:])
+        setting = self._plan.setting(*path)
+        line = self._line(setting.origin if setting is not None else None)
+        return self._files[line.path].locate(line.pointer, note)
+
+    def objects(self) -> Iterator[SetupObject]:
+        assert self._tree is not None
+        drivers = {item.name: item.origin for item in self._plan.driver_objects}
+        for path, data in self._tree.objects():
+            if isinstance(data, dict):
+                origin = (
+                    drivers.get(value_at(data, ("metadata", "name"))) if data.get("kind") == "NVIDIADriver" else None
+                )
+                yield SetupObject(data, self._place(origin, path), path)
+
+    def _place(self, origin: Origin | None, path: str) -> Place:
+        def place(_pointer: str, note: str | None = None) -> Location:
+            line = self._plan.line_of_file(path) if origin is None else self._line(origin)
+            return self._files[line.path].locate(line.pointer, note)
+
+        return place
+
+    def _line(self, origin: Origin | None) -> FromProfile:
+        lines = profile_inputs(origin) if origin is not None else ()
+        return next((line for line in lines if line.path in self._files), self._plan.stack_line)
+
+
+@record(frozen=False, kw_only=False)
+class SetupsResult:
+    """What the rules said of the setups in a tree."""
+
+    setups: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    not_evaluated: int = 0
+
+    def added_to(self, outcome: Outcome) -> Outcome:
+        """The counts; diagnostics are the caller's."""
+        if not self.setups and not self.skipped:
+            return outcome
+        return replace(
+            outcome,
+            checked={**outcome.checked, "GPU setups": self.setups, "setup rules": len(SETUP_RULES)},
+            skipped=(*outcome.skipped, *self.skipped),
+            not_evaluated=outcome.not_evaluated + self.not_evaluated,
+        )
+
+
+def judge_setups_of(setups: list[Setup], release: str | None, given: GivenNodes | None) -> SetupsResult:
+    """The setups of a repository, each with what is known of it."""
+    result = SetupsResult(skipped=list(given.skipped) if given is not None else [])
+    if not setups:
+        if given is not None:
+            result.skipped.append(Skipped("setup rules", "nothing here is of the gpu-operator"))
+        return result
+    lacking: Counter[str] = Counter()
+    rules = 0
+    for view in views_of(setups, release, given):
+        judged = run_setup_rules(SETUP_RULES, view)
+        result.setups += 1
+        result.diagnostics.extend(judged.diagnostics)
+        lacking.update(need for needs in judged.lacking for need in needs)
+        rules += len(judged.lacking)
+    result.not_evaluated = rules
+    if rules:
+        reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacking[need])
+        result.skipped.append(Skipped(f"{rules} runs of setup rules", reasons))
+    return result
