@@ -207,7 +207,7 @@ def test_a_test_file_says_what_it_imports_also_in_strings():
 
     assert names_in(text) == [
         "poolsmith.fleet.plan.lost",
-        "poolsmith.fleet.plan.sharing.mig",
+        "poolsmith.fleet.plan.mig",
         "poolsmith.interface.app.check.run",
     ]
 

@@ -92,7 +92,9 @@ def sources():
 def test_each_source_of_the_catalog_and_of_what_was_recorded_is_named():
     recorded = (ROOT / "tests/recorded/README.md").read_text("utf-8")
     projects = set(
-        re.findall(r"\b((?:NVIDIA|argoproj|confidential-containers|kubernetes|kubernetes-sigs|yannh)/[\w-]+)", recorded)
+        re.findall(
+            r"(?<![\w/])((?:NVIDIA|argoproj|confidential-containers|kubernetes|kubernetes-sigs|yannh)/[\w-]+)", recorded
+        )
     )
 
     assert {name for name in {*sources(), *projects} if name not in NOTICE} == set()

@@ -77,6 +77,8 @@ LOADS = {
             "catalog",
             "facts",
             "ledger",
+            "plan",
+            "pods",
             "policies",
             "profiles",
             "report",

@@ -183,7 +183,7 @@ def test_a_clean_check_is_short_and_rules_lead_to_their_pages():
     links = [token.attrs["href"] for token in tokens(found) if token.type == "link_open"]
     assert links
     assert all(
-        re.fullmatch(r"https://docs\.example/poolsmith/guard/rules\.md#psm[0-9]{3}-[a-z0-9-]+", link) for link in links
+        re.fullmatch(r"https://docs\.example/poolsmith/rules\.md#psm[0-9]{3}-[a-z0-9-]+", link) for link in links
     )
 
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, diagnose, point_in
 from poolsmith.core.diagnostics.codes.privilege import COMMITTED_SECRET
 from poolsmith.core.diagnostics.masking import shape_of
+from poolsmith.guard.policies.policies import MAX_ADMISSION_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from poolsmith.guard.policies.policies import Policies
 
 SHOWN_BY = frozenset(("PSM109", "PSM429"))
 """Rules that tell of some secrets more exactly: at the value, or the address, that holds one."""
@@ -29,3 +32,11 @@ def committed_secrets(files: Iterable[tuple[str, str]], told: Iterable[Diagnosti
 def _line(item: Diagnostic) -> int | None:
     start = item.primary.span.start
     return start.line if start is not None else None
+
+
+def policy_texts(policies: Policies) -> Iterator[tuple[str, str]]:
+    """Of the files that can be read; what can't is told elsewhere."""
+    for path in policies.files.paths:
+        text = policies.tree.read_text(path, limit=MAX_ADMISSION_BYTES)
+        if isinstance(text, str):
+            yield path, text

@@ -15,7 +15,6 @@ from poolsmith.core.facts.packs import ENTRIES, FACTS, active
 from poolsmith.core.record import record
 from poolsmith.core.sources.chart_files import read_chart_files
 from poolsmith.gpu.catalog.value_paths import value_paths
-from poolsmith.gpu.values.values_schema import values_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,4 +127,6 @@ def values_schema_text(release: str | None) -> str:
     found = value_paths().release(release)
     if found is None:
         raise UsageError(f"`{release}` is no gpu-operator release; {did_you_mean(release, tags)}")
+    from poolsmith.gpu.values.values_schema import values_schema  # on demand
+
     return json.dumps(values_schema(found), indent=2, ensure_ascii=False) + "\n"

@@ -24,8 +24,7 @@ from poolsmith.fleet.profiles.load_cluster import cluster_alone, load_cluster
 from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.guard.policies.policies import Policies
 from poolsmith.guard.policies.revision import policy_changes
-from poolsmith.guard.rules.committed_secrets import committed_secrets
-from poolsmith.interface.app.output_judgement import policy_texts
+from poolsmith.guard.rules.committed_secrets import committed_secrets, policy_texts
 from poolsmith.interface.app.repository_review import Reviewed, review_repository
 from poolsmith.project.output.batches import in_batches, rarely_collecting
 from poolsmith.project.output.comparison import MAX_REPORTED, foreign_diagnostics, hand_edit

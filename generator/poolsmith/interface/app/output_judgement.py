@@ -13,8 +13,7 @@ from poolsmith.core.diagnostics.rule_engine import run_rules
 from poolsmith.core.record import record
 from poolsmith.guard.ledger.grant_check import judge_grants
 from poolsmith.guard.ledger.rules import expiring_grant
-from poolsmith.guard.policies.policies import MAX_ADMISSION_BYTES
-from poolsmith.guard.rules.committed_secrets import committed_secrets
+from poolsmith.guard.rules.committed_secrets import committed_secrets, policy_texts
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.schema.object_schemas import Against, judge_schemas
 from poolsmith.interface.app.cluster_judgement import of_grants
@@ -28,7 +27,7 @@ from poolsmith.project.run.generated_folder import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from poolsmith.core.diagnostics.outcome import Skipped, Unevaluated
     from poolsmith.fleet.operands.manifest import ManifestTree
@@ -89,14 +88,6 @@ def judge_fleet(
         checked={"grants": grants.grants} if grants.grants else {},
     )
     return _with_policy_tests(judgement, policies) if complete and policies.files.admission else judgement
-
-
-def policy_texts(policies: Policies) -> Iterator[tuple[str, str]]:
-    """Of the files that can be read; what can't is told elsewhere."""
-    for path in policies.files.paths:
-        text = policies.tree.read_text(path, limit=MAX_ADMISSION_BYTES)
-        if isinstance(text, str):
-            yield path, text
 
 
 def _with_policy_tests(judgement: FleetJudgement, policies: Policies) -> FleetJudgement:

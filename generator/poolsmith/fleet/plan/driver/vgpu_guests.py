@@ -88,7 +88,7 @@ def _refuse_source(pool: PoolPlan, source: DriverSource, facts: Facts) -> None:
             compatibility.FIELD_WITHOUT_EFFECT,
             pool,
             VGPU,
-            "`node_software.vgpu` has no effect: this pool's driver is not the operator's, and is licensed on the host",
+            "`driver.vgpu` has no effect: this pool's driver is not the operator's, and is licensed on the host",
             help="remove it, or write `source: container`",
         )
 
@@ -102,7 +102,7 @@ def _check_image(pool: PoolPlan, facts: Facts) -> None:
             pool,
             f"{_DRIVER}/repository" if asked.repository else VGPU,
             f"there is no public image of a vGPU guest driver, so `{public}` has none",
-            help="build one, push it to a private registry, and name that in `node_software.repository`",
+            help="build one, push it to a private registry, and name that in `driver.repository`",
         )
     if asked.version is None:
         facts.report_pool(
@@ -110,7 +110,7 @@ def _check_image(pool: PoolPlan, facts: Facts) -> None:
             pool,
             VGPU,
             "the image of a vGPU guest driver is yours, and so is its tag: none is given",
-            help="write `node_software.version`, the tag without the operating system, like 550.90.07-grid",
+            help="write `driver.version`, the tag without the operating system, like 550.90.07-grid",
         )
 
 
@@ -124,7 +124,7 @@ def _check_licence(pool: PoolPlan, guest: VgpuGuest, facts: Facts) -> None:
             node_software.VGPU_GUEST,
             pool,
             VGPU,
-            f"the licence is in one object, and `node_software.vgpu` names {said}",
+            f"the licence is in one object, and `driver.vgpu` names {said}",
             help=f"write `vgpu: {{{field}: <name>}}`",
         )
     elif secret is not None and not takes_secrets:

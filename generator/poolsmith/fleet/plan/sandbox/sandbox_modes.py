@@ -28,9 +28,9 @@ def plan_sandboxes(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     sandboxed = [pool for pool in plan.pools if pool.profile.spec.workload is not Workload.CONTAINER]
     if not sandboxed:
         return plan
-    from poolsmith.fleet.plan.sandbox.gpu_passthrough import pass_through
-    from poolsmith.fleet.plan.sandbox.kata import plan_kata
-    from poolsmith.fleet.plan.sandbox.vgpu_pools import host_vgpus
+    from poolsmith.fleet.plan.sandbox.gpu_passthrough import pass_through  # on demand
+    from poolsmith.fleet.plan.sandbox.kata import plan_kata  # on demand
+    from poolsmith.fleet.plan.sandbox.vgpu_pools import host_vgpus  # on demand
 
     kata = [pool for pool in sandboxed if pool.profile.spec.workload in KATA_WORKLOADS]
     machines = [pool for pool in sandboxed if pool not in kata]
