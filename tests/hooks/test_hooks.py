@@ -85,6 +85,7 @@ def test_generate_makes_the_commit_fail_by_changing_the_output(repository):
 def test_check_fails_on_output_that_was_not_regenerated_and_on_a_hand_edit(repository):
     edited = repository / "output" / "clusters" / "edge" / "platform" / "values" / "gpu-operator.yaml"
     edited.write_text(edited.read_text() + "driver:\n  enabled: false\n")
+    git(repository, "add", "output")
     done = run_hook(repository, "poolsmith-check")
     assert done.returncode == 1
     assert "PSM502 hand-edited" in done.stdout

@@ -165,7 +165,19 @@ def test_that_policies_are_not_those_that_judge_is_told_file_by_file(project, wr
     git(project, "init", "-q")
     git(project, "add", ".")
     git(project, "commit", "-q", "-m", "base")
-    arguments = ["check", "--root", project, "--jobs", "1", "--policies-from", "HEAD", "--format", "json"]
+    arguments = [
+        "check",
+        "--root",
+        project,
+        "--jobs",
+        "1",
+        "--policies-from",
+        "HEAD",
+        "--judge",
+        "work-tree",
+        "--format",
+        "json",
+    ]
 
     same = run_cli(arguments)
     (project / "policies/admission/a.yaml").unlink()

@@ -514,7 +514,19 @@ def test_check_says_the_same(delivered, run_cli, edit, guarded):
     repository = delivered(project("a", "b", other=("c",)), guarded=guarded)
     edit(repository)
     report = changes(repository)
-    result = run_cli(["check", "--root", repository.root, "--policies-from", repository.base, "--format", "json"])
+    result = run_cli(
+        [
+            "check",
+            "--root",
+            repository.root,
+            "--policies-from",
+            repository.base,
+            "--judge",
+            "work-tree",
+            "--format",
+            "json",
+        ]
+    )
     found = [item for item in json.loads(result.out)["diagnostics"] if item["code"] == "PSM673"]
 
     assert [(item["severity"], item["message"]) for item in found] == findings(report) != []

@@ -56,7 +56,20 @@ def judge(base, tmp_path, run_cli):
             git(root, "commit", "-qam", "accepted")
         _write(root, edit(document))
         generate(root)
-        flags = ["--policies-from", "HEAD", "--today", TODAY, "--cluster", CLUSTER, "--jobs", "1", "--format", "json"]
+        flags = [
+            "--policies-from",
+            "HEAD",
+            "--judge",
+            "work-tree",
+            "--today",
+            TODAY,
+            "--cluster",
+            CLUSTER,
+            "--jobs",
+            "1",
+            "--format",
+            "json",
+        ]
         found = json.loads(run_cli(["check", "--root", root, *flags]).out)["diagnostics"]
         return [item for item in found if item["name"] in ("unaccepted-setting", "unseen-value")]
 

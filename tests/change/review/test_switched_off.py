@@ -42,7 +42,18 @@ def losses(fleet, run_cli):
     def review(path, old, new):
         changed(fleet, path, old, new)
         cluster = path.split("/")[1]
-        arguments = ["--root", fleet, "--cluster", cluster, "--policies-from", "HEAD", "--format", "json"]
+        arguments = [
+            "--root",
+            fleet,
+            "--cluster",
+            cluster,
+            "--policies-from",
+            "HEAD",
+            "--judge",
+            "work-tree",
+            "--format",
+            "json",
+        ]
         found = run_cli(["check", *arguments]).diagnostics
         assert found
         return [(item["primary"]["pointer"], item["message"]) for item in found if item["name"] == "switched-off"]

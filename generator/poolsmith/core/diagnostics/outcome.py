@@ -46,7 +46,8 @@ class Outcome:
     """Diagnostics, sorted, and counts. A green run over nothing shows as zero checked.
 
     `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done, `details` further
-    ones for who asks for all. `shard` is what a part of a run hands on in its JSON report.
+    ones for who asks for all. `shard` is what a part of a run hands on in its JSON report. `judged` says what was
+    judged, where that is more than the files on disk: a commit, the index.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -57,6 +58,7 @@ class Outcome:
     facts: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
     shard: dict[str, Any] | None = None
+    judged: str = ""
 
     @property
     def open(self) -> tuple[Diagnostic, ...]:

@@ -255,6 +255,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM660", "policy-widening", "error", ()),
     ("PSM661", "judge-change", "error", ()),
     ("PSM662", "beside-output", "error", ()),
+    ("PSM663", "checked-out-otherwise", "error", ()),
     ("PSM670", "unaccepted-setting", "error", ()),
     ("PSM671", "unseen-value", "error", ()),
     ("PSM672", "change-at-a-distance", "error", ()),

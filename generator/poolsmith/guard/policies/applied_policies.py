@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.guard.policies.policies import Policies
-    from poolsmith.guard.policies.revision import BaseRevision
+    from poolsmith.guard.policies.revision import BaseRevision, MergedTree
 
 
 POLICY_WIDENING = "policy-widening"
@@ -32,13 +32,14 @@ class JudgingOptions:
     """How findings are judged: on which day, against which base, and whether all must be evaluated.
 
     The day is one of UTC. Without a base the project's own policies count. `accepted` are those of ACCEPTABLE that
-    somebody who may do so has accepted of this change.
+    somebody who may do so has accepted of this change. `merged` is what the change would merge; None: the work tree.
     """
 
     today: dt.date = field(default_factory=lambda: dt.datetime.now(dt.UTC).date())
     base: BaseRevision | None = None
     strict: bool = False
     accepted: frozenset[str] = frozenset()
+    merged: MergedTree | None = None
 
     @property
     def judged_by(self) -> Path | None:

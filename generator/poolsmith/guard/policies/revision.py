@@ -54,6 +54,15 @@ class BaseRevision:
     commit: str = ""
 
 
+@record
+class MergedTree:
+    """What a change would merge, where that is no work tree: all files of a commit or of the index, by path from the
+    top of the repository. `repository` is the folder that git is asked about."""
+
+    repository: Path
+    files: Mapping[str, GitFile]
+
+
 _REGULAR = frozenset(("100644", "100755"))
 _MAX_FILES = 1_000_000
 _MAX_BYTES = 1 << 30
@@ -124,8 +133,16 @@ def folder_with(git: Git, files: Mapping[str, GitFile]) -> Iterator[Path]:
 
 def _refuse_odd(git: Git, files: Mapping[str, GitFile]) -> None:
     for path, file in files.items():
-        if file.mode not in _REGULAR or ".." in PurePosixPath(path).parts or path.startswith("/"):
+        if file.mode not in _REGULAR:
             raise UsageError(f"{git.flag}: `{printable(path)}` is not a regular file in that revision")
+    refuse_too_much(git, files)
+
+
+def refuse_too_much(git: Git, files: Mapping[str, GitFile]) -> None:
+    """Raises UsageError for names that lead out of a folder, and for more than can be judged."""
+    for path in files:
+        if path.startswith("/") or {"..", ".", ".git"} & {part.casefold() for part in PurePosixPath(path).parts}:
+            raise UsageError(f"{git.flag}: `{printable(path)}` is no path that can be checked out")
     total = 0
     for path, size in zip(files, git.sizes([file.blob for file in files.values()]), strict=True):
         if size is None:

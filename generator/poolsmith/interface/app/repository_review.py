@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.review.beside_output import Delivered, beside_output, delivered_path, head_tree
+from poolsmith.change.review.beside_output import Delivered, HeadTree, beside_output, delivered_path, head_tree
 from poolsmith.change.review.judge_files import judge_files
 from poolsmith.change.review.policy_widening import policy_widening
 from poolsmith.core.facts.packs import FOLDER
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from poolsmith.change.review.beside_output import DeliveredPath, HeadTree
+    from poolsmith.change.review.beside_output import DeliveredPath
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.fleet.profiles.cluster import Cluster
     from poolsmith.fleet.profiles.fleet import ClusterFiles
@@ -54,8 +54,12 @@ def review_repository(
     """What the change does to policies, to the files that judge it, and beside the output."""
     accepted = judging.accepted
     yield from policy_widening(project.judging_policies, project.policies, is_accepted=POLICY_WIDENING in accepted)
-    head = reviewed.head or head_tree(project.root, (OUTPUT, FOLDER, *WATCHED))
-    root = reviewed.repository or project.root
+    merged = judging.merged
+    if merged is not None:
+        head, root = HeadTree(merged.files, frozenset(), is_checked_out=False), merged.repository
+    else:
+        head = reviewed.head or head_tree(project.root, (OUTPUT, FOLDER, *WATCHED))
+        root = reviewed.repository or project.root
     yield from judge_files(root, head, base, is_accepted=JUDGE_CHANGE in accepted)
     yield from beside_output(head, base, _delivered(project, base, head, reviewed))
 

@@ -75,7 +75,9 @@ class Review:
             return
         after = change.after if change.after is not None else self._successors.get(change.name)
         root = self._run.project.output_root
-        held = held_by_base(self._run.project.root, self._base, before.plan.name)
+        merged = self._judging.merged
+        repository = merged.repository if merged is not None else self._run.project.root
+        held = held_by_base(repository, self._base, before.plan.name)
         was, now = Handed(generated=of_plan(before.plan), held=held), None
         if after is not None:
             now = Handed(generated=of_plan(after.plan), held=held_on_disk(root, after.plan.name))

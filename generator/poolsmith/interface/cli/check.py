@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     metavar="REV",
     help="Use policies/ of this git revision, so that a pull request can't grant itself what it needs.",
 )
+@options.judge
 @click.option(
     "--accept",
     "accepted",
@@ -117,6 +118,7 @@ def command(
     pod_security: str | None,
     nodes: Path | None,
     policies_from: str | None,
+    subject: str | None,
     accepted: tuple[str, ...],
     hook: bool,
     write_baseline: str | None,
@@ -199,7 +201,7 @@ def command(
         outcome = judge_project(
             root if scheduler is None else root.resolve(),
             options.workers(jobs, scheduler),
-            _Judging(policies_from, accepted, strict, today),
+            _Judging(policies_from, accepted, strict, today, options.subject(root, subject, base=policies_from)),
             clusters=clusters,
             kubeconform=kubeconform,
             cache=cache,
@@ -224,14 +226,20 @@ class _Judging(NamedTuple):
     accepted: tuple[str, ...]
     strict: bool
     today: dt.datetime | None
+    subject: str
 
     @contextmanager
-    def options(self, root: Path) -> Iterator[JudgingOptions]:
+    def options(self, root: Path) -> Iterator[tuple[Path, JudgingOptions, Callable[[Outcome], Outcome]]]:
+        """The folder to judge, how, and what the outcome gets besides: what was judged."""
         from poolsmith.guard.policies.applied_policies import JudgingOptions
 
-        with _base(root, self.base) as base:
-            found = JudgingOptions(base=base, strict=self.strict, accepted=frozenset(self.accepted))
-            yield found if self.today is None else replace(found, today=self.today.date())
+        is_told = self.base is not None
+        with (
+            _base(root, self.base) as base,
+            options.judged(root, self.subject, is_told=is_told) as (folder, merged, named),
+        ):
+            found = JudgingOptions(base=base, strict=self.strict, accepted=frozenset(self.accepted), merged=merged)
+            yield folder, found if self.today is None else replace(found, today=self.today.date()), named
 
 
 def _of_project(
@@ -249,28 +257,29 @@ def _of_project(
     from poolsmith.interface.app.check_project import check_project
 
     with (
-        judging.options(root) as how,
+        judging.options(root) as (folder, how, named),
         options.place_of_output(root, output_root, against) as place,
         progress_bar("checking") as progress,
     ):
-        return check_project(
-            root,
+        outcome = check_project(
+            folder,
             clusters=clusters,
             jobs=workers,
             kubeconform=kubeconform,
             progress=progress,
             judging=how,
-            store=options.result_store(cache),
+            store=options.result_store(cache) if folder == root else None,
             rehash=rehash,
             output_at=place,
         )
+        return named(outcome)
 
 
 def _of_shard(root: Path, workers: int | Workers, judging: _Judging, *, shard: Shard, **_more: object) -> Outcome:
     from poolsmith.interface.app.sharded import check_shard
 
-    with judging.options(root) as how, progress_bar("checking") as progress:
-        return check_shard(root, shard, jobs=workers, progress=progress, judging=how)
+    with judging.options(root) as (folder, how, named), progress_bar("checking") as progress:
+        return named(check_shard(folder, shard, jobs=workers, progress=progress, judging=how))
 
 
 def _of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,14 +17,20 @@ from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, names_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from click.shell_completion import CompletionItem
 
+    from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.guard.policies.revision import MergedTree
     from poolsmith.interface.app.report_files import ReportFile
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.output.result_store import ResultStore
     from poolsmith.project.run.run_options import Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Judged = tuple[Path, "MergedTree | None", "Callable[[Outcome], Outcome]"]
+"""The folder to read, the tree that would be merged, and what the outcome gets besides."""
 
 
 def completes(what: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
@@ -45,6 +51,52 @@ def _on_its_facts(context: click.Context, _option: click.Parameter, folder: Path
 
         context.with_resource(facts_of(folder))
     return folder
+
+
+judge = click.option(
+    "--judge",
+    "subject",
+    type=click.Choice(("commit", "index", "work-tree")),
+    help="What is judged: the commit that is checked out, the index (what would be committed), or the files on disk. "
+    "Default: the commit with --policies-from and where CI is set, else the work tree.",
+)
+
+
+def subject(root: Path, given: str | None, *, base: str | None = None) -> str:
+    """What is judged where no flag says it. A pipeline judges what would be merged; by hand it is what is on disk."""
+    if given is not None:
+        return given
+    if base is not None:
+        return "commit"
+    if os.environ.get("CI") in (None, "", "0", "false"):
+        return "work-tree"
+    from poolsmith.project.run.judged_tree import is_committed
+
+    return "commit" if is_committed(root) else "work-tree"
+
+
+@contextmanager
+def judged(
+    root: Path, kind: str, *, is_told: bool
+) -> Iterator[tuple[Path, MergedTree | None, Callable[[Outcome], Outcome]]]:
+    """The folder to read, the tree that would be merged, and what the outcome gets besides."""
+    from dataclasses import replace
+
+    if kind == "work-tree":
+        yield root, None, lambda outcome: replace(outcome, judged="the work tree") if is_told else outcome
+        return
+    from poolsmith.core.diagnostics import sorted_unique
+    from poolsmith.guard.policies.revision import MergedTree
+    from poolsmith.project.run.judged_tree import Subject, judged_tree
+
+    with judged_tree(root, Subject(kind)) as tree:
+        assert tree.files is not None, "only the work tree has none"
+
+        def named(outcome: Outcome) -> Outcome:
+            found = sorted_unique((*outcome.diagnostics, *tree.problems)) if tree.problems else outcome.diagnostics
+            return replace(outcome, judged=tree.name, diagnostics=found)
+
+        yield tree.root, MergedTree(repository=tree.repository, files=tree.files), named
 
 
 _LONGEST_COMMAND = 120

@@ -44,6 +44,8 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
         },
         "diagnostics": [diagnostic_body(item) for item in outcome.diagnostics],
     }
+    if outcome.judged:
+        body["judged"] = masked(outcome.judged)
     return body if outcome.shard is None else body | {"shard": outcome.shard}
 
 

@@ -94,6 +94,10 @@ def report_schema() -> dict[str, Any]:
         **_ENVELOPE,
         "summary": {"$ref": "#/$defs/Summary"},
         "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/Diagnostic"}},
+        "judged": {
+            **_TEXT,
+            "description": "What was judged, where that is a commit, the index, or the work tree of a change.",
+        },
         "shard": {"$ref": "#/$defs/Shard"},
     }
     definitions = {
@@ -103,7 +107,7 @@ def report_schema() -> dict[str, Any]:
         "Diagnostic": _object(_DIAGNOSTIC),
         "Location": _object(_LOCATION),
     }
-    return _document("report", "The findings of a run", properties, definitions, optional=("shard",))
+    return _document("report", "The findings of a run", properties, definitions, optional=("judged", "shard"))
 
 
 def diff_schema() -> dict[str, Any]:

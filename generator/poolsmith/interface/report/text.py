@@ -48,6 +48,8 @@ def styled(outcome: Outcome, layout: Layout = SHORT) -> Iterator[Styled]:
 
 
 def _report(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
+    if outcome.judged:
+        yield f"judged: {printable(masked(outcome.judged))}\n\n", "plain"
     folded = [item for item in outcome.open if layout.folds(item)]
     found = [item for item in outcome.open if not layout.folds(item)]
     shown = found if layout.verbose else _worst_of(found)

@@ -42,7 +42,17 @@ BESIDE_OUTPUT = RuleInfo(
     fix="take it out of the change; what clusters are to get belongs into profiles, or into another folder",
 )
 
-CHANGE = (POLICY_WIDENING, JUDGE_CHANGE, BESIDE_OUTPUT)
+CHECKED_OUT_OTHERWISE = RuleInfo(
+    code="PSM663",
+    name="checked-out-otherwise",
+    applies_to="policy",
+    what="A commit is judged, and a file of its profiles, policies or output is checked out with other bytes: it was "
+    "edited and not committed, or git itself converts it (filters, `working-tree-encoding`, `ident`).",
+    why="The commit is what is merged and delivered. Who looks at the work tree sees something else.",
+    fix="commit the file, or restore it; to judge files that are not committed yet, use `--judge work-tree`",
+)
+
+CHANGE = (POLICY_WIDENING, JUDGE_CHANGE, BESIDE_OUTPUT, CHECKED_OUT_OTHERWISE)
 
 
 UNACCEPTED_SETTING = RuleInfo(
