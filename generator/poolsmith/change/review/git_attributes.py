@@ -55,22 +55,43 @@ FOLDED = (
 """What `init` folds in reviews: generated files that no cluster applies, and no `privileges.yaml`."""
 _FOLDS = frozenset(("linguist-generated", "gitlab-generated"))
 _WILD = re.compile(r"[*?\[\\]")
+_BLANK = re.compile(r"[ \t\r]+")
+_NAME = re.compile(r"[A-Za-z0-9_.][-A-Za-z0-9_.]*")
+_RESERVED = "builtin_"
+_MOST_BYTES = 2048
+_DELIVERED = frozenset(("output", "profiles", "policies"))
+"""Folders of which every file matters, whatever its name ends with."""
 
 
 def hiding_lines(text: str, folder: str, guarded: Collection[str]) -> list[str]:
     """Lines of a `.gitattributes` in a folder that may hide something; `guarded` are names of folders at the top."""
-    if folder and folder.casefold().split("/")[0] not in guarded:
+    top = folder.casefold().split("/")[0]
+    if folder and top not in guarded:
         return []
-    found = []
-    for line in text.splitlines():
-        words = line.strip().lstrip("\ufeff").split()
-        if not words or words[0].startswith("#"):
-            continue
+    found = ["a NUL byte, after which git versions read different things"] if "\0" in text else []
+    for words in attribute_lines(text):
         if not folder and words[0] in FOLDED and _FOLDS.issuperset(words[1:]):
             continue
-        if any(map(_hides, words[1:])) and (folder or _may_be_guarded(words[0], guarded)):
+        if any(map(_hides, words[1:])) and (top in _DELIVERED or _may_be_guarded(words[0], guarded)):
             found.append(" ".join(words))
     return found
+
+
+def attribute_lines(text: str) -> list[list[str]]:
+    """Pattern and attributes of each line, as git parts them: a line ends at `\\n` and nowhere else, and nothing but a
+    blank, a tab and a carriage return stands between words. Source: git, attr.c (parse_attr_line)."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    words = ([word for word in _BLANK.split(line) if word] for line in lines)
+    return [found for found in words if found and not found[0].startswith("#")]
+
+
+def is_read_by_git(words: list[str]) -> bool:
+    """Whether git takes a line at all: it leaves out those that are too long, with a pattern that begins with `!`, or
+    with a name that is no attribute's."""
+    if words[0].startswith("!") or len(" ".join(words).encode("utf-8", "surrogateescape")) >= _MOST_BYTES:
+        return False
+    names = [word.lstrip("-!") if word[0] in "-!" else word for word in words[1:]]
+    return all(_NAME.fullmatch(name.partition("=")[0]) and not name.startswith(_RESERVED) for name in names)
 
 
 def is_less_hidden(old: list[str], new: list[str]) -> bool:
@@ -81,9 +102,8 @@ def is_less_hidden(old: list[str], new: list[str]) -> bool:
 
 def shows_less(old: str, new: str) -> list[str]:
     """Lines that show what others would hide, and that are gone."""
-    left = {" ".join(line.split()) for line in new.splitlines()}
-    gone = (" ".join(line.split()) for line in old.splitlines())
-    return [line for line in gone if line and line not in left and any(map(_shows, line.split()[1:]))]
+    left = [words for words in attribute_lines(new) if is_read_by_git(words)]
+    return [" ".join(words) for words in attribute_lines(old) if words not in left and any(map(_shows, words[1:]))]
 
 
 def _hides(attribute: str) -> bool:

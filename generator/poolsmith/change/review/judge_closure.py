@@ -278,13 +278,20 @@ class GitTexts:
     def __init__(self, root: Path, files: Mapping[str, GitFile]) -> None:
         self.files = files
         self._git = Git(root, FLAG)
-        self._texts: dict[str, str | None] = {}
+        self._texts: dict[str, bytes | None] = {}
 
     def of(self, paths: Iterable[str]) -> dict[str, str | None]:
         """By path; only of files that there are. Raises UsageError for objects that are not in the clone."""
         there = [path for path in dict.fromkeys(paths) if path in self.files]
         self._read({self.files[path].blob for path in there if self.files[path].mode != SUBMODULE})
-        return {path: self._texts.get(self.files[path].blob) for path in there}
+        return {path: _decoded(self._texts.get(self.files[path].blob)) for path in there}
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of a file; None where there is none, or too much."""
+        if path not in self.files or self.files[path].mode == SUBMODULE:
+            return None
+        self._read({self.files[path].blob})
+        return self._texts.get(self.files[path].blob)
 
     def text(self, path: str) -> str | None:
         return self.of((path,)).get(path)
@@ -298,10 +305,12 @@ class GitTexts:
         small = [blob for blob, size in zip(unread, sizes, strict=True) if size is None or size <= _MOST_BYTES]
         self._texts.update(dict.fromkeys(unread))
         for blob, content in zip(small, self._git.contents(small), strict=True):
-            self._texts[blob] = _decoded(content)
+            self._texts[blob] = content
 
 
-def _decoded(content: bytes) -> str | None:
+def _decoded(content: bytes | None) -> str | None:
+    if content is None:
+        return None
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

@@ -186,6 +186,12 @@ class _Change:
             return content.decode("utf-8", "replace")
         return self._new.text(path)
 
+    def _new_content(self, path: str) -> bytes | None:
+        content = self._checked_out(path)
+        if content is not None and (path not in self._head.files or self._is_edited(path)):
+            return content
+        return self._new.content(path)
+
     def _how(self, path: str) -> str:
         before, after = self._base.files.get(path), self._head.files.get(path)
         if before is None:
@@ -230,7 +236,7 @@ class _Change:
     def _attributes(self, path: str) -> tuple[str, bool]:
         folder = path.rpartition("/")[0]
         guarded = {*_GUARDED, *(part.casefold() for part in self._base.prefix.split("/")[:1] if part)}
-        old_text, new_text = self._old.text(path) or "", self._new_text(path) or ""
+        old_text, new_text = _as_text(self._old.content(path)), _as_text(self._new_content(path))
         old, new = hiding_lines(old_text, folder, guarded), hiding_lines(new_text, folder, guarded)
         more = [line for line in new if line not in old] or ([] if is_less_hidden(old, new) else new)
         more = more or shows_less(old_text, new_text)
@@ -294,6 +300,11 @@ def _blob(content: bytes, like: str) -> str:
         if len(like) == _SHA1
         else hashlib.sha256(data).hexdigest()
     )
+
+
+def _as_text(content: bytes | None) -> str:
+    """Of a file that git reads byte by byte: what is no UTF-8 stays what it is."""
+    return (content or b"").decode("utf-8", "surrogateescape")
 
 
 def _shown(text: str) -> str:
