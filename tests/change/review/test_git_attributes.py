@@ -25,7 +25,6 @@ PIECES = st.sampled_from(
         "#",
         "!",
         "=",
-        "builtin_x",
         "é",
         "-é",
         "\ufeff",

@@ -58,6 +58,7 @@ _WILD = re.compile(r"[*?\[\\]")
 _BLANK = re.compile(r"[ \t\r]+")
 _NAME = re.compile(r"[A-Za-z0-9_.][-A-Za-z0-9_.]*")
 _RESERVED = "builtin_"
+"""Left out by newer versions of git, and read by older ones."""
 _MOST_BYTES = 2048
 _DELIVERED = frozenset(("output", "profiles", "policies"))
 """Folders of which every file matters, whatever its name ends with."""
