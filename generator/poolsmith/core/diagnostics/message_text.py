@@ -134,7 +134,7 @@ _SUGGEST_LONGEST = 80
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A help sentence: the nearest known word, else the known ones as far as they fit one line."""
+    """A help sentence: the nearest known word, else as many known ones as fit one line."""
     candidates = list(known)
     match = nearest(word, candidates)
     if match is not None:

@@ -25,7 +25,7 @@ class Skipped:
 
 @record
 class Unevaluated:
-    """Something of a cluster that a run could not evaluate, and where it comes from as far as it has a source.
+    """Something of a cluster that a run could not evaluate, and its source where there is one.
 
     `what` is one line; it stands for `count` things. `cluster` is empty for what spans clusters. One that
     `follows_from_unknown` is evaluated as soon as nothing is unknown.

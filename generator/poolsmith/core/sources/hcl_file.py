@@ -1,4 +1,4 @@
-"""A file of HCL (Terraform) as far as it is literal: its blocks, what is computed, and the places of both."""
+"""A file of HCL (Terraform): its literal blocks, what is computed, and the places of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that users wrote, read under suspicion.
+"""Files that users wrote: untrusted input.
 
 Whatever a pull request can put into a folder is expected here: links out of the tree, named pipes, huge,
 unreadable or wrongly encoded files. Each ends in a diagnostic with the file's name; nothing is raised.

@@ -41,7 +41,7 @@ def most_nodes(text: str) -> int:
 
 
 def deserves_counting(text: str) -> bool:
-    """Whether a text could exceed a limit, as far as its signs tell."""
+    """Whether a text could exceed a limit, by counting its signs."""
     nested = sum(map(text.count, "[{-?"))
     return nested > _PRECHECK_FROM or nested + sum(map(text.count, ":,\n")) > most_nodes(text)
 

@@ -86,7 +86,7 @@ def product_label(product: str) -> str:
 
 
 def _discovered(pool: PoolPlan, gpu: GpuEntry | None) -> dict[str, str]:
-    """What GPU feature discovery finds, as far as something is scheduled by it."""
+    """The labels of GPU feature discovery by which something is scheduled."""
     product = gpu.product if gpu is not None else pool.profile.spec.gpu.product
     labels = {"nvidia.com/gpu.product": product_label(product)}
     if gpu is not None and isinstance(gpu.mig, bool):

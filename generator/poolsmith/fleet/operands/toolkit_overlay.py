@@ -68,7 +68,7 @@ exec nvidia-toolkit
 
 @record(kw_only=False)
 class OverlayObjects:
-    """What one overlay comes to; without objects, `error` or `unknown` says why."""
+    """What one overlay produces; without objects, `error` or `unknown` says why."""
 
     pool: str
     objects: tuple[KubernetesObject, ...] = ()

@@ -275,7 +275,7 @@ class ClusterPlan:
     quotas: tuple[KubernetesObject, ...] = ()
     config_maps: tuple[KubernetesObject, ...] = ()
     brought: tuple[dict[str, Any], ...] = ()
-    """Objects that somebody else delivers, as far as the operator looks at them."""
+    """Objects that somebody else delivers and the operator reads."""
     driver_objects: tuple[PoolDriverObject, ...] = ()
     toolkit_overlays: tuple[ToolkitOverlay, ...] = ()
     units: tuple[UnitPlan, ...] = ()

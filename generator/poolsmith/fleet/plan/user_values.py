@@ -41,7 +41,7 @@ _OF_PROFILES = {
     ("gds", "enabled"): "driver.gds",
     ("gdrcopy", "enabled"): "driver.gdrcopy",
 }
-"""Values that profiles always decide, also where they come to the chart's default and nothing is generated."""
+"""Values that profiles always decide, also where the result is the chart's default and nothing is generated."""
 _TOOLKIT_ENV = ("toolkit", "env")
 
 

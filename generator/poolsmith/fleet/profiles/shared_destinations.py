@@ -1,4 +1,4 @@
-"""Clusters that one Argo CD would deliver to one place: the stacks of all of them would come to one cluster."""
+"""Clusters that one Argo CD would deliver to one place: one cluster would get the stacks of all of them."""
 
 from __future__ import annotations
 

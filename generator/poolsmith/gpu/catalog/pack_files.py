@@ -1,4 +1,4 @@
-"""Packs of facts as they stand in a project: read under suspicion, held against their lock, or refused as a whole.
+"""Packs of facts of a project: untrusted input, compared with their lock, or refused as a whole.
 
 Nothing of a pack is executed, and nothing is taken from a path that the pack names: its files have the names of what
 they hold. What is refused is a diagnostic at its place; the pack's releases are unknown then.

@@ -5,7 +5,7 @@ The tag of a driver's image: its version, the kernel where the driver is precomp
 Source: NVIDIA/gpu-operator:controllers/state_manager.go for a ClusterPolicy, internal/state/nodepool.go for an
 NVIDIADriver. Both go by one rule in each release, which the catalog has as `osTagMajors`.
 
-Which driver images somebody publishes: by system, processor, kernel and version, as far as a list says it.
+Which driver images are published: by system, processor, kernel and version, from a list.
 """
 
 from __future__ import annotations

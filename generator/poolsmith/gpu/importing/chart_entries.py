@@ -179,7 +179,7 @@ def chart_entries(
     driver_crd: dict[str, Any] | None,
     mig_config: dict[str, Any] | None = None,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """The entries of `charts/gpu-operator` and `projection`, by these names; and what becomes of each value path.
+    """The entries of `charts/gpu-operator` and `projection`, by these names; and what each value path is now.
 
     `crds` are the compact definitions of the release by kind, `overlay` is that of `projection`. Raises PoolsmithError.
     """

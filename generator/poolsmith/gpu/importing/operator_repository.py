@@ -1,4 +1,4 @@
-"""The files of the operator's repository that entries are made from, read under suspicion.
+"""The files of the operator's repository that entries are made from; untrusted input.
 
 What Kubernetes would not take is no manifest. Whatever is wrong is a diagnostic with its place in the repository;
 links are followed inside of it only, and what is read is bounded.

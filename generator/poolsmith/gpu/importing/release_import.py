@@ -156,7 +156,7 @@ class ReleaseImport:
         self.take_schemas([content.decode() for content in texts.values()])
 
     def _chart(self) -> None:
-        """What values the chart takes, and what becomes of them; only where the whole chart is there."""
+        """Which values the chart takes, and what it does with them; only where the whole chart is there."""
         overlay = self._overlay("projection")
         files = chart_files(self.repository) if overlay and self.kinds else {}
         if not files:

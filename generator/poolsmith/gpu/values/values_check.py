@@ -204,7 +204,7 @@ def _diagnostic(item: Found[ValuePlace], found: FoundValues) -> Diagnostic:
 def _not_rendered(
     values: dict[str, Any], release: str, findings: Iterable[Found[ValuePlace]], render: Render
 ) -> Iterator[Found[ValuePlace]]:
-    """What the chart stops at, as far as the document has it and no rule has named it as an error."""
+    """What the chart refuses in the document and no rule has reported as an error."""
     told = [item.finding.place for item in findings if item.severity is Severity.ERROR]
     for path, message in render(release, values):
         place = place_in(values, path)

@@ -189,7 +189,7 @@ def _looks_like_values(data: dict[str, Any], known: ReleaseValues, path: str, *,
 
 
 def place_in(values: Any, path: str) -> tuple[str | int, ...]:
-    """The steps to a value whose keys stand in `path` with dots between them, as far as the document has them."""
+    """The steps to a value whose keys stand in `path` with dots between them; only those that the document has."""
     steps: list[str | int] = []
     node = values
     for word in path.split("."):

@@ -1,6 +1,6 @@
 """The ledger of Kubernetes objects on the nodes of pools.
 
-What the same template or role comes to is worked out once per run, and once for all runs that share a TemplateMemory.
+The privileges of a template or role are computed once per run, and once for all runs that share a TemplateMemory.
 """
 
 from __future__ import annotations

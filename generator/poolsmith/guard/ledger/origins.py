@@ -1,6 +1,6 @@
 """Why a privilege is there: the profile line or the chart default that switches it on, and what it came through.
 
-What each value of the user brings about: the lines of the ledger that are gone without it.
+What each value of the user causes: the lines of the ledger that are gone without it.
 
 The exact way to an origin, for values that no table can foresee; what follows from profiles has its table.
 """
@@ -282,7 +282,7 @@ class Origins:
 
 
 def is_users(setting: ValueSetting) -> bool:
-    """Whether the cluster's profile sets the value itself; what such a one brings about is found by taking it away."""
+    """Whether the cluster's profile sets the value itself; what it causes is found by taking it away."""
     return isinstance(setting.origin, FromProfile) and setting.origin.pointer.startswith(_VALUES)
 
 

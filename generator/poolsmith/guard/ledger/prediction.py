@@ -1,4 +1,4 @@
-"""What a cluster's plan comes to: its installation, and the ledger of it.
+"""What a cluster's plan produces: its installation, and the ledger of it.
 
 Clusters that are installed alike share the work; where the lines of their profiles stand does not matter for it.
 

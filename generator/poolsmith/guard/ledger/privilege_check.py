@@ -1,4 +1,4 @@
-"""The rules over privileges on what a cluster's profiles come to.
+"""The rules over privileges on what a cluster's profiles produce.
 
 The rules over ledgers and grants, listed by hand.
 """

@@ -1,6 +1,6 @@
-"""The users' policies on all that a cluster's profiles come to, rendered or predicted.
+"""The users' policies on all that a cluster's profiles produce, rendered or predicted.
 
-A workload is judged as itself and as the pod that it comes to. Clusters that have the same objects share the verdicts.
+A workload is judged as itself and as the pod that it creates. Clusters that have the same objects share the verdicts.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ def _predicted(
 def _rendered(
     prediction: Prediction, tree: ManifestTree, resources: Resources, namespaces: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[_Candidate]:
-    """What a sync applies, as far as it is not among the predicted objects already."""
+    """What a sync applies besides the predicted objects."""
     made = prediction.shared.made
     for path, body in tree.objects():
         if not isinstance(body, dict) or not word(body.get("kind")) or not word(body.get("apiVersion")):

@@ -107,7 +107,7 @@ def accept(
     was_looked_at: Callable[[str], bool],
 ) -> Accepted:
     """The first findings of each kind, as many as an entry accepts. An entry of a file that was not looked at is not
-    said to be unused; nor is one of a rule that another flag would run, as far as anybody can tell that."""
+    said to be unused; nor is one of a rule that another flag might run."""
     by_print: dict[str, list[PlacedEntry]] = {}
     for placed in entries:
         by_print.setdefault(placed.entry.fingerprint, []).append(placed)

@@ -1,4 +1,4 @@
-"""Kind PrivilegeEnforcement: what becomes of pods that want more than was granted."""
+"""Kind PrivilegeEnforcement: what happens to pods that request more than was granted."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ GROUP = "admissionregistration.k8s.io"
 POLICY = "ValidatingAdmissionPolicy"
 BINDING = "ValidatingAdmissionPolicyBinding"
 GRANTS_FILE = "privilege-grants.yaml"
-"""Beside them: what the grants come to."""
+"""Beside them: the policy that is made of the grants."""
 Minor = tuple[int, ...]
 
 FIRST_SERVED: Minor = (1, 30)

@@ -119,7 +119,7 @@ def apply_waivers(
 ) -> tuple[Diagnostic, ...]:
     """Findings with those marked that are waived, and what is to be said of the waivers themselves.
 
-    Only a `complete` run, over all clusters, can tell that a waiver is unused. Without a day waivers hold for ever.
+    Only a `complete` run, over all clusters, can tell that a waiver is unused. Without a day waivers never expire.
     """
     by_key = {(item.rule.code, item.waiver.subject): item for item in waivers}
     used: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""Pods and workloads against the Pod Security Standards: anyone's manifests, and what profiles come to."""
+"""Pods and workloads against the Pod Security Standards: anyone's manifests, and what profiles produce."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def judge_pod_security(tree: CheckedTree, level: str, version: str = LATEST) -> 
 
 
 def judge_predicted_pod_security(prediction: Prediction, view: PrivilegeView) -> PodSecurityResult:
-    """Each workload that a cluster's profiles come to, by the level that its namespace enforces.
+    """Each workload that a cluster's profiles produce, by the level that its namespace enforces.
 
     The versions are those that the namespaces name, else the cluster's. Findings stand at the line of a profile that
     brings the workload about. A workload of a namespace whose level nobody knows is counted, not judged.

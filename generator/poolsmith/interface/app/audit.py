@@ -1,4 +1,4 @@
-"""Use case: what the history of a repository says of privileges: who held which, where, and by whose leave.
+"""Use case: who had which privilege, where, and which grant allowed it, by the history of a repository.
 
 Only git objects are read: the ledgers that were committed with the output, and the grants beside them, at each commit
 of the branch's own line. Nothing of the history is generated anew.

@@ -125,7 +125,7 @@ def _wanted(root: Path, folder: Path, options: AcceptingOptions) -> tuple[InputT
 
 
 class _Seen:
-    """Which files a run has looked at as far as folders were named: of a single file not all rules can tell.
+    """Which files of the named folders a run has looked at. Not every rule can judge a single file.
 
     Of a partial run, without the flags that the baseline was written with, none counts.
     """

@@ -75,7 +75,7 @@ def check_paths(
     Judged is what delivery engines would apply of them. Of folders that is what belongs to the GPU stack, unless
     `everything` is asked for; files that are named one by one are judged whatever they hold.
 
-    `only`: of `paths` these are judged, by the paths that are shown, as far as they are of the GPU stack; the others
+    `only`: of `paths` these are judged where they are of the GPU stack, by the paths that are shown; the others
     are read with them.
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
@@ -270,7 +270,7 @@ def committed(root: Path, clusters: Sequence[str]) -> Iterator[SchemaResult]:
 
 
 def _tree_of(root: Path, folder: str) -> CheckedTree:
-    """What is applied of a folder of the output, as far as it can be read; what can't is reported elsewhere."""
+    """What is applied of a folder of the output. Files that can't be read are left out here, and reported elsewhere."""
     documents: list[CheckedDocument] = []
     base = _base(root)
     for path in _yaml_files(root / folder, []) if (root / folder).is_dir() else ():

@@ -1,4 +1,4 @@
-"""Everything that is judged of what one cluster's profiles come to.
+"""All findings on what one cluster's profiles produce.
 
 What of a run could not be evaluated: each thing on its own, so that somebody may answer for it, or nobody does.
 """

@@ -1,4 +1,4 @@
-"""Use case: what the delivery engines of a project will report as different for ever."""
+"""Use case: what the delivery engines of a project will always show as out of sync."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _pool(seen: SeenCluster, pool: PoolPlan, offered: frozenset[str], path: str)
 
 
 def _count(pool: PoolPlan, name: str) -> int | None:
-    """Of each node. What a layout of the operator comes to on a GPU is not known here."""
+    """Of each node. Which slices a layout of the operator gives on a GPU is not known here."""
     spec = pool.profile.spec
     plain = name.removesuffix(_SHARED)
     whole = _devices(pool, plain)

@@ -1,6 +1,6 @@
 """Use case: the privileges of a project, and what would change with other values.
 
-What becomes of the driver pods of each pool, for machines.
+What happens to the driver pods of each pool, for machines.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class LedgerView:
     """On which lines of their files the origins of lines stand."""
     changes: LedgerDelta | None = None
     drivers: tuple[DriverChange, ...] = ()
-    """What becomes of driver pods, where two states of a project are compared."""
+    """What happens to driver pods between two states of a project."""
     unknown: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -123,7 +123,7 @@ def review_cluster(
 
 
 def _shipped(project: Project) -> Shipped:
-    """What the base's policies come to in a cluster of either side."""
+    """What the base's policies produce for a cluster of either side."""
     policies = project.judging_policies
 
     def admission(seen: SeenCluster) -> Admission:

@@ -1,6 +1,6 @@
 """Use cases: what one machine of a matrix does, a shard of the clusters. `merge` puts the shards together.
 
-What spans clusters is told by the merge; of a shard it is said as far as its clusters tell it.
+Findings that span clusters are made by the merge; a shard reports those that its own clusters show.
 """
 
 from __future__ import annotations

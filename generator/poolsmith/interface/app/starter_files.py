@@ -1,6 +1,6 @@
 """Files by which a repository runs poolsmith, names who approves, and folds what nobody applies.
 
-The first policies: what becomes of pods without a grant, and who owns the folder. Grants are for people to write.
+The first policies: what happens to pods without a grant, and who owns the folder. Grants are for people to write.
 
 The first cluster and its pool.
 """

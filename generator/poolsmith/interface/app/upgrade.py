@@ -53,7 +53,7 @@ class UpgradeOptions:
 
 @record
 class Upgrade:
-    """`report` is None where there is nothing to do, or `refused` says why the edited profiles come to nothing."""
+    """`report` is None where there is nothing to do, or where `refused` says why the edited profiles are not sound."""
 
     edits: tuple[Edit, ...]
     clusters: tuple[str, ...]

@@ -64,7 +64,7 @@ def source_of(
     *,
     in_cluster: bool,
 ) -> Source:
-    """What the flags come to. Raises UsageError."""
+    """The source that the flags name. Raises UsageError."""
     from poolsmith.interface.app.live.verify import Source
     from poolsmith.kubernetes.live.api_resources import Reading
 

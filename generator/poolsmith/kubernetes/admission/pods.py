@@ -1,4 +1,4 @@
-"""The pod that a workload comes to, as admission sees it.
+"""The pod that a workload creates, as admission sees it.
 
 What its controller makes of the template, what the API server's own plugins add, and its defaults. What a cluster
 decides otherwise (limit ranges, webhooks, priority classes of its own) is not in it. Made-up parts of names are fixed

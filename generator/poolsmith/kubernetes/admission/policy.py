@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FailurePolicy(StrEnum):
-    """What becomes of a request when a policy can't be evaluated."""
+    """What happens to a request when a policy can't be evaluated."""
 
     FAIL = "Fail"
     IGNORE = "Ignore"

@@ -5,7 +5,7 @@ A compile error spoils its own expression only: at evaluation that one is an err
 The API server holds new expressions to what the minor before its own has, so that it can be gone back to; stored ones
 it evaluates with all that it has. So what only this minor has is refused, and evaluated all the same.
 
-Which fields of `object` a policy reads, as far as its text tells.
+Which fields of `object` a policy reads, by its text.
 """
 
 from __future__ import annotations

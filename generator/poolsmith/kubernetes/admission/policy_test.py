@@ -16,7 +16,7 @@ _NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
 
 
 class Expected(StrEnum):
-    """What a case comes to. `error`: an expression fails, whatever failurePolicy makes of that."""
+    """The result of a case. `error`: an expression fails, whatever failurePolicy makes of that."""
 
     ALLOW = "allow"
     DENY = "deny"

@@ -285,7 +285,7 @@ class Subject:
         return part.compiled.evaluate(bindings)
 
     def _of_unknown_user(self, part: CompiledExpression, bindings: Bindings) -> Any:
-        """A result that comes about without the user holds for every user."""
+        """A result that does not depend on the user holds for every user."""
         text = part.texts
         if USER not in text:
             return part.compiled.evaluate(bindings) if part.compiled is not None else None

@@ -110,7 +110,7 @@ class Evaluation:
 
 @record(kw_only=False)
 class Decision:
-    """What becomes of one request. `allowed` None: nobody can say here."""
+    """The decision on one request. `allowed` None: it can't be known here."""
 
     shown: str
     operation: str

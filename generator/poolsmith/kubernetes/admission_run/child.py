@@ -42,7 +42,7 @@ class Limits:
     """Seconds and bytes. `step`: between two signs of life, in processor time; `blamed`: all parts of one policy;
     `whole`: all of them.
 
-    `memory` is what the process may grow by, `said` what all results of one policy may come to. `left` are the seconds
+    `memory` is what the process may grow by, `said` the most bytes of all results of one policy. `left` are the seconds
     that are left of `whole`, where others were before.
     """
 
@@ -112,7 +112,7 @@ class Child:
 
     @property
     def unread(self) -> int:
-        """Bytes of a result that has not come to its end."""
+        """Bytes of a result that is not complete."""
         return len(self._buffer)
 
     def read(self, seconds: float) -> Iterator[tuple[int, Any, int]]:

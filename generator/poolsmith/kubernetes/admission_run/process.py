@@ -163,7 +163,7 @@ class Budget:
             self.end()
 
     def begin(self) -> Limits:
-        """The same for a use that goes on meanwhile; it has to come to its end."""
+        """The same for a use that goes on meanwhile; it has to end."""
         self._left += self._each
         self._start = time.monotonic()
         return replace(LIMITS, left=max(0.0, min(LIMITS.whole, self._left)))

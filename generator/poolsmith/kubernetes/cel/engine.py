@@ -172,7 +172,7 @@ class CelEngine:
             raise NotEvaluated(f"the engine cannot take the expression: {str(error).splitlines()[0][:200]}") from None
 
     def activation(self, values: Mapping[str, Any]) -> Any:
-        """Values of VARIABLES, converted as far as expressions read them."""
+        """Values of VARIABLES; only the parts that expressions read are converted."""
         return self._environment.Activation(values)
 
 

@@ -3,7 +3,7 @@
 Source: argo-cd docs/user-guide/helm.md: valueFiles, then values or valuesObject, then parameters. A file may lie in
 another source of the same Application (`$ref/path`).
 
-ApplicationSets of Argo CD: the Applications that their generators make, as far as the files tell.
+ApplicationSets of Argo CD: the Applications that their generators make from files. Other generators are unknown.
 
 Source: argo-cd docs/operator-manual/applicationset: list, git files, git directories, matrix and merge; parameters as
 fasttemplate (`{{path.basename}}`) and as Go templates (`{{.path.basename}}`). What a generator of another kind would

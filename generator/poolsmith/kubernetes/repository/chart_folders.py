@@ -3,7 +3,7 @@
 Source: helm.sh/docs/topics/charts: a dependency goes by its alias; `condition` is a path in the parent's values;
 Chart.lock has the versions that were resolved.
 
-Templates of Helm charts that declare other charts, as far as their lines are literals: Applications of Applications.
+Templates of Helm charts that declare other charts (Applications of Applications); only literal lines.
 
 Nobody renders them here. A line that a template fills in says nothing, and what nobody says is unknown.
 """
@@ -182,7 +182,7 @@ _KINDS = ("kind: Application", "kind: HelmRelease")
 
 
 def templated_installations(paths: Iterable[str], files: RepositoryFiles, objects: Finder) -> Iterator[Installation]:
-    """What the charts' templates among `paths` install; their versions as far as they are literals."""
+    """What the charts' templates among `paths` install, with versions that are literals."""
     for path in paths:
         file = files.file(path)
         if file.form is not Form.CHART_TEMPLATE or file.text is None or not any(kind in file.text for kind in _KINDS):

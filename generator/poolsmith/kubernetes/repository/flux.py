@@ -187,7 +187,7 @@ class FluxClusters:
         return self._files.in_repository(path)
 
     def _is_own(self, reference: Any, path: str) -> bool:
-        """Whether a source is this repository, as far as its address tells: the one that bootstrapped Flux is."""
+        """Whether a source is this repository, by its address; the one that bootstrapped Flux is."""
         source = self._others(word(reference.get("kind")), word(reference.get("name")))
         own = self._others("GitRepository", BOOTSTRAP)
         if source is None or source is own:

@@ -1,8 +1,8 @@
-"""What Terraform files install and which nodes they make, as far as they say it in literals.
+"""What Terraform files install and which nodes they make: literals are read, computed values are unknown.
 
 Sources: registry.terraform.io: hashicorp/helm (helm_release), hashicorp/google, hashicorp/aws, hashicorp/azurerm.
 
-Helm charts that tasks of Ansible install, as far as they say it in literals.
+Helm charts that tasks of Ansible install: literals are read, templated values are unknown.
 
 Source: docs.ansible.com, kubernetes.core.helm: `chart_version` (default: newest), `release_values` (alias `values`),
 `values_files` before them, `set_values` on top.
@@ -60,7 +60,7 @@ class TerraformDocument(CheckedDocument):
 
 @record
 class TerraformLabels:
-    """Labels that a block gives nodes, as far as they are literals."""
+    """Labels that a block gives nodes; only literals."""
 
     document: TerraformDocument
     marks: tuple[LabelMark, ...]

@@ -208,7 +208,7 @@ def _add_file(
 
 
 def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[Installation]:
-    """Releases of a helmfile.yaml, or of a template of one, as far as they stand there as literals."""
+    """Releases of a helmfile.yaml, or of a template of one; only literals."""
     documents = [item for item in files.filled(path) if isinstance(item.data, dict)]
     listed = [entry for item in documents for entry in mappings(item.data.get("repositories"))]
     urls = {word(entry.get("name")): word(entry.get("url")) for entry in listed}

@@ -119,7 +119,7 @@ class NearFiles:
 
 
 def _upwards(path: str) -> Iterator[str]:
-    """The folders that a file is in, the innermost first, as far as the top of the run."""
+    """The folders that a file is in, from the innermost to the top of the run."""
     folder = posixpath.dirname(path)
     for _ in range(_MOST_LEVELS):
         yield folder

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COMPARE_OPTIONS, SERVER_SIDE_DIFF = "argocd.argoproj.io/compare-options", "ServerSideDiff=true"
 """Without it Argo CD takes the structured merge for `ServerSideApply=true`, which it gives up (diff-strategies.md of
-v3.5.1): defaults of definitions are differences for ever there. Stable since v3.1, known since v2.10.
+v3.5.1): defaults of definitions always show as out of sync there. Stable since v3.1, known since v2.10.
 """
 _RETRY = {"limit": 20, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}}
 

@@ -69,7 +69,7 @@ class _Process:
 
     @staticmethod
     def end_with_parent() -> None:
-        """Who waits for work would wait for ever: the end of a parent that was killed closes no pipe of siblings."""
+        """A worker would wait for work without end: when its parent is killed, the pipes of its siblings stay open."""
         parent = multiprocessing.parent_process()
         if parent is not None:
             wait([parent.sentinel])

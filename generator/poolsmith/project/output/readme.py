@@ -162,7 +162,7 @@ def layout_words(pool: PoolPlan) -> str:
 
 @record
 class Predicted:
-    """What a plan comes to, as text without headers; clusters that are installed alike have the same."""
+    """What a plan produces, as text without headers; clusters that are installed alike have the same."""
 
     ledger: str
     images: str

@@ -70,7 +70,7 @@ def _are_mixed(clusters: Iterable[ArgoCluster]) -> bool:
 
 
 def argo_clusters_of(root: Path) -> tuple[ArgoCluster, ...]:
-    """Those of the profiles that stand below a folder, as far as their own files can be read."""
+    """Those of the profiles that stand below a folder and whose own files can be read."""
     tree = InputTree(root)
     if not (root / PROFILES).is_dir():
         return ()

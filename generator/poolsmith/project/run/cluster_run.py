@@ -67,7 +67,7 @@ def admission_of(policies: Policies, prediction: Prediction, file: SourceFile) -
 
 
 def _with_grants(own: Admission, policies: Policies, prediction: Prediction, file: SourceFile) -> Admission:
-    """With the policy that the grants come to, and the digests of all that it is made of."""
+    """With the policy that is made of the grants, and the digests of all that it is made of."""
     from poolsmith.guard.policies.privilege_policy.validating_policy import privilege_policy  # on demand
 
     enforcement, _ = policies.enforcement
@@ -144,7 +144,7 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
 def _with_running(
     project: Project, loaded: LoadedCluster, prediction: Prediction, diagnostics: list[Diagnostic]
 ) -> Prediction:
-    """With what the same profiles come to under the release that an upgrade replaces."""
+    """With what the same profiles produce under the release that an upgrade replaces."""
     stack = prediction.plan.cluster.spec.stack
     if stack.upgrading_from is None or loaded.cluster is None or loaded.file is None:
         return prediction

@@ -1,4 +1,4 @@
-"""The setup rules on what a cluster's profiles come to, and on files that anyone wrote."""
+"""The setup rules on what a cluster's profiles produce, and on files that anyone wrote."""
 
 from __future__ import annotations
 

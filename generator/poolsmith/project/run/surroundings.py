@@ -39,7 +39,7 @@ _OURS = frozenset((PROFILES, "output", "policies"))
 
 
 class Forge(StrEnum):
-    """Who shows pull requests, as far as an address or a folder tells; OTHER is one that poolsmith has no file for."""
+    """Who shows pull requests, by an address or a folder; OTHER is one that poolsmith has no file for."""
 
     GITHUB = "github"
     GITLAB = "gitlab"

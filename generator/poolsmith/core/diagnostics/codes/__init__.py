@@ -1,4 +1,4 @@
-"""The code book, as far as no rule file holds it: reading, shape, compatibility, values, output, policies.
+"""The code book of findings that no rule file holds: reading, shape, compatibility, values, output, policies.
 
 Codes are grouped by hundred; numbers are never reused. Rules that judge manifests hold their own entry
 beside their code; `app` joins both.

@@ -1,4 +1,4 @@
-"""PSM4xx, as far as no rule module holds the entry: privileges.
+"""PSM4xx: privileges. Entries of rules stand in the rules' own files.
 
 PSM64x: grants as an admission policy.
 """

@@ -185,7 +185,7 @@ SHARED_DESTINATION = RuleInfo(
     what="Two clusters are delivered by the same Argo CD to the same destination: by name, by server, or both to the "
     "cluster that Argo CD runs in, which is meant where `delivery.destination` is left out, and by `name: in-cluster`. "
     "A name and a server are not compared: which server has which name, only Argo CD knows.",
-    why="The stacks of both come to one cluster, and the other one gets none. Two operators and two sets of driver "
+    why="One cluster gets the stacks of both, and the other one gets none. Two operators and two sets of driver "
     "objects there take turns in overwriting each other.",
     fix="give each cluster its own `delivery.destination`; or, where each has an Argo CD of its own, its own "
     "`delivery.instance`",

@@ -1,4 +1,4 @@
-"""What becomes of a chart: its objects, its hooks, or why there are none.
+"""What a chart renders to: its objects, its hooks, or why there are none.
 
 Whole Kubernetes objects out of filled entries.
 

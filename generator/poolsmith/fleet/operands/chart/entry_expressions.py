@@ -68,7 +68,7 @@ class ValueScope:
         return replace(self, variables={**self.variables, ITEM: item}, item_path=path)
 
     def shown(self, path: str) -> str:
-        """The value path that a name stands for, as far as it is one."""
+        """The value path that a name stands for."""
         name, _, inner = path.partition(".")
         if name != f"@{ITEM}":
             return path.removeprefix("@")

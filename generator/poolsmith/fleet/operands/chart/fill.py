@@ -338,7 +338,7 @@ def _merge(node: dict[str, Any], scope: ValueScope) -> Any:
 
 
 def _path_in(node: Any, scope: ValueScope) -> str:
-    """The value path that a node is made of, as far as it is one."""
+    """The value path that a node is made of; empty where it is none."""
     whole = REFERENCE.fullmatch(node) if isinstance(node, str) else None
     return scope.shown(reference(whole[1]).paths[0]) if whole else ""
 

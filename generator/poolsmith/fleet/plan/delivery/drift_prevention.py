@@ -1,4 +1,4 @@
-"""Pass: defaults that the API server would fill in, written out where an engine would take them away again for ever.
+"""Pass: defaults that the API server would fill in, written out where an engine would remove them at each sync.
 
 That is a field of the items of a list, which Argo CD's structured merge replaces as a whole; and a value that somebody
 sets to null, where the chart renders the null. What is stored is the same.

@@ -80,7 +80,7 @@ def check_files(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
 
 
 def brought_files(pools: Iterable[PoolPlan], facts: Facts) -> tuple[dict[str, Any], ...]:
-    """The ConfigMaps that pools name, as far as the operator looks at them. Somebody else delivers them."""
+    """The ConfigMaps that pools name and the operator reads. Somebody else delivers them."""
     found: dict[str, tuple[PoolPlan, str, DriverFiles]] = {}
     for pool in pools:
         for field, files in _given(pool.profile.spec.driver):

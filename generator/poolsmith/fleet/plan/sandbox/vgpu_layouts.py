@@ -36,7 +36,7 @@ _FILE = "config.yaml"
 
 
 def check_layout(pool: PoolPlan, facts: Facts) -> bool:
-    """Whether the release knows the layout, and the GPU can be divided like that, as far as anybody can say."""
+    """Whether the release knows the layout, and the GPU can be divided like that; True where that is unknown."""
     layout = pool.profile.spec.gpu.vgpu
     if layout is None:
         return True

@@ -282,6 +282,6 @@ def _pattern(name: str, through: str) -> str:
 
 
 def label_of(*parts: str) -> str:
-    """A DNS label that tells what the parts tell, as far as it is long enough."""
+    """A DNS label made of the parts, cut at the longest length."""
     words = (re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") for part in parts)
     return "-".join(word for word in words if word)[:_LONGEST_LABEL].strip("-") or "grant"

@@ -271,7 +271,7 @@ class _Judging:
             yield self.told(codes.UNKNOWN_DELIVERY, message, claim.line(field))
 
     def images(self, claims: Iterable[ImageClaim], mirrors: Mapping[str, Iterable[str]]) -> Iterator[Diagnostic]:
-        """One finding on all images of a repository that one line brings about; a mirror is told once, as such."""
+        """One finding on all images of a repository that one line causes; a mirror is reported once, as such."""
         outside: dict[tuple[str, FromProfile], list[ImageClaim]] = {}
         for claim in claims:
             if not allows_image(self._spec, claim.image, mirrors):

@@ -280,7 +280,7 @@ def _joined(block: Mapping[str, Any]) -> str:
 
 
 class _Lines:
-    """From an image to the line of a profile that names it, or that brings about what pulls it."""
+    """From an image to the line of a profile that names it, or that causes what pulls it."""
 
     def __init__(self, prediction: Prediction, view: PrivilegeView) -> None:
         self._prediction = prediction

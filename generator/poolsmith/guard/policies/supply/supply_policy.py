@@ -158,7 +158,7 @@ NO_SUPPLY = SupplyPolicy()
 
 
 def load_supply(tree: InputTree, path: str) -> tuple[SupplyPolicy, tuple[Diagnostic, ...]]:
-    """What it says as far as it is sound, and all that is wrong with it."""
+    """The sound parts of it, and all that is wrong with it."""
     document, problems = load_kind_document(tree, path, SUPPLY, SupplySpec)
     if document is None:
         return NO_SUPPLY, problems

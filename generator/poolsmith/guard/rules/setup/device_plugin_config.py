@@ -42,7 +42,7 @@ class PluginConfigs:
     """From a pointer below what holds the texts to what it is written in."""
 
     def inside(self, name: str, text: str, path: str) -> Location:
-        """The line within a text that a dotted path leads to, as far as the text's lines are those of the file."""
+        """The line within a text that a dotted path leads to; the text itself where it has no lines of the file."""
         pointer = join("", name)
         found = self.written(pointer)
         if found is None:

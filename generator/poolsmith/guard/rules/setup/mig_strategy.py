@@ -65,7 +65,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 def _groups(
     node: SetupNode, layout: str, layouts: tuple[bool, Mapping[str, Any]], view: SetupView
 ) -> list[dict[str, Any]] | None:
-    """The groups of GPUs of a node, as far as they are known."""
+    """The groups of GPUs of a node that are known."""
     from poolsmith.fleet.plan.sharing.mig_geometry import groups_for, groups_of  # on demand
 
     own, known = layouts

@@ -1,6 +1,6 @@
 """The driver that each node is to get: of the ClusterPolicy, or of the one object that selects it.
 
-The nodes on which the operator installs its toolkit, as far as labels and profiles tell.
+The nodes on which the operator installs its toolkit, by labels and profiles.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def _is_generated(layout: str, entry: GpuEntry | None, view: SetupView) -> bool:
 
 
 def _has(entry: GpuEntry, profile: str) -> bool:
-    """Whether a GPU has the profile, as far as its profiles are known."""
+    """Whether a GPU has the profile; True where its profiles are unknown."""
     known = {_plain(item) for item in entry.mig_profiles}
     return not known or _plain(profile) in known
 

@@ -95,7 +95,7 @@ def _selector(spec: Any) -> dict[str, str] | None:
 
 
 def _on_both(selector: dict[str, str] | None, served: list[SetupNode] | None) -> list[SetupNode] | None:
-    """Nodes of both plugins as far as nodes are known; None where nothing shows that there is one."""
+    """Known nodes of both plugins; None where nothing shows that there is one."""
     if selector is None:
         return None
     if served is None:

@@ -2,7 +2,7 @@
 
 Source: kustomize api/resource, kyaml/resid.
 
-Which kinds have no namespace, as far as kustomize knows: by apiVersion, so newer kinds and versions are not here.
+Which kinds have no namespace to kustomize: by apiVersion. It does not know newer kinds and versions.
 
 Source: kyaml/openapi/openapi.go, precomputedIsNamespaceScoped.
 
