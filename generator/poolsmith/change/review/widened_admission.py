@@ -94,11 +94,6 @@ def _covered(rule: ResourceRule, by: Iterable[ResourceRule]) -> bool:
     )
 
 
-def _names_cover(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
-    """No names are all of them."""
-    return not wide or (bool(narrow) and set(narrow) <= set(wide))
-
-
 def _has(items: tuple[str, ...], wanted: str) -> bool:
     return _ANY in items or wanted in items
 

@@ -17,8 +17,6 @@ from poolsmith.kubernetes.repository.delivered import Installation, Unknown, Val
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
@@ -190,9 +188,3 @@ def add_text(source: SourceFile, pointer: str, text: Any, layers: list[ValuesLay
 def last(chart: str) -> str:
     """The name of a chart, whatever path or registry stands before it."""
     return chart.rstrip("/").rpartition("/")[2]
-
-
-def releases_in(items: Iterator[CheckedDocument]) -> Iterator[CheckedDocument]:
-    for item in items:
-        if item.kind == "HelmRelease" and item.api_version.startswith(f"{GROUP}/"):
-            yield item

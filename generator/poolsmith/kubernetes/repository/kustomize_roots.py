@@ -27,19 +27,6 @@ def changed_files(tree: CheckedTree) -> set[str]:
     return {path for folder in changing for path in _reached(folder, takes)}
 
 
-def roots_of_files(tree: CheckedTree) -> dict[str, frozenset[str]]:
-    """By file the folders of the topmost kustomizations that take it in; a file that none takes in is not there."""
-    takes = {
-        folder_of(document.path): list(_paths(document, (*_TAKES_IN, *_PATCHES))) for document in tree.kustomizations
-    }
-    taken = {path for paths in takes.values() for path in paths}
-    found: dict[str, set[str]] = {}
-    for root in takes.keys() - taken:
-        for path in _reached(root, takes):
-            found.setdefault(path, set()).add(root)
-    return {path: frozenset(roots) for path, roots in found.items()}
-
-
 def files_of_kustomizations(tree: CheckedTree) -> dict[str, frozenset[str]]:
     """By folder of a kustomization the files whose objects it builds, its bases' too."""
     takes = {folder_of(document.path): list(_paths(document, _TAKES_IN)) for document in tree.kustomizations}

@@ -21,7 +21,7 @@ from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ClusterPlan, HelmChart, KubernetesObject, UnitPlan, ValueSetting
 from poolsmith.fleet.plan.sharing.mig import MIG_STRATEGY
 from poolsmith.fleet.plan.taints import missing_tolerations
-from poolsmith.gpu.catalog.chart_workloads import chart_releases, read_chart_workloads
+from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,11 +179,6 @@ def plan_device_plugin(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     config = tuple(setting for setting in plan.values if setting.path[:2] == _CONFIG)
     kept = tuple(setting for setting in plan.values if setting not in config)
     return replace(plan, values=kept, units=(*plan.units, unit), notes=(*plan.notes, *host_notes(plan, facts)))
-
-
-def known_plugin_releases() -> tuple[str, ...]:
-    """Release tags of the device plugin whose chart the catalog has, oldest first."""
-    return chart_releases(CHART)
 
 
 def _asks_for_chart(plan: ClusterPlan, facts: Facts) -> tuple[Origin, ...]:
