@@ -6,11 +6,12 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.record import record
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.applied_policies import JudgingOptions
     from poolsmith.guard.policies.revision import BaseRevision
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
-    from poolsmith.project.output.crew import Workers
-    from poolsmith.project.run.run_options import Shard
+    from poolsmith.interface.cli.options import ReportFlags
 
 
 @click.command("check")
@@ -98,188 +98,178 @@ if TYPE_CHECKING:
 @options.rehash
 @options.outputs
 @options.report_flags
-def command(
-    paths: tuple[Path, ...],
-    root: Path,
-    clusters: tuple[str, ...],
-    jobs: int | None,
-    scheduler: str | None,
-    shard: Shard | None,
-    color: bool | None,
-    output_format: str | None,
-    outputs: tuple[str, ...],
-    verbose: bool,
-    group_by: str,
-    fail_on: str,
-    kubernetes: str | None,
-    release: str | None,
-    everything: bool,
-    kubeconform: str | None,
-    pod_security: str | None,
-    nodes: Path | None,
-    policies_from: str | None,
-    subject: str | None,
-    accepted: tuple[str, ...],
-    hook: bool,
-    write_baseline: str | None,
-    baseline: Path | None,
-    no_baseline: bool,
-    baseline_from: str | None,
-    strict: bool,
-    today: dt.datetime | None,
-    against: str | None,
-    output_root: Path | None,
-    cache: bool | None,
-    rehash: bool,
-) -> int:
+def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...], **asked: Any) -> int:
     """Check the project and its output, or the manifests in PATHS."""
-    if accepted and policies_from is None:
+    check = CheckFlags(**asked)
+    if check.accepted and check.policies_from is None:
         raise UsageError("--accept is about a change: it needs --policies-from")
+    root = flags.root
     files = options.report_files(outputs, root, CHECK)
-    fleet = partial(fleet_of, root, () if paths else clusters, is_there=not paths and shard is None)
-    if paths:
-        from poolsmith.interface.app.baseline import AcceptingOptions, with_accepted
-        from poolsmith.interface.app.check import check_paths
-
-        if against is not None or output_root is not None:
-            raise UsageError("--against and --output-root are for the project; PATHS are judged where they stand")
-        if scheduler is not None or shard is not None:
-            flag = "--scheduler" if shard is None else "--shard"
-            raise UsageError(f"{flag} is for the clusters of the project; PATHS are judged in this process")
-        if policies_from is not None:
-            raise UsageError("--policies-from is for the project; for PATHS there is --baseline-from")
-        if len(clusters) > 1:
-            raise UsageError("PATHS describe one cluster; name one with --cluster")
-        judge = partial(
-            check_paths,
-            root,
-            kubernetes=kubernetes,
-            release=release,
-            kubeconform=kubeconform,
-            pod_security=_standard(pod_security),
-            nodes=nodes,
-            cluster=clusters[0] if clusters else None,
-            everything=everything,
-        )
-        outcome = _of_hook(root, paths, judge) if hook else judge(paths)
-        more = {
-            "--all": everything,
-            "--release": release,
-            "--pod-security": pod_security,
-            "--nodes": nodes,
-            "--cluster": clusters,
-            "--kubeconform": kubeconform is not None,
-        }
-        accepting = AcceptingOptions(
-            file=baseline,
-            is_off=no_baseline,
-            revision=baseline_from,
-            write=write_baseline,
-            flags=tuple(flag for flag, value in more.items() if value),
-        )
-        if today is not None:
-            accepting = replace(accepting, today=today.date())
-        outcome = with_accepted(outcome, root, paths, accepting)
-        outcome = _strictly(outcome) if strict else outcome
-    else:
-        if hook:
-            raise UsageError("--hook is for the files that are named after it")
-        if write_baseline is not None or baseline is not None or no_baseline or baseline_from is not None:
-            raise UsageError("a baseline is for PATHS; what the project accepts stands in policies/waivers.yaml")
-        if nodes is not None:
-            raise UsageError("--nodes is for PATHS; here the profiles say which pools there are")
-        if kubernetes is not None or release is not None:
-            raise UsageError("--kubernetes and --release are for PATHS; here the profiles say both")
-        if everything:
-            raise UsageError("--all is for PATHS; of a project all is checked")
-        if pod_security is not None:
-            raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
-        alone: dict[str, object] = {"--cluster": clusters, "--against": against, "--output-root": output_root}
-        alone |= {"--kubeconform": kubeconform, "--cache": cache or None, "--rehash": rehash}
-        options.no_shard(shard, alone)
-        judge_project = partial(_of_shard, shard=shard) if shard is not None else _of_project
-        outcome = judge_project(
-            root if scheduler is None else root.resolve(),
-            options.workers(jobs, scheduler),
-            _Judging(policies_from, accepted, strict, today, options.subject(root, subject, base=policies_from)),
-            clusters=clusters,
-            kubeconform=kubeconform,
-            cache=cache,
-            rehash=rehash,
-            output_root=output_root,
-            against=against,
-        )
-    layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
+    is_there = not paths and flags.shard is None
+    fleet = partial(fleet_of, root, () if paths else flags.clusters, is_there=is_there)
+    outcome = _of_paths(flags, paths, check) if paths else _of_project(flags, check)
     try:
-        write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout, fleet=fleet)
+        told = partial(format_check, outcome=outcome)
+        write_report_files(root, files, told, tool=TOOL, layout=flags.layout, fleet=fleet)
     finally:
         print_outcome(
-            outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root, fleet=fleet
+            outcome,
+            output_format=flags.output_format,
+            color=flags.color,
+            tool=TOOL,
+            layout=flags.layout,
+            root=root,
+            fleet=fleet,
         )
-    return exit_code(outcome, fail_on)
+    return exit_code(outcome, flags.fail_on)
 
 
-class _Judging(NamedTuple):
-    """Flags that say how findings are judged."""
+@record
+class CheckFlags:
+    """What `check` was asked, by the names of its flags."""
 
-    base: str | None
+    kubernetes: str | None
+    release: str | None
+    everything: bool
+    kubeconform: str | None
+    pod_security: str | None
+    nodes: Path | None
+    policies_from: str | None
+    subject: str | None
     accepted: tuple[str, ...]
+    hook: bool
+    write_baseline: str | None
+    baseline: Path | None
+    no_baseline: bool
+    baseline_from: str | None
     strict: bool
     today: dt.datetime | None
-    subject: str
+    against: str | None
+    output_root: Path | None
+    cache: bool | None
+    rehash: bool
 
-    @contextmanager
-    def options(self, root: Path) -> Iterator[tuple[Path, JudgingOptions, Callable[[Outcome], Outcome]]]:
-        """The folder to judge, how, and what the outcome gets besides: what was judged."""
-        from poolsmith.guard.policies.applied_policies import JudgingOptions
+    @property
+    def has_baseline(self) -> bool:
+        return bool(self.write_baseline or self.baseline or self.no_baseline or self.baseline_from)
 
-        is_told = self.base is not None
+
+def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) -> Outcome:
+    """The manifests in folders and files that somebody names. Raises UsageError for flags of the project."""
+    from poolsmith.interface.app.baseline import AcceptingOptions, with_accepted
+    from poolsmith.interface.app.check import check_paths
+
+    if check.against is not None or check.output_root is not None:
+        raise UsageError("--against and --output-root are for the project; PATHS are judged where they stand")
+    if flags.scheduler is not None or flags.shard is not None:
+        flag = "--scheduler" if flags.shard is None else "--shard"
+        raise UsageError(f"{flag} is for the clusters of the project; PATHS are judged in this process")
+    if check.policies_from is not None:
+        raise UsageError("--policies-from is for the project; for PATHS there is --baseline-from")
+    if check.subject is not None:
+        raise UsageError("--judge is for the project; PATHS are judged as they stand on disk")
+    if len(flags.clusters) > 1:
+        raise UsageError("PATHS describe one cluster; name one with --cluster")
+    judge = partial(
+        check_paths,
+        flags.root,
+        kubernetes=check.kubernetes,
+        release=check.release,
+        kubeconform=check.kubeconform,
+        pod_security=_standard(check.pod_security),
+        nodes=check.nodes,
+        cluster=flags.clusters[0] if flags.clusters else None,
+        everything=check.everything,
+    )
+    more = {
+        "--all": check.everything,
+        "--release": check.release,
+        "--pod-security": check.pod_security,
+        "--nodes": check.nodes,
+        "--cluster": flags.clusters,
+        "--kubeconform": check.kubeconform is not None,
+    }
+    accepting = AcceptingOptions(
+        file=check.baseline,
+        is_off=check.no_baseline,
+        revision=check.baseline_from,
+        write=check.write_baseline,
+        flags=tuple(flag for flag, value in more.items() if value),
+    )
+    if check.today is not None:
+        accepting = replace(accepting, today=check.today.date())
+    outcome = _of_hook(flags.root, paths, judge) if check.hook else judge(paths)
+    outcome = with_accepted(outcome, flags.root, paths, accepting)
+    return _strictly(outcome) if check.strict else outcome
+
+
+def _of_project(flags: ReportFlags, check: CheckFlags) -> Outcome:
+    """The project's profiles and output, whole or a shard. Raises UsageError for flags of PATHS."""
+    _refuse_flags_of_paths(check)
+    alone: dict[str, object] = {
+        "--cluster": flags.clusters,
+        "--against": check.against,
+        "--output-root": check.output_root,
+        "--kubeconform": check.kubeconform,
+        "--cache": check.cache or None,
+        "--rehash": check.rehash,
+    }
+    options.no_shard(flags.shard, alone)
+    root, workers = flags.root if flags.scheduler is None else flags.root.resolve(), flags.workers
+    with _judging(root, check) as (folder, judging, named):
+        if flags.shard is not None:
+            from poolsmith.interface.app.sharded import check_shard
+
+            with progress_bar("checking") as progress:
+                return named(check_shard(folder, flags.shard, jobs=workers, progress=progress, judging=judging))
+        from poolsmith.interface.app.check_project import check_project
+
         with (
-            _base(root, self.base) as base,
-            options.judged(root, self.subject, is_told=is_told) as (folder, merged, named),
+            options.place_of_output(root, check.output_root, check.against) as place,
+            progress_bar("checking") as progress,
         ):
-            found = JudgingOptions(base=base, strict=self.strict, accepted=frozenset(self.accepted), merged=merged)
-            yield folder, found if self.today is None else replace(found, today=self.today.date()), named
-
-
-def _of_project(
-    root: Path,
-    workers: int | Workers,
-    judging: _Judging,
-    *,
-    clusters: tuple[str, ...],
-    kubeconform: str | None,
-    cache: bool | None,
-    rehash: bool,
-    output_root: Path | None,
-    against: str | None,
-) -> Outcome:
-    from poolsmith.interface.app.check_project import check_project
-
-    with (
-        judging.options(root) as (folder, how, named),
-        options.place_of_output(root, output_root, against) as place,
-        progress_bar("checking") as progress,
-    ):
-        outcome = check_project(
-            folder,
-            clusters=clusters,
-            jobs=workers,
-            kubeconform=kubeconform,
-            progress=progress,
-            judging=how,
-            store=options.result_store(cache) if folder == root else None,
-            rehash=rehash,
-            output_at=place,
-        )
+            outcome = check_project(
+                folder,
+                clusters=flags.clusters,
+                jobs=workers,
+                kubeconform=check.kubeconform,
+                progress=progress,
+                judging=judging,
+                store=options.result_store(check.cache) if folder == root else None,
+                rehash=check.rehash,
+                output_at=place,
+            )
         return named(outcome)
 
 
-def _of_shard(root: Path, workers: int | Workers, judging: _Judging, *, shard: Shard, **_more: object) -> Outcome:
-    from poolsmith.interface.app.sharded import check_shard
+def _refuse_flags_of_paths(check: CheckFlags) -> None:
+    if check.hook:
+        raise UsageError("--hook is for the files that are named after it")
+    if check.has_baseline:
+        raise UsageError("a baseline is for PATHS; what the project accepts stands in policies/waivers.yaml")
+    if check.nodes is not None:
+        raise UsageError("--nodes is for PATHS; here the profiles say which pools there are")
+    if check.kubernetes is not None or check.release is not None:
+        raise UsageError("--kubernetes and --release are for PATHS; here the profiles say both")
+    if check.everything:
+        raise UsageError("--all is for PATHS; of a project all is checked")
+    if check.pod_security is not None:
+        raise UsageError("--pod-security is for PATHS; here each namespace says what it enforces")
 
-    with judging.options(root) as (folder, how, named), progress_bar("checking") as progress:
-        return named(check_shard(folder, shard, jobs=workers, progress=progress, judging=how))
+
+@contextmanager
+def _judging(root: Path, check: CheckFlags) -> Iterator[tuple[Path, JudgingOptions, Callable[[Outcome], Outcome]]]:
+    """The folder to judge, how, and what the outcome gets besides: what was judged."""
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
+
+    subject = options.subject(root, check.subject, base=check.policies_from)
+    is_told = check.policies_from is not None
+    with (
+        _base(root, check.policies_from) as base,
+        options.judged(root, subject, is_told=is_told) as (folder, merged, named),
+    ):
+        how = JudgingOptions(base=base, strict=check.strict, accepted=frozenset(check.accepted), merged=merged)
+        yield folder, how if check.today is None else replace(how, today=check.today.date()), named
 
 
 def _of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:

@@ -16,7 +16,7 @@ from poolsmith.interface.cli.verbs import Exit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from poolsmith.project.run.run_options import Shard
+    from poolsmith.interface.cli.options import ReportFlags
 
 
 @click.command("generate")
@@ -31,16 +31,8 @@ if TYPE_CHECKING:
 @options.rehash
 @options.report_flags
 def command(
-    root: Path,
-    clusters: tuple[str, ...],
-    jobs: int | None,
-    scheduler: str | None,
-    shard: Shard | None,
-    color: bool | None,
-    output_format: str | None,
-    verbose: bool,
-    group_by: str,
-    fail_on: str,
+    flags: ReportFlags,
+    *,
     check: bool,
     hook: bool,
     against: str | None,
@@ -54,6 +46,7 @@ def command(
     """
     from poolsmith.interface.app.check_project import compare
 
+    clusters, shard = flags.clusters, flags.shard
     elsewhere = {"--cluster": clusters, "--against": against, "--output-root": output_root, "--hook": hook}
     options.no_shard(shard, elsewhere | {"--cache": cache or None, "--rehash": rehash})
     if check and hook:
@@ -62,8 +55,8 @@ def command(
         raise UsageError("--against compares with a revision, and writes nothing: it goes with --check")
     if hook and output_root is not None:
         raise UsageError("--hook is about the repository of the profiles, and --output-root names another folder")
-    store, workers = options.result_store(cache), options.workers(jobs, scheduler)
-    root = root if scheduler is None else root.resolve()
+    store, workers = options.result_store(cache), flags.workers
+    root = flags.root if flags.scheduler is None else flags.root.resolve()
     with (
         options.place_of_output(root, output_root, against) as place,
         progress_bar("comparing" if check else "generating") as progress,
@@ -83,8 +76,14 @@ def command(
             result = generate(
                 root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
             )
-    layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-    print_outcome(result.outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
+    print_outcome(
+        result.outcome,
+        output_format=flags.output_format,
+        color=flags.color,
+        tool=TOOL,
+        layout=flags.layout,
+        root=root,
+    )
     if check and not result.is_current:
         return Exit.FINDINGS
     if hook:
@@ -93,4 +92,4 @@ def command(
         if lacking := list(to_be_added(root, result)):
             tell(lacking)
             return Exit.FINDINGS
-    return exit_code(result.outcome, fail_on)
+    return exit_code(result.outcome, flags.fail_on)

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,7 @@ import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
+from poolsmith.core.record import record
 from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, names_for
 
 if TYPE_CHECKING:
@@ -280,11 +282,43 @@ def _cache_folder() -> str:
     return f"{shared if os.path.isabs(shared) else default}/poolsmith"  # noqa: PTH117
 
 
-def report_flags(command: Command) -> Command:
-    """Everything that a verb with a report takes."""
+@record
+class ReportFlags:
+    """What a verb with a report was asked, by the names of its flags: which clusters, who works, how it is told."""
+
+    root: Path
+    clusters: tuple[str, ...]
+    jobs: int | None
+    scheduler: str | None
+    shard: Shard | None
+    color: bool | None
+    output_format: str | None
+    verbose: bool
+    group_by: str
+    fail_on: str
+
+    @property
+    def workers(self) -> int | Workers:
+        """Who works on many clusters. Raises UsageError."""
+        return workers(self.jobs, self.scheduler)
+
+    @property
+    def layout(self) -> Layout:
+        return layout(verbose=self.verbose, group_by=self.group_by, fail_on=self.fail_on)
+
+
+def report_flags(command: Callable[..., int]) -> Callable[..., int]:
+    """Everything that a verb with a report takes; it gets them as one record, `flags`."""
+    names = ReportFlags.__annotations__
+
+    @wraps(command)
+    def with_flags(**given: Any) -> int:
+        return command(flags=ReportFlags(**{name: given.pop(name) for name in names}), **given)
+
+    found = with_flags
     for option in (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root):
-        command = option(command)
-    return command
+        found = option(found)
+    return found
 
 
 def _shard(text: str | None) -> Shard | None:
