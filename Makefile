@@ -27,8 +27,7 @@ help:
 	@echo "make tools      kustomize, helm, kubeconform, the API server and its CEL for the tests that use them (needs Go)"
 
 run: $(STAMP)
-	@$(BIN)/poolsmith generate
-	@$(BIN)/poolsmith check
+	@$(BIN)/poolsmith run
 
 test: $(STAMP)
 	@$(PYTEST) --circle test

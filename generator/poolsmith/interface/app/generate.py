@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.app.memory import Memory
-    from poolsmith.interface.app.run import ClusterResult
+    from poolsmith.interface.app.run import ClusterResult, Work
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.output.result_store import ResultStore
     from poolsmith.project.run.generated_folder import FolderResult, GeneratedFolder
@@ -152,10 +152,13 @@ class Written:
     fresh: tuple[ClusterResult, ...]
 
 
-def write(run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambda: EMPTY) -> Written:
+def write(
+    run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambda: EMPTY, work: Work = write_clusters
+) -> Written:
     """Put what differs in place, or nothing at all. Raises WriteError.
 
-    `unchanged` are results of clusters whose folders are as generated; it is asked when nobody else may write.
+    `work` is what is done with each cluster. `unchanged` are results of clusters whose folders are as generated; it is
+    asked when nobody else may write.
     """
     project = run.project
     if link_in_the_way(project.output_root, CLUSTERS) is not None:
@@ -164,7 +167,7 @@ def write(run: Run, unchanged: Callable[[], Mapping[str, ClusterResult]] = lambd
     with only_writer(project):
         _recover(project)
         try:
-            return _write(run, unchanged())
+            return _write(run, unchanged(), work)
         finally:  # what a lost worker left behind, too
             _recover(project)
 
@@ -174,8 +177,8 @@ def _recover(project: Project) -> None:
     recover(project.output_root / OUTPUT)
 
 
-def _write(run: Run, unchanged: Mapping[str, ClusterResult]) -> Written:
-    totals = run.collect(write_clusters, few=_FEW_CLUSTERS, known=unchanged)
+def _write(run: Run, unchanged: Mapping[str, ClusterResult], work: Work) -> Written:
+    totals = run.collect(work, few=_FEW_CLUSTERS, known=unchanged)
     add_fleet(run, totals, write_folder)
     _add_strays(run, totals)
     removed = orphans(run.project) if run.is_whole else []

@@ -22,7 +22,14 @@ from poolsmith.project.output.argocd_fleet import FleetEntry, fleet_entry, names
 from poolsmith.project.output.batches import in_batches, rarely_collecting
 from poolsmith.project.run.argo_destinations import judge_destinations
 from poolsmith.project.run.cluster_run import ClusterRun, run_cluster
-from poolsmith.project.run.generated_folder import GeneratedFolder, compare_folder, write_folder
+from poolsmith.project.run.generated_folder import (
+    GeneratedFolder,
+    after_writing,
+    against_disk,
+    compare_folder,
+    write_compared,
+    write_folder,
+)
 from poolsmith.project.run.project import CLUSTERS, Project, open_project
 from poolsmith.project.run.run_options import Progress, silent
 
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.profiles.fleet import ClusterFiles
     from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
     from poolsmith.interface.app.cluster_judgement import Judgement
+    from poolsmith.project.output.comparison import Comparison
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.run.generated_folder import FolderFindings, FolderResult
     from poolsmith.project.run.run_options import Shard
@@ -230,6 +238,7 @@ class ClusterResult:
     that pull a driver image, where no list of known images can say anything about it. `admission` are namespaces of
     what the API server is to enforce, None where that is nothing. `fleet_entry` and `beside`, the paths of files that
     were judged beside the stack, follow from the profiles alone: whoever hears of a result looks there himself.
+    `judged` is what a check says of the folder once it is written, where a run does both.
     """
 
     name: str
@@ -242,6 +251,15 @@ class ClusterResult:
     unlisted_drivers: int = 0
     admission: tuple[str, ...] | None = None
     beside: tuple[str, ...] = field(default=(), compare=False)
+    judged: ClusterResult | None = None
+
+    def as_generated(self) -> ClusterResult:
+        """Of a result that was judged: what `generate` would say of it."""
+        if self.judgement is None:
+            return self
+        own = len(self.diagnostics) - len(self.judgement.diagnostics)
+        folder = replace(self.folder, findings=None) if self.folder is not None else None
+        return replace(self, diagnostics=self.diagnostics[:own], folder=folder, judgement=None)
 
 
 def write_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
@@ -256,32 +274,51 @@ def compare_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Itera
 
 def judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
     """Each cluster compared, and all rules over what is generated, predicted and committed."""
+    return _each(project, batch, lambda run, folder: _judged(project, run, folder, _compared(folder)))
+
+
+def write_and_judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
+    """Each cluster, staged where it changed, with what a check says of it once it is in place. Raises WriteError."""
+
+    def both(run: ClusterRun, folder: GeneratedFolder) -> ClusterResult:
+        comparison = _compared(folder)
+        written = _result(project, run, write_compared(folder, comparison))
+        return replace(written, judged=_judged(project, run, folder, after_writing(comparison)))
+
+    return _each(project, batch, both)
+
+
+def _compared(folder: GeneratedFolder) -> Comparison | Diagnostic:
+    return against_disk(folder.root, folder.path, folder.files, folder.subject)
+
+
+def _judged(
+    project: Project, run: ClusterRun, folder: GeneratedFolder, comparison: Comparison | Diagnostic
+) -> ClusterResult:
     from poolsmith.guard.rules.schema.object_schemas import against_cluster
     from poolsmith.interface.app.cluster_judgement import judge_cluster  # rules are for those who judge
-    from poolsmith.interface.app.output_judgement import judge_folder
+    from poolsmith.interface.app.output_judgement import judge_compared
 
-    def judged(run: ClusterRun, folder: GeneratedFolder) -> ClusterResult:
-        assert run.loaded.cluster is not None, "it is generated"
-        judgement = judge_cluster(project, run)
-        if run.loaded.cluster.spec.beside:
-            from poolsmith.project.run.neighbours import judge_neighbours  # on demand
+    assert run.loaded.cluster is not None, "it is generated"
+    judgement = judge_cluster(project, run)
+    if run.loaded.cluster.spec.beside:
+        from poolsmith.project.run.neighbours import judge_neighbours  # on demand
 
-            beside = judge_neighbours(project, run)
-            judgement = replace(
-                judgement,
-                diagnostics=(*judgement.diagnostics, *beside.diagnostics),
-                checked=judgement.checked | {"files beside the stack": beside.files},
-                reads_elsewhere=True,
-            )
-        result = _result(project, run, judge_folder(folder, against_cluster(run.loaded.cluster, project.catalog)))
-        return replace(
-            result,
-            diagnostics=(*result.diagnostics, *judgement.diagnostics),
-            judgement=judgement,
-            beside=run.loaded.cluster.spec.beside,
+        beside = judge_neighbours(project, run)
+        judgement = replace(
+            judgement,
+            diagnostics=(*judgement.diagnostics, *beside.diagnostics),
+            checked=judgement.checked | {"files beside the stack": beside.files},
+            reads_elsewhere=True,
         )
-
-    return _each(project, batch, judged)
+    against = against_cluster(run.loaded.cluster, project.catalog)
+    result = _result(project, run, judge_compared(folder, comparison, against))
+    return replace(
+        result,
+        diagnostics=(*result.diagnostics, *judgement.diagnostics),
+        judgement=judgement,
+        beside=run.loaded.cluster.spec.beside,
+    )
 
 
 def _each(

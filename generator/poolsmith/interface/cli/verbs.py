@@ -16,6 +16,7 @@ VERBS = {
     "init": ("initialize", "Start a project: a CLUSTER with one pool, policies, hooks, a pipeline, owners."),
     "generate": ("generate", "Generate output/ from profiles/."),
     "check": ("check", "Check the project and its output, or the manifests in PATHS."),
+    "run": ("run", "Generate output/ and check all of it, in one run."),
     "template": ("template", "Print the custom resources that the chart renders from Helm values, without Helm."),
     "expand": ("expand", "Print what the operator creates at run time, without a cluster."),
     "ledger": (

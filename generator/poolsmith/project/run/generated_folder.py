@@ -59,7 +59,11 @@ class GeneratedFolder:
 
 def write_folder(folder: GeneratedFolder) -> FolderResult:
     """Stage what differs; nothing is staged where something is in the way. Raises WriteError."""
-    comparison = against_disk(folder.root, folder.path, folder.files, folder.subject)
+    return write_compared(folder, against_disk(folder.root, folder.path, folder.files, folder.subject))
+
+
+def write_compared(folder: GeneratedFolder, comparison: Comparison | Diagnostic) -> FolderResult:
+    """The same of a folder that was compared already. Raises WriteError."""
     if isinstance(comparison, Diagnostic):
         return FolderResult(diagnostics=(comparison,), files=len(folder.files))
     diagnostics = foreign_diagnostics(comparison, folder.subject)
@@ -74,6 +78,16 @@ def write_folder(folder: GeneratedFolder) -> FolderResult:
     return FolderResult(
         diagnostics=tuple(diagnostics), files=len(folder.files), changed=not comparison.is_current, staged=staged
     )
+
+
+def after_writing(comparison: Comparison | Diagnostic) -> Comparison | Diagnostic:
+    """The folder as it is once what differs is in place: what is generated, and files that no lock owns."""
+    if isinstance(comparison, Diagnostic) or comparison.occupied():
+        return comparison
+    foreign = {path: comparison.present[path] for path in comparison.foreign()}
+    lock = read_lock(comparison.generated[LOCK])
+    present: dict[str, bytes | None] = {**foreign, **comparison.generated}
+    return Comparison(folder=comparison.folder, generated=comparison.generated, present=present, lock=lock)
 
 
 def compare_folder(folder: GeneratedFolder) -> FolderResult:

@@ -1,0 +1,89 @@
+"""poolsmith run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from poolsmith.core.diagnostics import UsageError
+from poolsmith.interface.cli import options
+from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
+from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
+from poolsmith.interface.cli.verbs import Exit
+from poolsmith.interface.report.formats import CHECK, format_check
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from poolsmith.interface.cli.options import ReportFlags
+
+
+@click.command("run")
+@click.option(
+    "--hook",
+    is_flag=True,
+    help="For a hook of commits: fail if anything was written or a generated file is not in git, and say what to add.",
+)
+@click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
+@options.today
+@options.cache
+@options.rehash
+@options.outputs
+@options.report_flags
+def command(
+    flags: ReportFlags,
+    *,
+    outputs: tuple[str, ...],
+    hook: bool,
+    strict: bool,
+    today: dt.datetime | None,
+    cache: bool | None,
+    rehash: bool,
+) -> int:
+    """Generate output/ from profiles/, and check all of it: `generate` and `check` in one run.
+
+    The work of both is done once. Nothing is checked where profiles have errors, since nothing is written then.
+    """
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
+    from poolsmith.interface.app.one_run import run_project
+
+    if flags.shard is not None:
+        raise UsageError("--shard is for `generate` and `check`, whose reports are merged")
+    files = options.report_files(outputs, flags.root, CHECK)
+    judging = JudgingOptions(strict=strict)
+    root = flags.root if flags.scheduler is None else flags.root.resolve()
+    with progress_bar("generating") as progress:
+        done = run_project(
+            root,
+            clusters=flags.clusters,
+            jobs=flags.workers,
+            progress=progress,
+            judging=judging if today is None else replace(judging, today=today.date()),
+            store=options.result_store(cache),
+            rehash=rehash,
+        )
+    fleet = partial(fleet_of, root, flags.clusters, is_there=True)
+    try:
+        told = partial(format_check, outcome=done.outcome)
+        write_report_files(root, files, told, tool=TOOL, layout=flags.layout, fleet=fleet)
+    finally:
+        print_outcome(
+            done.outcome,
+            output_format=flags.output_format,
+            color=flags.color,
+            tool=TOOL,
+            layout=flags.layout,
+            root=root,
+            fleet=fleet,
+        )
+    if hook and done.generated.written:
+        from poolsmith.interface.app.commit_hook import to_be_added
+
+        if lacking := list(to_be_added(root, done.generated)):
+            tell(lacking)
+            return Exit.FINDINGS
+    return exit_code(done.outcome, flags.fail_on)
