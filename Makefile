@@ -10,7 +10,7 @@ FACTS := $(wildcard generator/poolsmith/data/*.yaml generator/poolsmith/data/*/*
 PYTEST = PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs picture lock tools clean help
+.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs docs-of-rules docs-of-fields picture lock tools clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
@@ -88,14 +88,20 @@ sbom: $(STAMP)
 	@PYTHONPATH=generator:tests $(BIN)/python -m tools.make_sbom
 
 # What is generated from code: rules, schemas, field tables, examples.
-docs: $(STAMP)
+docs: docs-of-rules docs-of-fields
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
+
+docs-of-rules: $(STAMP)
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/architecture/test_structure.py -k table_of_rules
+
+docs-of-fields: $(STAMP)
 	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base DriverImageList:driver-image-list; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done
 	@for kind in PrivilegeGrant:privilege-grant PrivilegeEnforcement:privilege-enforcement SupplyPolicy:supply-policy \
 	  WaiverList:waiver-list RuleSettings:rule-settings PolicyTest:policy-test; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > policies/_schemas/$${kind##*:}.schema.json; done
-	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs/test_field_reference.py
 
 # The picture of the README, from the report of a change to the sample fleet; needs chromium.
 picture: $(STAMP)
