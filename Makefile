@@ -10,7 +10,7 @@ FACTS := $(wildcard generator/poolsmith/data/*.yaml generator/poolsmith/data/*/*
 PYTEST = PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs docs-of-rules docs-of-fields picture lock tools clean help
+.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs docs-of-rules docs-of-fields docs-of-releases picture lock tools clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
@@ -88,8 +88,11 @@ sbom: $(STAMP)
 	@PYTHONPATH=generator:tests $(BIN)/python -m tools.make_sbom
 
 # What is generated from code: rules, schemas, field tables, examples.
-docs: docs-of-rules docs-of-fields
+docs: docs-of-rules docs-of-fields docs-of-releases
 	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
+
+docs-of-releases: $(STAMP)
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs/test_catalog.py -k table_of_releases
 
 docs-of-rules: $(STAMP)
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md

@@ -1,23 +1,23 @@
 """Sections of a page that change this repository: each is done in a copy of it, and who changed which file is noted.
 
-On top of what `walks.py` reads: a block with `file=<path> after="<line>"` goes into the file, behind each line that is exactly
-this one. The command `sed` edits by hand; what other commands change is made. A command that fails ends the walk.
+On top of what `walks.py` reads: a block with `file=<path> after="<line>"` or `before="<line>"` goes into the file, beside
+each line that is exactly this one. The command `sed` edits by hand; what other commands change is made. A command that fails ends the walk.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from support.walks import ROOT, Shell, as_expected, blocks_of, commands_of
 
-_FILE = re.compile(r'\bfile=(?P<path>\S+)(?: after="(?P<after>[^"]*)")?')
-_COPIED = ("generator", "tests", "docs", "profiles", "policies", "output", "pyproject.toml", "Makefile", "README.md")
-_LEFT = shutil.ignore_patterns(".hypothesis", ".pytest_cache", "golden", "miniatures", "data.new")
+_FILE = re.compile(r"""\bfile=(?P<path>\S+)(?: (?P<side>after|before)=(?P<quote>["'])(?P<line>.*?)(?P=quote))?$""")
+_COPIED = ("generator", "docs", "profiles", "policies", "output", "pyproject.toml", "Makefile", "requirements.lock")
+_LEFT = ("golden", "miniatures", "oracle", "fuzz", "pull_requests", "control_plane", "real_tools", "__pycache__")
+"""Folders of tests that no section runs."""
 _NOT_OURS = ("__pycache__", ".pytest_cache", ".hypothesis", ".venv", "compiled", ".ruff_cache", ".mypy_cache")
 
 
@@ -35,13 +35,10 @@ class Checkout(Shell):
 
     def __init__(self, place):
         super().__init__(place, place / "poolsmith")
-        for name in _COPIED:
-            source, target = ROOT / name, self.folder / name
-            if source.is_dir():
-                shutil.copytree(source, target, ignore=_LEFT)
-            else:
-                shutil.copy2(source, target)
-        shutil.copy2(ROOT / "requirements.lock", self.folder)
+        (self.folder / "tests").mkdir()
+        tests = [path for path in (ROOT / "tests").iterdir() if path.name not in _LEFT]
+        for folder, paths in ((self.folder, [ROOT / name for name in _COPIED]), (self.folder / "tests", tests)):
+            subprocess.run(["cp", "-Rp", *map(str, paths), str(folder)], check=True)
         self._environment["PYTHONPATH"] = f"{self.folder / 'generator'}"
         self._install()
 
@@ -70,26 +67,39 @@ class Checkout(Shell):
         assert done.returncode == 0, f"`{line}` ended with {done.returncode}:\n{done.stdout}"
         return done.stdout
 
-    def put(self, path, body, after=None):
+    def put(self, path, body, side, beside):
         target = self.folder / path
-        if after is None:
+        if side is None:
             assert not target.exists(), f"{path} is there already"
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(body, "utf-8")
             return
         lines = target.read_text("utf-8").splitlines(keepends=True)
-        assert f"{after}\n" in lines, f"{path} has no line `{after}`"
-        target.write_text("".join(line + body if line == f"{after}\n" else line for line in lines), "utf-8")
+        assert f"{beside}\n" in lines, f"{path} has no line `{beside}`"
+        put = {"after": lambda line: line + body, "before": lambda line: body + line}[side]
+        target.write_text("".join(put(line) if line == f"{beside}\n" else line for line in lines), "utf-8")
 
-    def state(self):
-        """Each file, and by what a change of it is seen."""
+    def state(self, before=None):
+        """The content of each file; what has not been written since `before` was taken is not read again."""
         found = {}
-        for folder, names, files in os.walk(self.folder):
-            names[:] = [name for name in names if name not in _NOT_OURS]
-            for name in files:
-                seen = os.stat(path := os.path.join(folder, name))
-                found[os.path.relpath(path, self.folder)] = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
+        for path in _files(self.folder):
+            seen = path.stat()
+            stamp = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
+            name = path.relative_to(self.folder).as_posix()
+            known = (before or {}).get(name)
+            content = known[1] if known and known[0] == stamp else sha256(path.read_bytes()).digest()
+            found[name] = (stamp, content)
         return found
+
+
+def _files(folder):
+    for path in folder.iterdir():
+        if path.name in _NOT_OURS:
+            continue
+        if path.is_dir():
+            yield from _files(path)
+        else:
+            yield path
 
 
 def sections_of(page):
@@ -110,8 +120,8 @@ def walk_section(page, title, checkout):
         if not start < block.line < end:
             continue
         if (file := _FILE.search(block.info)) is not None:
-            checkout.put(file["path"], block.body, file["after"])
-            before = _noted(touched.by_hand, before, checkout.state())
+            checkout.put(file["path"], block.body, file["side"], file["line"])
+            before = _noted(touched.by_hand, before, checkout.state(before))
         elif block.info.split()[0] == "console" and "skip=" not in block.info:
             for command in commands_of(block):
                 printed = checkout(command.text)
@@ -121,10 +131,11 @@ def walk_section(page, title, checkout):
                 )
                 touched.commands += 1
                 who = touched.by_hand if command.text.startswith("sed ") else touched.made
-                before = _noted(who, before, checkout.state())
+                before = _noted(who, before, checkout.state(before))
     return touched
 
 
 def _noted(who, before, after):
-    who.update(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    contents = [{path: content for path, (_, content) in state.items()} for state in (before, after)]
+    who.update(path for path, _ in contents[0].items() ^ contents[1].items())
     return after
