@@ -7,6 +7,7 @@ each line that is exactly this one. The command `sed` edits by hand; what other 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -16,8 +17,19 @@ from support.walks import ROOT, Shell, as_expected, blocks_of, commands_of
 
 _FILE = re.compile(r"""\bfile=(?P<path>\S+)(?: (?P<side>after|before)=(?P<quote>["'])(?P<line>.*?)(?P=quote))?$""")
 _COPIED = ("generator", "docs", "profiles", "policies", "output", "pyproject.toml", "Makefile", "requirements.lock")
-_LEFT = ("golden", "miniatures", "oracle", "fuzz", "pull_requests", "control_plane", "real_tools", "__pycache__")
-"""Folders of tests that no section runs."""
+_LEFT = (
+    "golden",
+    "miniatures",
+    "oracle",
+    "fuzz",
+    "pull_requests",
+    "control_plane",
+    "real_tools",
+    "guard",
+    "__pycache__",
+)
+"""Folders of tests that no section runs, and one with more than a thousand examples, which are linked."""
+_EXAMPLES = "tests/guard/rules/examples"
 _NOT_OURS = ("__pycache__", ".pytest_cache", ".hypothesis", ".venv", "compiled", ".ruff_cache", ".mypy_cache")
 
 
@@ -39,6 +51,10 @@ class Checkout(Shell):
         tests = [path for path in (ROOT / "tests").iterdir() if path.name not in _LEFT]
         for folder, paths in ((self.folder, [ROOT / name for name in _COPIED]), (self.folder / "tests", tests)):
             subprocess.run(["cp", "-Rp", *map(str, paths), str(folder)], check=True)
+        shutil.copytree(ROOT / "tests/guard", self.folder / "tests/guard", ignore=shutil.ignore_patterns("examples"))
+        (self.folder / _EXAMPLES).mkdir()
+        for example in (ROOT / _EXAMPLES).iterdir():
+            (self.folder / _EXAMPLES / example.name).symlink_to(example)
         self._environment["PYTHONPATH"] = f"{self.folder / 'generator'}"
         self._install()
 
@@ -94,7 +110,7 @@ class Checkout(Shell):
 
 def _files(folder):
     for path in folder.iterdir():
-        if path.name in _NOT_OURS:
+        if path.name in _NOT_OURS or path.is_symlink():
             continue
         if path.is_dir():
             yield from _files(path)
