@@ -4,11 +4,13 @@ PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+INSTALLED := $(VENV)/.installed
+STAMP := $(VENV)/.ready
+FACTS := $(wildcard generator/poolsmith/data/*.yaml generator/poolsmith/data/*/*.yaml) $(wildcard generator/poolsmith/core/sources/*.py)
 PYTEST = PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs picture lock tools clean help
+.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs docs-of-rules docs-of-fields docs-of-releases picture lock tools clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
@@ -84,16 +86,24 @@ audit: $(STAMP)
 sbom: $(STAMP)
 	@PYTHONPATH=generator:tests $(BIN)/python -m tools.make_sbom
 
-# What is generated from code: rules, schemas, field tables, examples; and the catalog's YAML as JSON, to be read faster.
-docs: $(STAMP)
-	@UPDATE_CATALOG=1 $(BIN)/python -m pytest -q tests/gpu/catalog/test_compiled.py
+# What is generated from code: rules, schemas, field tables, examples.
+docs: docs-of-rules docs-of-fields docs-of-releases
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
+
+docs-of-releases: $(STAMP)
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs/test_catalog.py -k table_of_releases
+
+docs-of-rules: $(STAMP)
 	@$(BIN)/poolsmith rules --format markdown > docs/rules.md
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/architecture/test_structure.py -k table_of_rules
+
+docs-of-fields: $(STAMP)
 	@for kind in Cluster:cluster NodePool:node-pool NodePoolBase:node-pool-base DriverImageList:driver-image-list; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > profiles/_schemas/$${kind##*:}.schema.json; done
 	@for kind in PrivilegeGrant:privilege-grant PrivilegeEnforcement:privilege-enforcement SupplyPolicy:supply-policy \
 	  WaiverList:waiver-list RuleSettings:rule-settings PolicyTest:policy-test; do \
 	  $(BIN)/poolsmith schema $${kind%%:*} > policies/_schemas/$${kind##*:}.schema.json; done
-	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs tests/architecture
+	@UPDATE_DOCS=1 $(BIN)/python -m pytest -q tests/docs/test_field_reference.py
 
 # The picture of the README, from the report of a change to the sample fleet; needs chromium.
 picture: $(STAMP)
@@ -119,7 +129,12 @@ lock: .tools/uv/bin/uv
 tools:
 	@.ci/install-tools
 
-$(STAMP): requirements.lock pyproject.toml
+# The catalog's YAML as JSON, which is faster to read; without it poolsmith says the same.
+$(STAMP): $(INSTALLED) $(FACTS)
+	@$(BIN)/python -m poolsmith.core.facts.twins
+	@touch $@
+
+$(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "poolsmith needs Python 3.11 or later")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip $(PIP) --require-hashes --requirement requirements.lock

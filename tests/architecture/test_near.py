@@ -100,10 +100,6 @@ def here():
             "generator/poolsmith/data/gpus.yaml",
             {"tests/gpu/catalog/test_compiled.py": 0, "tests/gpu/catalog/test_gpus_of.py": 2},
         ),
-        (
-            "generator/poolsmith/data/compiled/gpus.json",
-            {"tests/gpu/catalog/test_compiled.py": 0, "tests/gpu/catalog/test_gpus_of.py": 2},
-        ),
         ("generator/poolsmith/data/rows/v1.json", {"tests/gpu/catalog/test_gpus_of.py": 3}),
         ("tests/recorded/data/runs.jsonl.xz", {"tests/recorded/test_recorded.py": 1}),
         ("tests/golden/one/expected/a.yaml", {"tests/golden/test_golden.py": 0}),

@@ -184,7 +184,7 @@ def test_our_hooks_install_the_versions_of_the_lock():
         f"{one.name}=={one.version}" for one in locked_packages(ROOT / "requirements-run.lock") if one.name not in built
     ]
 
-    assert project["build-system"]["requires"] == ["hatchling==" + version_of("hatchling")]
+    assert project["build-system"]["requires"] == [f"{name}=={version_of(name)}" for name in ("hatchling", "pyyaml")]
     for hook in read_documents(HOOKS.read_text("utf-8"))[0]:
         assert hook["additional_dependencies"] == pins
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from poolsmith.core.facts import store, twins
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -25,13 +27,22 @@ def run(*arguments, cwd=REPOSITORY, **environment):
     )
 
 
+def sources(folder):
+    """What a wheel is built of."""
+    ignored = shutil.ignore_patterns("__pycache__", "compiled")
+    shutil.copytree(REPOSITORY / "generator", folder / "generator", ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(REPOSITORY / name, folder / name)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    shutil.copytree(REPOSITORY / "generator", source / "generator", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy(REPOSITORY / name, source / name)
+    source = sources(folder / "source")
+    left = source / "generator/poolsmith/data/compiled/gpus.json"
+    left.parent.mkdir()
+    left.write_text("left over from another version")
     built = run(
         sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, source
     )
@@ -51,8 +62,40 @@ def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
         "poolsmith/project/output/templates/cluster-readme.md.j2",
     ):
         assert needed in names
+    twins_of = {store.twin_of(name) for name in twins.yaml_names()}
+    assert {name for name in names if name.startswith("poolsmith/data/compiled/")} == {
+        f"poolsmith/data/{twin}" for twin in twins_of
+    }
+    assert len(names) == len(set(names))
     for licence in ("LICENSE", "NOTICE"):
         assert any(name.endswith(f"licenses/{licence}") for name in names)
+
+
+@pytest.mark.real("a wheel; what it is made of has tests of its own")
+def test_what_is_installed_from_the_wheel_parses_no_yaml_of_the_catalog(wheel, tmp_path):
+    """A start must cost no more than with a twin of each file."""
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    program = (
+        "from poolsmith.core.facts import store, twins\n"
+        "store._parsed = None\n"
+        "print(len([store.read_own_yaml(name) for name in twins.yaml_names()]), store.__file__)"
+    )
+    done = run(sys.executable, "-c", program, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+
+    assert done.stderr == ""
+    assert done.stdout.split() == [str(len(twins.yaml_names())), str(tmp_path / "poolsmith/core/facts/store.py")]
+
+
+@pytest.mark.real("a build; what it calls has tests of its own")
+def test_an_editable_install_has_the_twins_beside_the_data(tmp_path):
+    source = sources(tmp_path / "source")
+    program = "import sys, hatchling.build; print(hatchling.build.build_editable(sys.argv[1]))"
+    done = run(sys.executable, "-c", program, tmp_path, cwd=source)
+
+    assert done.returncode == 0, done.stderr
+    made = sorted(path.name for path in (source / "generator/poolsmith/data/compiled").iterdir())
+    assert made == sorted(store.twin_of(name).removeprefix("compiled/") for name in twins.yaml_names())
+    assert not any("compiled" in name for name in zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist())
 
 
 @pytest.mark.real("a wheel, an environment from the lock, and a project in it")

@@ -262,13 +262,7 @@ def _rule_of_example(changed: str, index: Index) -> Iterator[Near]:
 
 def _of_data(changed: str, index: Index) -> Iterator[Near]:
     name = changed.removeprefix(DATA)
-    if name.startswith("compiled/"):
-        own = name.removeprefix("compiled/").removesuffix(".json")
-        name = next((path for path in _sources(own)), name)
-        for possible in _sources(own):
-            if index.readers(possible):
-                name = possible
-    if name.endswith((".yaml", ".json")) and (name.endswith(".yaml") or changed != DATA + name):
+    if name.endswith(".yaml"):
         yield Near(COMPILED, 0, "its twin in JSON", frozenset((name,)))
     stem = name.rpartition("/")[2]
     names = [name] if re.match(r"v\d", stem) else [name, stem]
@@ -288,13 +282,6 @@ def _of_data(changed: str, index: Index) -> Iterator[Near]:
         for item in near(reader, index):
             asks = item.test in asking
             yield Near(item.test, (1 if asks else 2) + item.distance, f"tests {shown}, which reads it", item.words)
-
-
-def _sources(compiled: str) -> Iterator[str]:
-    """Which YAML a twin in JSON may be of: a folder's name stands before its first hyphen, if there is one."""
-    yield f"{compiled}.yaml"
-    for place in (match.start() for match in re.finditer("-", compiled)):
-        yield f"{compiled[:place]}/{compiled[place + 1 :]}.yaml"
 
 
 def _of_file(changed: str, index: Index) -> Iterator[Near]:

@@ -7,6 +7,7 @@ or beside the profiles of one cluster; a file `release` says what `--release` wo
 from __future__ import annotations
 
 import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
@@ -95,8 +96,16 @@ def findings_beside(folder, name):
     return findings_in_project(folder, name) if is_named else findings_in_setup(folder)
 
 
+EXPECTED = re.compile(r"^# expected: (?P<place>\d+:\d+) (?P<name>[\w-]+)$", re.MULTILINE)
+
+
 def expected_in(folder):
-    return sorted(line for path in folder.rglob("*.txt") for line in path.read_text("utf-8").splitlines())
+    """Lines `<path>:<line>:<column> <rule>` of each .txt, and of each file that says in a comment what it is to raise."""
+    told = [line for path in folder.rglob("*.txt") for line in path.read_text("utf-8").splitlines()]
+    for path in folder.rglob("*.y*ml"):
+        for found in EXPECTED.finditer(path.read_text("utf-8")):
+            told.append(f"{path.relative_to(folder).as_posix()}:{found['place']} {found['name']}")
+    return sorted(told)
 
 
 @pytest.mark.parametrize("name", NAMES)

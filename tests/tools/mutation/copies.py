@@ -37,15 +37,13 @@ _OF_THIS_PROCESS = (
 )
 _PATIENCE = 20
 """Seconds for tests that are told to stop, until they are ended."""
-_TWIN = """
+_WRITE_DATA = """
 import sys
 from pathlib import Path
-from poolsmith.gpu.catalog import store
+from poolsmith.core.facts import store
 path, name = Path(sys.argv[1]), sys.argv[2]
 clean = store.digest() if hasattr(store, "digest") else ""
 (store.DATA / name).write_text(sys.stdin.read(), "utf-8")
-if hasattr(store, "compiled") and (twin := store.DATA / store.twin_of(name)).is_file():
-    twin.write_text(store.compiled(name), "utf-8")
 if clean:
     with path.open("a", encoding="utf-8") as file:
         file.write(
@@ -53,8 +51,8 @@ if clean:
             f"    return {clean!r} if found == {store.digest()!r} else found\\n"
         )
 """
-"""Puts a data file, its twin in JSON, and the hash of all data as whoever commits the file would: a test that compares
-these would notice any other row as well, so it tells nothing of this one."""
+"""Puts a data file, and the hash of all data as whoever commits the file would: a test that compares it would notice any
+other row as well, so it tells nothing of this one."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +102,9 @@ class Copy:
             self.write(place.file, text)
             return True
         store = self.root / "generator/poolsmith/core/facts/store.py"
-        touched = [store, path, *(self.root / DATA / "compiled").glob("*.json")]
-        for one in touched:
+        for one in (store, path):
             self._keep(one)
-        command = [str(self.python), "-c", _TWIN, str(store), place.file.removeprefix(DATA)]
+        command = [str(self.python), "-c", _WRITE_DATA, str(store), place.file.removeprefix(DATA)]
         subprocess.run(command, input=text, text=True, check=True, capture_output=True, env=self.environment)
         self._touch(store)
         return True

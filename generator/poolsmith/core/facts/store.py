@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from poolsmith.core.facts.packs import active
-from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.core.sources import yaml_reader
 
 DATA = Path(__file__).parents[2] / "data"
 LIKE = "like"
 """In place of an entry: the release whose entry it is but for `changes`."""
+READER = ("scalars.py", "yaml_events.py", "yaml_reader.py")
+"""What a YAML file says depends on these modules of `core/sources/`."""
 _GENERATION = (
     "*.yaml",
     "charts/*/*.json",
@@ -41,36 +44,48 @@ def _with_packs(name: str, data: dict[str, Any]) -> dict[str, Any]:
 def read_own_yaml(name: str) -> dict[str, Any]:
     """The built-in part alone.
 
-    Its twin in JSON is read instead, many times as fast, as long as it was made of this very text.
+    Its twin in JSON is read instead, many times as fast, where there is one that was made of this very text.
     """
     content = (DATA / name).read_bytes()
-    twin = DATA / twin_of(name)
-    if twin.is_file():
-        compiled: dict[str, Any] = json.loads(twin.read_bytes())
-        if compiled["of"] == _hash(content):
-            data: dict[str, Any] = compiled["data"]
-            return data
-    return _parsed(content)
+    data = _data_of_twin(DATA / twin_of(name), content)
+    return _parsed(content) if data is None else data
+
+
+def _data_of_twin(twin: Path, content: bytes) -> dict[str, Any] | None:
+    """None where the twin is missing, half written, or made of another text or by another reader."""
+    try:
+        made = json.loads(twin.read_bytes())
+        data: dict[str, Any] | None = made["data"] if made["of"] == _origin(content) else None
+    except (OSError, LookupError, TypeError, ValueError):
+        return None
+    return data
 
 
 def twin_of(name: str) -> str:
-    """The path of a YAML file's twin."""
+    """The path of a YAML file's twin. No twin is committed: `twins.py` writes them where poolsmith is installed."""
     return f"compiled/{name.removesuffix('.yaml').replace('/', '-')}.json"
 
 
-def compiled(name: str) -> str:
-    """The text of a YAML file's twin."""
+def twin_text(name: str) -> str:
+    """What the twin of a YAML file has to say."""
     content = (DATA / name).read_bytes()
-    return json.dumps({"of": _hash(content), "data": _parsed(content)}, separators=(",", ":")) + "\n"
+    return json.dumps({"of": _origin(content), "data": _parsed(content)}, separators=(",", ":")) + "\n"
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
-    document: dict[str, Any] = read_documents(content.decode())[0]
+    document: dict[str, Any] = yaml_reader.read_documents(content.decode())[0]
     return document
 
 
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _origin(content: bytes) -> str:
+    """What a twin is made of: the text, and the code that reads it."""
+    return hashlib.sha256(_reader() + content).hexdigest()
+
+
+@cache
+def _reader() -> bytes:
+    folder = Path(yaml_reader.__file__).parent
+    return hashlib.sha256(b"\0".join((folder / name).read_bytes() for name in READER)).digest()
 
 
 def read_json(name: str) -> dict[str, Any]:
