@@ -19,20 +19,17 @@ it has to be told once, and not by each privilege.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import AdmittedPool, OwnLeave, PoolChange, SelfGrant
-from poolsmith.change.diff.change_sections import Point, Weight
-from poolsmith.change.diff.content_points import Gathered
-from poolsmith.change.diff.touched_clusters import of_clusters
 from poolsmith.change.review.widened_admission import widened_admission
 from poolsmith.change.review.widened_grants import widened_grants
 from poolsmith.change.review.widened_settings import widened_enforcement, widened_rules, widened_supply, widened_waivers
 from poolsmith.core.diagnostics import Severity, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes.hygiene import OUT_OF_DATE
-from poolsmith.core.diagnostics.message_text import counted, joined, listed, shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.guard.ledger.reach import Reach
 from poolsmith.guard.policies.policy_files import ENFORCEMENT, POLICIES, RULES, SUPPLY
@@ -41,8 +38,6 @@ from poolsmith.kubernetes.server.field_change import Standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
-    from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff
-    from poolsmith.change.diff.change_sections import Fleet
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.guard.ledger.grants.matching import GrantBook
@@ -111,68 +106,6 @@ def _beyond(
         else:
             kept.append(item)
     return kept
-
-
-_WEIGHTS = {Severity.ERROR: Weight.GRAVE, Severity.WARNING: Weight.NOTABLE, Severity.NOTE: Weight.PLAIN}
-_FEW = 6
-_OUTPUT = "output/clusters/"
-
-
-def finding_points(findings: Iterable[Diagnostic], *, new: bool) -> tuple[Point, ...]:
-    """The worst first. Of several of one rule the first is told, and the others in the details."""
-    groups: dict[tuple[Severity, str, bool], list[Diagnostic]] = defaultdict(list)
-    for item in findings:
-        groups[item.severity, item.code, item.is_waived].append(item)
-    points = [_finding_point(found, new=new) for found in groups.values()]
-    return tuple(sorted(points, key=lambda point: (point.weight.rank, -point.stands_for)))
-
-
-def notes_in_short(points: Iterable[Point]) -> str:
-    """The rules of findings that are all folded: `3 notes: PSM248, PSM304, PSM405`."""
-    found = list(points)
-    codes = dict.fromkeys(point.words.split(" ", 2)[1] for point in found)
-    return f"{counted(sum(point.stands_for for point in found), 'note')}: {joined(codes, _FEW)}"
-
-
-def _finding_point(found: list[Diagnostic], *, new: bool) -> Point:
-    first = found[0]
-    more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-    waived = ", waived" if first.is_waived else ""
-    return Point(
-        words=f"{first.severity.value} {first.code} {first.name}{waived}: {first.message}{more}",
-        weight=_WEIGHTS[first.severity] if new and not first.is_waived else Weight.PLAIN,
-        clusters=tuple(sorted({name for item in found if (name := _cluster(item))})),
-        places=tuple(dict.fromkeys(item.primary for item in found)),
-        details=tuple(f"{item.primary.span}: {item.message}" for item in found[1:]),
-        stands_for=len(found),
-        is_note=first.severity is Severity.NOTE or first.is_waived,
-    )
-
-
-def _cluster(item: Diagnostic) -> str:
-    path = item.primary.span.path
-    return path[len(_OUTPUT) :].partition("/")[0] if path.startswith(_OUTPUT) else of_clusters(path)
-
-
-def self_grant_points(grants: Iterable[SelfGrant]) -> tuple[Point, ...]:
-    """What lets more pass first."""
-    points = [
-        Point(words=item.what, weight=Weight.GRAVE if item.widens else Weight.PLAIN, places=(item.place,))
-        for item in grants
-    ]
-    return tuple(sorted(points, key=lambda point: point.weight.rank))
-
-
-def unknown_points(report: ChangeReport, fleet: Fleet) -> tuple[Point, ...]:
-    gathered = Gathered(fleet)
-    for cluster in report.clusters:
-        for text in cluster.unknown:
-
-            def told(where: str, text: str = text) -> str:
-                return f"{text} ({where})" if where else text
-
-            gathered.add((text,), told, cluster.name, weight=Weight.GRAVE)
-    return (*(Point(words=text, weight=Weight.GRAVE) for text in report.unknown), *gathered.points())
 
 
 if TYPE_CHECKING:
@@ -249,9 +182,6 @@ def _name(body: Any) -> str:
     return str(value_at(body, ("metadata", "name"), ""))
 
 
-_ADMITTED_POOLS_FEW = 3
-
-
 def admitted_pools(
     after: SeenCluster, pools: Iterable[PoolChange], grants: GrantBook | None
 ) -> tuple[AdmittedPool, ...]:
@@ -281,24 +211,3 @@ def admitted_pools(
         )
         for name in sorted(found)
     )
-
-
-def admitted_points(clusters: Iterable[ClusterDiff]) -> Iterator[Point]:
-    """Once for the pools of a cluster that are admitted alike."""
-    for cluster in clusters:
-        alike: dict[tuple[object, ...], list[AdmittedPool]] = {}
-        for item in cluster.admitted:
-            alike.setdefault((item.workloads, item.grants), []).append(item)
-        for items in alike.values():
-            who, first = counted(items[0].workloads, "workload"), items[0]
-            named = listed((shorten(item.pool) for item in items), _ADMITTED_POOLS_FEW)
-            pools = f"pool {named} is" if len(items) == 1 else f"pools {named} are"
-            which = "this one" if len(items) == 1 else "these"
-            yield Point(
-                words=f"{pools} new: {who} may be root there, by {counted(len(first.grants), 'grant')} for pools by a "
-                f"pattern and not for {which} ({listed(map(shorten, first.grants), _ADMITTED_POOLS_FEW)})",
-                weight=Weight.NOTABLE,
-                clusters=(cluster.name,),
-                places=tuple(item.place for item in items if item.place is not None),
-                stands_for=len(items),
-            )

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.causes import Causes
 from poolsmith.change.diff.change_report import DisruptionKind, OtherKind, OtherPoolChange
-from poolsmith.change.diff.change_sections import on_pools
 from poolsmith.change.diff.disruption import disruptions
 from poolsmith.change.diff.driver_pods import UpgradePace, pool_drivers, upgrade_pace
 from poolsmith.change.diff.pool_offers import (
@@ -28,6 +27,7 @@ from poolsmith.change.diff.pool_offers import (
     resource_words,
 )
 from poolsmith.change.diff.profile_changes import spec_document
+from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics.message_text import joined, listed, shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at

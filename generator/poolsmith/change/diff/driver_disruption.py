@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind, Waves
-from poolsmith.change.diff.change_sections import on_pools
 from poolsmith.change.diff.driver_pods import (
     ALL,
     OBJECT,
@@ -27,6 +26,7 @@ from poolsmith.change.diff.driver_pods import (
     upgrade_pace,
 )
 from poolsmith.change.diff.restarts import told_fields
+from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics.message_text import counted, shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import (

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind, Waves
-from poolsmith.change.diff.change_sections import on_pools
 from poolsmith.change.diff.driver_pods import UpgradePace, nodes_of
+from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics.masking import masked_tree
 from poolsmith.core.diagnostics.message_text import counted, joined, shorten
 from poolsmith.core.record import record
