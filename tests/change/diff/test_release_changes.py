@@ -116,7 +116,9 @@ def test_the_same_for_many_clusters_is_one_sentence(repository_of):
     files = project("a100", east=("a100",), west=("a100",))
     edited = {f"profiles/{name}/cluster.yaml": cluster(name, release="v26.7.0") for name in ("lab", "east", "west")}
 
-    (section,) = (item for item in change_view(after(repository_of, files, edited)).sections if item.part is Part.RELEASE)
+    (section,) = (
+        item for item in change_view(after(repository_of, files, edited)).sections if item.part is Part.RELEASE
+    )
 
     assert all(point.clusters == ("east", "lab", "west") for point in section.points)
     assert len({json.dumps(point.words) for point in section.points}) == len(section.points)

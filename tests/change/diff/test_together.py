@@ -148,7 +148,9 @@ def test_all_pools_are_said_only_where_the_number_says_which():
 def test_nothing_that_a_change_does_is_left_out():
     """Every record stands behind a point."""
     change = some_of_everything(many=4)
-    counts = {section.part: sum(point.stands_for for point in section.points) for section in change_view(change).sections}
+    counts = {
+        section.part: sum(point.stands_for for point in section.points) for section in change_view(change).sections
+    }
     (first, _) = change.clusters
 
     assert counts[Part.MORE] + counts[Part.LESS] == len(first.privileges) + len(first.admitted)

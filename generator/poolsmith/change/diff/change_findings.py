@@ -53,23 +53,23 @@ def finding_changes(
     """What is new, and what is fixed. `renamed` are the new names of pools and clusters by old
     ones, and the new release by the old one."""
     old, new = list(sorted_unique(before)), list(sorted_unique(after))
-    for telling in (_placed, _told):
+    for identity_of in (_placed, _anywhere):
         for names in ({}, renamed) if renamed else ({},):
-            old, new = _without_pairs(old, new, partial(telling, names=names), partial(telling, names={}))
+            old, new = _without_pairs(old, new, partial(identity_of, names=names), partial(identity_of, names={}))
     return tuple(new), tuple(old)
 
 
 def _placed(item: Diagnostic, names: Mapping[str, str]) -> Hashable:
     span = item.primary.span
     message = "" if item.code == OUT_OF_DATE.code else item.message  # other files of a folder that was not current
-    told = (message, span.path, item.primary.pointer, item.subject)
-    return item.code, item.severity, item.status, *(_renamed(text, names) for text in told)
+    texts = (message, span.path, item.primary.pointer, item.subject)
+    return item.code, item.severity, item.status, *(_renamed(text, names) for text in texts)
 
 
-def _told(item: Diagnostic, names: Mapping[str, str]) -> Hashable:
+def _anywhere(item: Diagnostic, names: Mapping[str, str]) -> Hashable:
     """Wherever it stands: the same line may have moved to a base."""
-    told = (_renamed(text, names) for text in (item.message, item.subject))
-    return item.code, item.severity, item.status, *told
+    texts = (_renamed(text, names) for text in (item.message, item.subject))
+    return item.code, item.severity, item.status, *texts
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
@@ -100,9 +100,9 @@ def _beyond(
     left = Counter(paired)
     kept = []
     for item in items:
-        told = key(item)
-        if left[told]:
-            left[told] -= 1
+        identity = key(item)
+        if left[identity]:
+            left[identity] -= 1
         else:
             kept.append(item)
     return kept
@@ -192,7 +192,7 @@ def admitted_pools(
     repositories = grants.repositories(after.prediction.installation.made, after.plan.cluster.spec.registry.mirrors)
     given = grants.of_cluster(after.plan.name)
     found: dict[str, set[tuple[str, str]]] = {}
-    leave: dict[str, dict[str, None]] = {}
+    granted_by: dict[str, dict[str, None]] = {}
     for line in after.prediction.ledger.lines:
         if line.pool not in new or line.reach is not Reach.NODE_ROOT:
             continue
@@ -200,13 +200,13 @@ def admitted_pools(
         allowing = [grants.grants[item.grant] for item in grants.granting(line, repository, given)]
         if allowing and not any(line.pool in grant.spec.pools for grant in allowing):
             found.setdefault(line.pool, set()).add((line.workload, line.container))
-            leave.setdefault(line.pool, {}).update(dict.fromkeys(grant.name for grant in allowing[:1]))
+            granted_by.setdefault(line.pool, {}).update(dict.fromkeys(grant.name for grant in allowing[:1]))
     return tuple(
         AdmittedPool(
             pool=name,
             workloads=len({workload for workload, _ in found[name]}),
             containers=len(found[name]),
-            grants=tuple(sorted(leave[name])),
+            grants=tuple(sorted(granted_by[name])),
             place=new[name].place,
         )
         for name in sorted(found)

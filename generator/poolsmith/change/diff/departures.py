@@ -99,7 +99,7 @@ def _leaving(before: SeenCluster, after: SeenCluster | None, was: Handed, now: H
             is_known=identity in stood or item.kind == ELEMENT,
             cause=cause.name,
         )
-        yield _told(leaving, cause, effect_of(leaving))
+        yield _departure(leaving, cause, effect_of(leaving))
 
 
 def _instead(item: DeliveryObject, generated: Mapping[Identity, DeliveryObject]) -> DeliveryObject | None:
@@ -124,7 +124,7 @@ def _moved(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Han
             if cause is Cause.STACK_NAMESPACE and before.plan.namespace == after.plan.namespace:
                 cause = Cause.UNIT
             leaving = Leaving(item=old, before=before, after=after, instead=new, is_known=True, cause=cause.name)
-            yield _told(leaving, cause, moved_effect(leaving), leaves=False)
+            yield _departure(leaving, cause, moved_effect(leaving), leaves=False)
 
 
 def _as_applied(identity: Identity, was: Handed, now: Handed) -> DeliveryObject | None:
@@ -146,7 +146,7 @@ def _where(item: DeliveryObject) -> tuple[object, ...]:
     return tuple(found[key] for key in ("name", "server") if key in found) if item.kind == APPLICATION else ()
 
 
-def _told(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True) -> Departure:
+def _departure(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True) -> Departure:
     item, after = leaving.item, leaving.after
     fact = ""
     if item.is_chart and effect.outcome is not Outcome.LEFT and after is not None:
@@ -155,7 +155,7 @@ def _told(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True
             gone_fact(item.kind, item.name) if leaves or release is None else gone_fact(RELEASE, "/".join(release[1:]))
         )
     drivers = tuple(sorted(_drivers(leaving))) if effect.takes_drivers else ()
-    told = Departure(
+    departure = Departure(
         kind=item.kind,
         namespace=item.namespace,
         name=item.name,
@@ -172,7 +172,7 @@ def _told(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True
         acknowledged_by=_acknowledged_by(leaving, fact),
         place=_place(leaving, cause),
     )
-    return replace(told, words=departure_words([told]))
+    return replace(departure, words=departure_words([departure]))
 
 
 def _drivers(leaving: Leaving) -> set[str]:
@@ -240,9 +240,9 @@ def _place(leaving: Leaving, cause: Cause) -> Location | None:
 
 
 def _acknowledged_by(leaving: Leaving, fact: str) -> str:
-    """Who has acknowledged it with this change. What stood there before said nothing of it."""
+    """Who has acknowledged it with this change. What stood there before given nothing of it."""
     if not fact or leaving.after is None:
         return ""
     before = leaving.before.plan.cluster.spec.acknowledge
-    said = (item for item in leaving.after.plan.cluster.spec.acknowledge if item not in before)
-    return next((item.by for item in said if item.fact == fact and item.by and item.date), "")
+    given = (item for item in leaving.after.plan.cluster.spec.acknowledge if item not in before)
+    return next((item.by for item in given if item.fact == fact and item.by and item.date), "")

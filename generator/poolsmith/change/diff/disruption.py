@@ -141,11 +141,11 @@ def disruptions(
         found.extend(driver_disruptions(before, after, changed, {**old, **new}, causes, catalog))
         found.extend(lost_offers(before, after, causes))
         found.extend(mig_changes(before, after, causes))
-    told = {(item.namespace, item.what) for item in found}
+    known = {(item.namespace, item.what) for item in found}
     found.extend(
         restart_of(item, after, causes)
         for item in changed.values()
-        if (item.new.namespace, item.new.made.workload) not in told
+        if (item.new.namespace, item.new.made.workload) not in known
     )
     replaced = {pool for item in found if item.kind is DisruptionKind.DRIVER for pool in item.pools}
     drivers = {(item.namespace, item.made.workload) for item in (*old.values(), *new.values()) if is_driver(item.made)}

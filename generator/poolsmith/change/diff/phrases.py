@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.privilege import Privilege
 
 _ACKNOWLEDGED = "; acknowledged with this change, by `{by}`"
-_FIELD = {
+_FIELD: Mapping[str, str] = {
     Standing.ADDED: "{name}{at}: now {new}",
     Standing.REMOVED: "{name}{at}: no longer {old}",
     Standing.CHANGED: "{name}{at}: {old} to {new}",

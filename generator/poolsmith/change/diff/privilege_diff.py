@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _NOTHING = Ledger()
-_GAINED = (ChangeKind.ADDED, ChangeKind.WIDENED, ChangeKind.MOVED)
+_MORE = (ChangeKind.ADDED, ChangeKind.WIDENED, ChangeKind.MOVED)
 
 
 def privilege_changes(
@@ -53,7 +53,7 @@ def privilege_changes(
             change=change,
             words=change_words(change),
             place=_place(change, before, after, causes),
-            granted=is_granted(change) if change.kind in _GAINED and change.pools_after else None,
+            granted=is_granted(change) if change.kind in _MORE and change.pools_after else None,
         )
         for change in delta(old, new).changes
     ]
@@ -176,7 +176,7 @@ def _granted(after: SeenCluster | None, grants: GrantBook | None) -> Callable[[C
     def granted(change: Change) -> bool:
         repository = repositories.get((change.namespace, change.workload, change.container), "")
         privilege = change.new
-        assert privilege is not None, "asked only of what was gained"
+        assert privilege is not None, "asked only of what is new"
         lines = (
             LedgerLine(pool, change.workload, change.container, privilege, change.reach, namespace=change.namespace)
             for pool in change.pools_after
@@ -187,14 +187,14 @@ def _granted(after: SeenCluster | None, grants: GrantBook | None) -> Callable[[C
 
 
 def _place(change: Change, before: SeenCluster | None, after: SeenCluster | None, causes: Causes) -> Location | None:
-    """The line that brings it about; of what is gone the line that did, where it still stands."""
-    gained = bool(change.pools_after)
-    seen, pools = (after, change.pools_after) if gained else (before, change.pools_before)
-    privilege = change.new if gained else change.old
+    """The line that causes it; of what is gone the line that did, where it still stands."""
+    is_new = bool(change.pools_after)
+    seen, pools = (after, change.pools_after) if is_new else (before, change.pools_before)
+    privilege = change.new if is_new else change.old
     key = f"{change.namespace}/{change.workload}"
     if seen is None or privilege is None or key not in seen.prediction.shared.made:
         return causes.of_lines(())
-    first = pools[0] if gained else causes.old_name(pools[0])
+    first = pools[0] if is_new else causes.old_name(pools[0])
     line = LedgerLine(first, change.workload, change.container, privilege, change.reach, namespace=change.namespace)
     lines = tuple(_profile_lines(seen.prediction.origins_of(line)))
     made = seen.prediction.shared.made[key]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _OF_IMAGES = frozenset(("image", "repository", "version", "tag", "digest", "imagePullPolicy", "imagePullSecrets"))
-"""Told as images."""
+"""Reported as images."""
 _NOTHING: tuple[Any, ...] = (None, "", False, [], {})
 
 

@@ -144,8 +144,8 @@ def _resolved(git: Git, revision: str) -> str | None:
 
 
 def _shallow(git: Git) -> str:
-    said = git.run("rev-parse", "--is-shallow-repository", may_fail=True).stdout.strip()
-    if said != b"true":
+    answer = git.run("rev-parse", "--is-shallow-repository", may_fail=True).stdout.strip()
+    if answer != b"true":
         return ""
     return ": the clone is shallow. Fetch its history (`git fetch --unshallow`; `fetch-depth: 0` of actions/checkout)"
 

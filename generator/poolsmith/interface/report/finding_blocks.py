@@ -140,7 +140,7 @@ def blocks_of(findings: Iterable[Diagnostic], group_by: str) -> list[Block]:
 def cluster_of(item: Diagnostic) -> str:
     """The name of the cluster that a finding is about, as it is shown; empty where it is about none, or several.
 
-    A base is of no cluster, but what is wrong with it is told of each cluster that extends it.
+    A base is of no cluster, but what is wrong with it is reported for each cluster that extends it.
     """
     path = item.primary.span.path
     name = ""

@@ -154,7 +154,7 @@ def _kinds(view: View) -> Html:
     """What the parts of a view can be filtered by."""
     if not view.kinds:
         return joined(())
-    options = joined(tag("option", told, value=f"{view.key}-{kind}") for kind, told in view.kinds)
+    options = joined(tag("option", label, value=f"{view.key}-{kind}") for kind, label in view.kinds)
     return tag("optgroup", options, label=view.title)
 
 
@@ -182,7 +182,7 @@ def _digest(content: str) -> str:
 class View:
     """`key` is its id; `count` stands beside its title in the navigation.
 
-    `kinds`: what its parts can be filtered by, as the word in `data-kind`, and what a reader is told.
+    `kinds`: what its parts can be filtered by, as the word in `data-kind`, and what a reader sees.
     """
 
     key: str
