@@ -1,19 +1,12 @@
-"""Findings before and after a change: which are new, which are fixed.
+"""Findings that are new or fixed, permissions that a change grants itself, and new pools that wide grants admit.
 
-A finding is the same one while it says the same of the same thing: lines may move, a field may move to another file,
-and pools and clusters may have other names. One that weighs more than before, or that nobody accepts any more, is new.
+A finding is the same while it says the same of the same thing: lines may move, a field may move to another file, and
+pools and clusters may have other names. A finding that weighs more than before, or whose waiver is gone, is new.
 
-Findings that a change brings and fixes, one point for each rule; self grants; what nobody can tell.
+What lets more pass is judged where `check --policies-from` judges it. The same questions with both sides swapped find
+what lets less pass.
 
-What a change allows itself: all below `policies/`, and the files that run or decide the check.
-
-What lets more pass is judged where `check --policies-from` judges it. The same questions asked the other way round
-say what lets less pass than before.
-
-New pools whose nodes may be taken over by leave that nobody gave for them: grants for pools by a pattern.
-
-A grant for `*` was reviewed when it was written. A pool that comes later is admitted without a finding; whoever merges
-it has to be told once, and not by each privilege.
+A new pool that matches only a grant for pools by a pattern is admitted without a finding, so it is reported once.
 """
 
 from __future__ import annotations

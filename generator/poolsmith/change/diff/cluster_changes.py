@@ -1,11 +1,4 @@
-"""What a change does to one cluster.
-
-Helm values before and after a change, of all charts of a cluster.
-
-Images before and after a change: what nodes pull from now on, and what they no longer do.
-
-Which drift a change brings, and which it ends.
-"""
+"""The differences of one cluster: Helm values, images, drift, and everything else that other modules compare."""
 
 from __future__ import annotations
 

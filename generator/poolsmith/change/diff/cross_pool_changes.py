@@ -1,11 +1,7 @@
-"""What the change of one pool's profile does to the other pools of its cluster.
+"""Cross-pool changes: what the change of one pool's profile does to the other pools of its cluster.
 
-Each pool is held against the cluster as it would be if nothing but this pool and the cluster's own profile had changed.
-So nothing has to be known of what makes pools depend on each other, and a pool that is edited along with others is no
-exception.
-
-Which pools a change leaves alone, and what a cluster would be if the change touched nothing but one pool and what is
-the cluster's own: what differs from that is what other pools do to this one.
+Each pool is compared with the cluster as it would be if only this pool and the cluster's own profile had changed. So no
+rule has to know how pools depend on each other, and a pool that is edited along with others is checked as well.
 """
 
 from __future__ import annotations
@@ -77,9 +73,7 @@ def other_pools(found: Counterfactuals, catalog: Catalog) -> tuple[OtherPoolChan
     """What stops workloads first, then by kind and pool."""
     if not found.others_change:
         return ()
-    changes = [
-        change for pools, without in _counterfactuals(found) for change in _changes(found, without, pools, catalog)
-    ]
+    changes = [change for pools, without in _compared_to(found) for change in _changes(found, without, pools, catalog)]
     return tuple(sorted(changes, key=lambda item: (not item.stops, _ORDER.index(item.kind), item.pool, item.names)))
 
 

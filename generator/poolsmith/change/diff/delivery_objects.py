@@ -1,10 +1,7 @@
-"""What a cluster's delivery hands to its engine: objects by kind, namespace and name, as the engine tells them apart.
+"""What a cluster's delivery hands to its engine: objects by kind, namespace and name, as the engine identifies them.
 
-They are read from what is generated, and from what a revision holds in the cluster's folder, whoever wrote it.
-
-What a revision, or a checkout, holds in a cluster's delivery folder, whoever wrote it.
-
-Where that is what is generated, nothing is read.
+They are read from what is generated, and from what a revision or a checkout has in the cluster's delivery folder,
+whoever wrote it. Files that are as generated are not read.
 """
 
 from __future__ import annotations

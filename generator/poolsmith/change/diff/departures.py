@@ -1,7 +1,7 @@
 """What leaves the delivery of a cluster: the engine then deletes, uninstalls or forgets it, whatever the profiles say.
 
-An object is one for the engine while kind, namespace and name are the same. What the base would generate counts, and
-what it holds, whoever wrote that; the object that an engine looks at is the one that was applied last.
+An object is the same for the engine while kind, namespace and name are the same. Both what the base would generate and
+what its folder has count, whoever wrote that. An engine looks at the object that was applied last.
 """
 
 from __future__ import annotations

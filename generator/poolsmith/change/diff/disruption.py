@@ -1,8 +1,7 @@
-"""What a change disturbs in a cluster: drivers, pods, objects and what workloads ask for, the worst first.
+"""What a change disturbs in a cluster: drivers, pods, objects, MIG layouts and names that workloads ask for.
 
-GPUs that are partitioned in another way: by the layout that their nodes ask for, and what that layout says.
-
-Source: NVIDIA/mig-parted:deployments/container/reconfigure-mig.sh, NVIDIA/gpu-operator:assets/state-mig-manager.
+GPUs get a new MIG layout where their nodes ask for another one, or where the layout of that name differs. Source:
+NVIDIA/mig-parted:deployments/container/reconfigure-mig.sh, NVIDIA/gpu-operator:assets/state-mig-manager.
 """
 
 from __future__ import annotations

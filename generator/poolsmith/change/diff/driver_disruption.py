@@ -1,13 +1,11 @@
 """Driver pods that a change replaces, and what that does to the nodes: at the upgrade policy's pace, or at once.
 
-Source: NVIDIA/gpu-operator:controllers/{object_controls,upgrade_controller}.go, internal/predicates/restart_only.go,
-NVIDIA/k8s-operator-libs:pkg/upgrade.
+The operator restarts driver pods in place if they would install the same driver. It compares a digest of what the
+driver is installed from, and of nothing else.
 
-Whether driver pods that change would install the same driver as before: the operator then restarts them in place.
-
-It compares a digest of what the driver is installed from, and of nothing else. Source: NVIDIA/gpu-operator@v26.7.0:
-internal/config/driver_config_digest.go, controllers/object_controls.go (extractDriverInstallConfig), internal/state/
-driver.go (buildDriverInstallConfig), internal/predicates/restart_only.go.
+Sources: NVIDIA/gpu-operator@v26.7.0: internal/config/driver_config_digest.go, controllers/object_controls.go
+(extractDriverInstallConfig), controllers/upgrade_controller.go, internal/state/driver.go (buildDriverInstallConfig),
+internal/predicates/restart_only.go; NVIDIA/k8s-operator-libs:pkg/upgrade.
 """
 
 from __future__ import annotations

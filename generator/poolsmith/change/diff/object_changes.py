@@ -1,14 +1,12 @@
-"""Objects before and after a change: those that are applied, those that charts render, those that the operator makes.
+"""Objects before and after a change: those that are applied, and those that charts and the operator make.
 
-An object is the same one while API group, kind, namespace and name are: another version of the API is a changed field.
+An object is the same while API group, kind, namespace and name are the same; another version of the API is a changed
+field. Clusters that are installed alike share one comparison.
 
-Objects that would have to be deleted and made anew: the change asks for what the API server does not take.
-
-Nothing deletes them by itself. Sources: argoproj/gitops-engine:pkg/sync (`Replace=true`, `Force=true`),
+If an immutable field changes, the API server refuses the change until the object is deleted and made anew; nothing
+deletes it by itself. Sources: argoproj/gitops-engine:pkg/sync (`Replace=true`, `Force=true`),
 fluxcd/kustomize-controller:docs/spec/v1 (`spec.force`), helm.sh/helm: an upgrade patches, and fails;
 NVIDIA/gpu-operator:controllers: a failed update is tried again and again.
-
-What differs between two installations, once for all clusters that are installed alike before and after a change.
 """
 
 from __future__ import annotations

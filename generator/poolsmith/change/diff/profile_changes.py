@@ -1,11 +1,7 @@
-"""Profiles before and after a change: fields with bases merged in, pools added, removed, renamed.
+"""Profiles before and after a change: fields with bases merged in, and pools added, removed or renamed.
 
-What a profile says, as a document: bases merged in, defaults filled in, names as in YAML.
-
-What was renamed: the same content under another name, where nothing else has that content.
-
-A name is what somebody chose; what it names is told by everything else. A pool is also the one that it was when it is
-the only one of the change that selects the same nodes.
+A cluster or pool is renamed where the same content stands under another name and nothing else has that content. A pool
+is also renamed where it is the only one of the change that selects the same nodes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What another release brings beside privileges, disruption and values: definitions, issues, changed defaults, and on
-the way back what does not come back by itself.
+"""What another release brings besides privileges, disruption and values: definitions, known issues, changed defaults,
+and on a downgrade what does not come back by itself.
 
-Labels and partitions that a change leaves on nodes are told of every change: nothing takes them off.
+Labels and partitions that a change leaves on nodes are reported for every change: nothing takes them off.
 """
 
 from __future__ import annotations

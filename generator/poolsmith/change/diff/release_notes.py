@@ -1,7 +1,4 @@
-"""Defaults of the chart that differ between two releases, where a cluster takes the default and runs what it is for.
-
-Which pools a known issue of a release is about.
-"""
+"""Chart defaults that differ between releases, if a cluster uses them, and the pools that a known issue is about."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Pods that a change replaces, starts and stops, workload by workload.
+"""Pods that a change replaces, starts and stops, by workload and pools.
 
-A workload's pods are replaced when its template changes as the API server stores it, by its update strategy.
+Pods are replaced when the pod template changes as the API server stores it, by the update strategy of the workload.
 Source: kubernetes/kubernetes:pkg/controller/daemon/{update,daemon_controller}.go, pkg/controller/deployment.
-
-Workloads whose pods are replaced when their template changes, with the pools that they run on.
-
-What differs between the pod templates of two workloads, as the API server stores them.
 """
 
 from __future__ import annotations

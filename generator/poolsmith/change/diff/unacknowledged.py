@@ -1,7 +1,4 @@
-"""Use case: what the change of one pool does to others, and what of it nobody has acknowledged.
-
-Use case: what leaves the delivery and takes something along, and nobody has acknowledged.
-"""
+"""Findings that nobody has acknowledged: changes that affect other pools, and charts that leave the delivery."""
 
 from __future__ import annotations
 

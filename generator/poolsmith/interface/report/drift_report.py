@@ -1,7 +1,4 @@
-"""Drift forecasts as text for a terminal.
-
-Drift forecasts as JSON, version 1.
-"""
+"""Drift forecasts as text for a terminal, and as JSON, version 1."""
 
 from __future__ import annotations
 

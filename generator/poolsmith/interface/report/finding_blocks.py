@@ -1,8 +1,6 @@
-"""One finding as text: line one is for grep, the rest for people.
+"""Findings as text: one finding, blocks by rule, cluster or file with the worst first, and lines as wide as a terminal.
 
-Findings in blocks of one rule, one cluster or one file, the worst first.
-
-Lines as wide as a terminal, broken between words; nothing is left out.
+The first line of a finding is for grep. Lines are broken between words; nothing is left out.
 """
 
 from __future__ import annotations

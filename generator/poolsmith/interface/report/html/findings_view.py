@@ -1,8 +1,7 @@
-"""Findings by rule, the worst first, each rule with what its page says.
+"""The views of findings and of a change, and the first lines of the page.
 
-What a change does, section by section, as all formats tell it.
-
-The first lines of the page: what matters, in one sentence, and what was looked at.
+Findings are grouped by rule, the worst first, with what the page of the rule says. A change has the sections that all
+formats show.
 """
 
 from __future__ import annotations

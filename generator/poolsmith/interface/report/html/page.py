@@ -1,10 +1,6 @@
-"""The page around the views: its policy, its style and its script, each named by its digest.
+"""The HTML page around the views: policy, style and script, each named by its digest, and links to lines of files.
 
-HTML by construction: whatever is not HTML already is escaped, and no attribute can hold code or style.
-
-A part of the page that the navigation leads to.
-
-Lines that people edit, as links where somebody has said where the repository is to be read.
+HTML is made by construction: whatever is not HTML already is escaped, and no attribute can hold code or style.
 """
 
 from __future__ import annotations
