@@ -43,7 +43,7 @@ def change_view(report: ChangeReport) -> ChangeView:
 
 def _section(part: Part, report: ChangeReport, fleet: Fleet) -> Section | None:
     rows = tuple(rows_of(part, report))
-    points = _points(grouped(rows, fleet), fleet)
+    points = _points(grouped(rows, fleet), fleet) if rows else ()
     if part is Part.DISRUPTION:
         points = (*ring_points(report.clusters), *points)
     return Section(part=part, points=points, in_short=_in_short(part, rows, points)) if points else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from operator import eq
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from poolsmith.change.diff.change_sections import Weight
@@ -12,7 +13,7 @@ from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.kubernetes.server.field_change import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics import Location
@@ -39,16 +40,15 @@ class Keyed(Generic[_Key, _Value]):
 
 
 def keyed_changes(
-    before: Mapping[_Key, _Value], after: Mapping[_Key, _Value], is_same: Callable[[_Value, _Value], bool] | None = None
-) -> Iterator[Keyed[_Key, _Value]]:
+    before: Mapping[_Key, _Value], after: Mapping[_Key, _Value], is_same: Callable[[_Value, _Value], bool] = eq
+) -> tuple[Keyed[_Key, _Value], ...]:
     """What is added, removed or changed: in the order of `before`, then what only `after` has, in its order."""
+    found: list[Keyed[_Key, _Value]] = []
     for key, old in before.items():
         new = after.get(key)
-        if new is None or not (old == new if is_same is None else is_same(old, new)):
-            yield Keyed(key, old, new)
-    for key, new in after.items():
-        if key not in before:
-            yield Keyed(key, None, new)
+        if new is None or not is_same(old, new):
+            found.append(Keyed(key, old, new))
+    return (*found, *(Keyed(key, None, new) for key, new in after.items() if key not in before))
 
 
 class RowKind(StrEnum):
@@ -193,6 +193,7 @@ class Where:
         return f"on {what} of {count:,} clusters"
 
 
+_WEIGHTS = tuple(Weight)
 _BY_POOLS = frozenset((RowKind.PRIVILEGE, RowKind.DISRUPTION))
 _BY_COUNT = frozenset((RowKind.FINDING, RowKind.DEPARTURE))
 _AS_FOUND = frozenset((RowKind.OBJECT, RowKind.SELF_GRANT, RowKind.ADMITTED))
@@ -203,16 +204,13 @@ class Group:
 
     def __init__(self, rows: Iterable[Row], fleet: Fleet, *, nodes: bool = True) -> None:
         self.rows = tuple(rows)
+        self.first = self.rows[0]
         self.where, self.gone_from = Where(fleet), Where(fleet)
         for row in self.rows:
             if row.cluster and row.pools is not None:
                 self.where.add(row.cluster, row.pools if nodes else filter(_is_pool, row.pools))
             if row.cluster and row.pools_before is not None:
                 self.gone_from.add(row.cluster, row.pools_before)
-
-    @property
-    def first(self) -> Row:
-        return self.rows[0]
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -240,7 +238,7 @@ class Group:
             size = self.count
         else:
             size = 0 if kind in _AS_FOUND else len(self.clusters)
-        return self.first.weight.rank, self.first.rank, -size, self.first.tie
+        return _WEIGHTS.index(self.first.weight), self.first.rank, -size, self.first.tie
 
 
 def grouped(rows: Iterable[Row], fleet: Fleet) -> tuple[Group, ...]:
