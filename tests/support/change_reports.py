@@ -25,8 +25,8 @@ from poolsmith.change.diff.change_report import (
     SelfGrant,
     Waves,
 )
-from poolsmith.change.diff.change_sections import on_pools
-from poolsmith.change.diff.privilege_diff import change_words
+from poolsmith.change.diff.phrases import change_words
+from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics import Location, Position, Severity, Span, diagnose
 from poolsmith.core.diagnostics.codes import CODE_BOOK
 from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind

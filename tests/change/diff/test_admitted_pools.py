@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from change.diff.two_sides import both_sides, replaced
-from poolsmith.change.diff.change_findings import admitted_points, admitted_pools
-from poolsmith.change.diff.change_report import ClusterDiff, PoolChange
+from poolsmith.change.diff.change_findings import admitted_pools
+from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff, PoolChange
+from poolsmith.change.diff.change_summary import change_view
 from poolsmith.guard.ledger.grants.matching import GrantBook
 from poolsmith.kubernetes.server.field_change import Standing
+from support.change_reports import BASE, HEAD
 
 
 def new_pools(*names):
@@ -28,8 +30,9 @@ def add(*names):
 
 def words(after, names, book):
     found = admitted_pools(after, new_pools(*names), book)
-    points = admitted_points([ClusterDiff(name="edge", standing=Standing.CHANGED, admitted=found)])
-    return [point.words for point in points]
+    diff = ClusterDiff(name="edge", standing=Standing.CHANGED, admitted=found)
+    view = change_view(ChangeReport(base=BASE, head=HEAD, clusters=(diff,)))
+    return [point.words for section in view.sections for point in section.points]
 
 
 def test_it_is_one_line_for_all_pools_that_are_admitted_alike(tmp_path):

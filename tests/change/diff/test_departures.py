@@ -11,7 +11,7 @@ import pytest
 from change.diff.projects import changes, cluster, pool, project
 from poolsmith.change.diff.change_report import DisruptionKind, Evidence, Outcome
 from poolsmith.change.diff.change_sections import Part, Weight
-from poolsmith.change.diff.change_summary import told as told_as
+from poolsmith.change.diff.change_summary import change_view
 from poolsmith.change.diff.delivery_objects import of_files, of_plan
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.report.diff_json import diff_report as as_json
@@ -387,7 +387,7 @@ def test_driver_objects_go_with_their_kustomization_though_the_operator_stays(de
     renamed(repository)
     report = changes(repository)
     (point,) = (
-        item for item in told_as(report).sections[0].points if "Kustomization `flux-system/lab-pools`" in item.words
+        item for item in change_view(report).sections[0].points if "Kustomization `flux-system/lab-pools`" in item.words
     )
 
     assert point.weight is Weight.GRAVE
@@ -416,11 +416,11 @@ def test_a_unit_that_nothing_asks_for_any_more(delivered, engine, guarded, words
     repository = delivered(HAND_INSTALLED, engine=engine, guarded=guarded)
     edited(", dcgmExporter: {release: 4.5.3-4.8.2}", "")(repository)
     report = changes(repository)
-    points = [item.words for item in told_as(report).sections[0].points]
+    points = [item.words for item in change_view(report).sections[0].points]
 
     assert all(any(text in point for point in points) for text in words), points
     assert [found for found, _ in findings(report)] == [severity]
-    assert told_as(report).sections[0].part is Part.LEAVES
+    assert change_view(report).sections[0].part is Part.LEAVES
 
 
 TWINS = [
@@ -483,7 +483,7 @@ def test_an_acknowledgement_of_the_same_change_is_told(delivered, fact, severity
     assert outcomes(report)["HelmRelease/lab-gpu-operator"] is Outcome.UNINSTALLED
     assert report.clusters[0].standing == ("renamed")
     assert [found for found, _ in findings(report)] == [severity]
-    words = told_as(report).sections[0].points
+    words = change_view(report).sections[0].points
     assert any("acknowledged with this change, by `platform-team`" in item.words for item in words) is (
         severity == "note"
     )

@@ -21,7 +21,7 @@ from change.diff.random_edits import one_pool_edited
 from change.diff.test_random_disruption import CATALOG, FILES
 from change.diff.two_sides import REPOSITORY, both_sides, replaced, seen_cluster
 from poolsmith.change.diff.change_report import OtherKind
-from poolsmith.change.diff.unacknowledged import at_a_distance, changes_of_others
+from poolsmith.change.diff.unacknowledged import cross_pool_changes, unacknowledged_changes
 from poolsmith.change.review.seen_cluster import ClusterChange
 from poolsmith.fleet.operands.expansion import ClusterState
 from poolsmith.fleet.operands.operator_expansion import expand
@@ -94,7 +94,7 @@ def assert_told(before, after, before_files, after_files, cluster, project):
     same = {name for name in old_specs.keys() & new_specs.keys() if old_specs[name] == new_specs[name]}
     (old, old_classes), (new, new_classes) = predicted(before, old_specs), predicted(after, new_specs)
 
-    told = changes_of_others(project, ClusterChange(cluster, before, after))
+    told = cross_pool_changes(project, ClusterChange(cluster, before, after))
 
     names = defaultdict(set)
     for item in told:
@@ -202,7 +202,7 @@ def test_what_alters_nothing_is_told_as_nothing(files, how):
         assume(before is not None)
 
         assert after is not None
-        assert changes_of_others(project, ClusterChange(cluster, before, after)) == ()
+        assert cross_pool_changes(project, ClusterChange(cluster, before, after)) == ()
 
 
 SLICES = """\
@@ -236,8 +236,8 @@ def said(fact=FACT, path=MIG, text=ACKNOWLEDGED):
 def findings(tmp_path, *edits):
     """Of PSM672 in prod-eu, with the changes behind them."""
     project, before, after = both_sides(tmp_path, "prod-eu", *edits)
-    found = changes_of_others(project, ClusterChange("prod-eu", before, after))
-    return list(at_a_distance(after, found)), found
+    found = cross_pool_changes(project, ClusterChange("prod-eu", before, after))
+    return list(unacknowledged_changes(after, found)), found
 
 
 def test_slices_of_several_sizes_rename_what_another_pool_offers(tmp_path):
@@ -311,6 +311,6 @@ def test_an_acknowledgement_that_was_there_before_says_nothing_of_a_later_change
         sides.append(seen)
     before, after = sides
 
-    (finding,) = at_a_distance(after, changes_of_others(project, ClusterChange("prod-eu", before, after)))
+    (finding,) = unacknowledged_changes(after, cross_pool_changes(project, ClusterChange("prod-eu", before, after)))
 
     assert finding.severity == "error"

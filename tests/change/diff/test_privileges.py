@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from change.diff.two_sides import both_sides, replaced
-from poolsmith.change.diff.privilege_diff import may, privilege_changes
+from poolsmith.change.diff.privilege_diff import privilege_changes
+from poolsmith.change.diff.privilege_words import may
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
 from poolsmith.guard.ledger.privilege import PRIVILEGE_NAMES, Privilege, privilege
 

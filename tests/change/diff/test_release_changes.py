@@ -9,7 +9,7 @@ import pytest
 from change.diff.projects import changes, cluster, pool, project
 from poolsmith.change.diff.change_report import ReleaseChangeKind
 from poolsmith.change.diff.change_sections import Part, Weight
-from poolsmith.change.diff.change_summary import told
+from poolsmith.change.diff.change_summary import change_view
 
 MIG = "  gpu: {product: NVIDIA-A100-SXM4-80GB, count: 8, mig: {layout: all-1g.10gb}}"
 WHOLE = "  gpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}"
@@ -43,7 +43,7 @@ def test_a_skipped_line_is_told_first(repository_of):
 
     (path,) = words(report, ReleaseChangeKind.PATH)
     assert path == ("NVIDIA supports no step from v25.3.4 to v26.7.0: the way is v25.3.4, v25.10.1, v26.3.3, v26.7.0")
-    (section,) = (item for item in told(report).sections if item.part is Part.RELEASE)
+    (section,) = (item for item in change_view(report).sections if item.part is Part.RELEASE)
     assert section.weight is Weight.GRAVE
     assert section.points[0].words == path
 
@@ -116,7 +116,9 @@ def test_the_same_for_many_clusters_is_one_sentence(repository_of):
     files = project("a100", east=("a100",), west=("a100",))
     edited = {f"profiles/{name}/cluster.yaml": cluster(name, release="v26.7.0") for name in ("lab", "east", "west")}
 
-    (section,) = (item for item in told(after(repository_of, files, edited)).sections if item.part is Part.RELEASE)
+    (section,) = (
+        item for item in change_view(after(repository_of, files, edited)).sections if item.part is Part.RELEASE
+    )
 
     assert all(point.clusters == ("east", "lab", "west") for point in section.points)
     assert len({json.dumps(point.words) for point in section.points}) == len(section.points)

@@ -9,7 +9,7 @@ import pytest
 from change.diff.projects import changes, cluster, pool, project
 from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff, DisruptionKind
 from poolsmith.change.diff.change_sections import Part, Weight
-from poolsmith.change.diff.change_summary import told
+from poolsmith.change.diff.change_summary import change_view
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
 from poolsmith.kubernetes.server.field_change import Standing
 from support.change_reports import BASE, HEAD, drivers, fleet_change, privilege, restart, some_of_everything
@@ -24,11 +24,11 @@ def changed(name="lab", **parts):
 
 
 def words(change, part):
-    return [point.words for section in told(change).sections if section.part is part for point in section.points]
+    return [point.words for section in change_view(change).sections if section.part is part for point in section.points]
 
 
 def test_a_base_of_a_hundred_clusters_is_a_handful_of_sentences():
-    story = told(fleet_change())
+    story = change_view(fleet_change())
 
     assert story.points == 7
     assert words(fleet_change(), Part.MORE) == [
@@ -51,7 +51,7 @@ def test_a_base_of_a_hundred_clusters_is_a_handful_of_sentences():
 
 
 def test_sections_stand_in_the_order_of_reading_and_none_is_empty():
-    story = told(some_of_everything())
+    story = change_view(some_of_everything())
 
     assert [section.part for section in story.sections] == list(Part)
     assert all(section.points and section.in_short for section in story.sections)
@@ -59,7 +59,7 @@ def test_sections_stand_in_the_order_of_reading_and_none_is_empty():
 
 @pytest.mark.parametrize("part", list(Part))
 def test_what_is_graver_comes_first(part):
-    (section,) = [section for section in told(some_of_everything(many=3)).sections if section.part is part]
+    (section,) = [section for section in change_view(some_of_everything(many=3)).sections if section.part is part]
     ranks = [point.weight.rank for point in section.points]
 
     if part not in (Part.OBJECTS, Part.FIELDS):
@@ -95,28 +95,28 @@ def test_more_and_less_are_told_apart_and_a_pool_more_is_more():
 
     assert len(words(change, Part.MORE)) == 1
     assert len(words(change, Part.LESS)) == 2
-    assert told(change).verdict == "1 privilege more on 1 pool; 2 privileges fewer on 1 pool"
+    assert change_view(change).verdict == "1 privilege more on 1 pool; 2 privileges fewer on 1 pool"
     moved = privilege("host-network", ("a",), kind=ChangeKind.MOVED, old="host-network")
     assert len(words(report(changed(privileges=(moved,))), Part.MORE)) == 1
 
 
 @pytest.mark.parametrize("granted", [True, None, False])
 def test_only_what_nobody_granted_is_grave(granted):
-    story = told(report(changed(privileges=(privilege("host-network", ("a",), granted=granted),))))
+    story = change_view(report(changed(privileges=(privilege("host-network", ("a",), granted=granted),))))
 
     assert story.weight is (Weight.GRAVE if granted is False else Weight.NOTABLE)
     assert ("grant" in story.verdict) is (granted is False)
 
 
 def test_drivers_of_one_pool_say_their_waves():
-    assert told(report(changed(disruptions=(drivers(("a",), 40, at_once=4),)))).verdict == (
+    assert change_view(report(changed(disruptions=(drivers(("a",), 40, at_once=4),)))).verdict == (
         "the drivers of 40 nodes are replaced in 10 waves"
     )
 
 
 def test_many_restarts_are_one_line_with_each_of_them_in_its_details():
     found = tuple(restart(name, ("a",)) for name in ("one", "two", "three"))
-    (section,) = told(report(changed(disruptions=found))).sections
+    (section,) = change_view(report(changed(disruptions=found))).sections
     (point,) = section.points
 
     assert point.words == "3 workloads restart on pool `a`: `one`, `three`, `two`"
@@ -148,7 +148,9 @@ def test_all_pools_are_said_only_where_the_number_says_which():
 def test_nothing_that_a_change_does_is_left_out():
     """Every record stands behind a point."""
     change = some_of_everything(many=4)
-    counts = {section.part: sum(point.stands_for for point in section.points) for section in told(change).sections}
+    counts = {
+        section.part: sum(point.stands_for for point in section.points) for section in change_view(change).sections
+    }
     (first, _) = change.clusters
 
     assert counts[Part.MORE] + counts[Part.LESS] == len(first.privileges) + len(first.admitted)
@@ -187,7 +189,7 @@ def test_every_real_disruption_of_drivers_can_be_merged(repository_of):
 
 @pytest.mark.parametrize("clusters", [(), (changed(),)])
 def test_it_is_said_why_all_clusters_were_looked_at(clusters):
-    story = told(report(*clusters, why_all="policies that are shipped to every cluster differ"))
+    story = change_view(report(*clusters, why_all="policies that are shipped to every cluster differ"))
 
     assert story.scope.endswith("; all clusters were looked at: policies that are shipped to every cluster differ")
 
@@ -201,7 +203,7 @@ def test_what_comes_to_the_same_is_said_to_be_nothing_that_is_delivered(reposito
     repository.write({"profiles/lab/a.yaml": text})
     change = changes(repository)
 
-    assert told(change).verdict.startswith("nothing that is delivered changes")
+    assert change_view(change).verdict.startswith("nothing that is delivered changes")
     assert words(change, Part.DISRUPTION) == []
 
 
@@ -223,4 +225,4 @@ def test_rings_that_are_disturbed_by_one_merge_are_told(repository_of, edited):
 
     assert [cluster.ring for cluster in change.clusters if cluster.name == "lab"] == ["first"]
     assert bool(lines) is ("two" in edited)
-    assert ("2 rings at once" in told(change).verdict) is ("two" in edited)
+    assert ("2 rings at once" in change_view(change).verdict) is ("two" in edited)

@@ -1,4 +1,4 @@
-"""Which line of a profile brings a difference about: one that the change touches, nearest to what differs."""
+"""Finds the profile line that caused a difference: one that the change touches, nearest to what differs."""
 
 from __future__ import annotations
 

@@ -1,38 +1,28 @@
-"""Findings before and after a change: which are new, which are fixed.
+"""Findings that are new or fixed, permissions that a change grants itself, and new pools that wide grants admit.
 
-A finding is the same one while it says the same of the same thing: lines may move, a field may move to another file,
-and pools and clusters may have other names. One that weighs more than before, or that nobody accepts any more, is new.
+A finding is the same while it says the same of the same thing: lines may move, a field may move to another file, and
+pools and clusters may have other names. A finding that weighs more than before, or whose waiver is gone, is new.
 
-Findings that a change brings and fixes, one point for each rule; self grants; what nobody can tell.
+What lets more pass is judged where `check --policies-from` judges it. The same questions with both sides swapped find
+what lets less pass.
 
-What a change allows itself: all below `policies/`, and the files that run or decide the check.
-
-What lets more pass is judged where `check --policies-from` judges it. The same questions asked the other way round
-say what lets less pass than before.
-
-New pools whose nodes may be taken over by leave that nobody gave for them: grants for pools by a pattern.
-
-A grant for `*` was reviewed when it was written. A pool that comes later is admitted without a finding; whoever merges
-it has to be told once, and not by each privilege.
+A new pool that matches only a grant for pools by a pattern is admitted without a finding, so it is reported once.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import AdmittedPool, OwnLeave, PoolChange, SelfGrant
-from poolsmith.change.diff.change_sections import Point, Weight
-from poolsmith.change.diff.content_points import Gathered
-from poolsmith.change.diff.touched_clusters import of_clusters
 from poolsmith.change.review.widened_admission import widened_admission
 from poolsmith.change.review.widened_grants import widened_grants
 from poolsmith.change.review.widened_settings import widened_enforcement, widened_rules, widened_supply, widened_waivers
 from poolsmith.core.diagnostics import Severity, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes.hygiene import OUT_OF_DATE
-from poolsmith.core.diagnostics.message_text import counted, joined, listed, shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.guard.ledger.reach import Reach
 from poolsmith.guard.policies.policy_files import ENFORCEMENT, POLICIES, RULES, SUPPLY
@@ -41,8 +31,6 @@ from poolsmith.kubernetes.server.field_change import Standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
-    from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff
-    from poolsmith.change.diff.change_sections import Fleet
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.guard.ledger.grants.matching import GrantBook
@@ -58,23 +46,23 @@ def finding_changes(
     """What is new, and what is fixed. `renamed` are the new names of pools and clusters by old
     ones, and the new release by the old one."""
     old, new = list(sorted_unique(before)), list(sorted_unique(after))
-    for telling in (_placed, _told):
+    for identity_of in (_placed, _anywhere):
         for names in ({}, renamed) if renamed else ({},):
-            old, new = _without_pairs(old, new, partial(telling, names=names), partial(telling, names={}))
+            old, new = _without_pairs(old, new, partial(identity_of, names=names), partial(identity_of, names={}))
     return tuple(new), tuple(old)
 
 
 def _placed(item: Diagnostic, names: Mapping[str, str]) -> Hashable:
     span = item.primary.span
     message = "" if item.code == OUT_OF_DATE.code else item.message  # other files of a folder that was not current
-    told = (message, span.path, item.primary.pointer, item.subject)
-    return item.code, item.severity, item.status, *(_renamed(text, names) for text in told)
+    texts = (message, span.path, item.primary.pointer, item.subject)
+    return item.code, item.severity, item.status, *(_renamed(text, names) for text in texts)
 
 
-def _told(item: Diagnostic, names: Mapping[str, str]) -> Hashable:
+def _anywhere(item: Diagnostic, names: Mapping[str, str]) -> Hashable:
     """Wherever it stands: the same line may have moved to a base."""
-    told = (_renamed(text, names) for text in (item.message, item.subject))
-    return item.code, item.severity, item.status, *told
+    texts = (_renamed(text, names) for text in (item.message, item.subject))
+    return item.code, item.severity, item.status, *texts
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
@@ -105,74 +93,12 @@ def _beyond(
     left = Counter(paired)
     kept = []
     for item in items:
-        told = key(item)
-        if left[told]:
-            left[told] -= 1
+        identity = key(item)
+        if left[identity]:
+            left[identity] -= 1
         else:
             kept.append(item)
     return kept
-
-
-_WEIGHTS = {Severity.ERROR: Weight.GRAVE, Severity.WARNING: Weight.NOTABLE, Severity.NOTE: Weight.PLAIN}
-_FEW = 6
-_OUTPUT = "output/clusters/"
-
-
-def finding_points(findings: Iterable[Diagnostic], *, new: bool) -> tuple[Point, ...]:
-    """The worst first. Of several of one rule the first is told, and the others in the details."""
-    groups: dict[tuple[Severity, str, bool], list[Diagnostic]] = defaultdict(list)
-    for item in findings:
-        groups[item.severity, item.code, item.is_waived].append(item)
-    points = [_finding_point(found, new=new) for found in groups.values()]
-    return tuple(sorted(points, key=lambda point: (point.weight.rank, -point.stands_for)))
-
-
-def notes_in_short(points: Iterable[Point]) -> str:
-    """The rules of findings that are all folded: `3 notes: PSM248, PSM304, PSM405`."""
-    found = list(points)
-    codes = dict.fromkeys(point.words.split(" ", 2)[1] for point in found)
-    return f"{counted(sum(point.stands_for for point in found), 'note')}: {joined(codes, _FEW)}"
-
-
-def _finding_point(found: list[Diagnostic], *, new: bool) -> Point:
-    first = found[0]
-    more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-    waived = ", waived" if first.is_waived else ""
-    return Point(
-        words=f"{first.severity.value} {first.code} {first.name}{waived}: {first.message}{more}",
-        weight=_WEIGHTS[first.severity] if new and not first.is_waived else Weight.PLAIN,
-        clusters=tuple(sorted({name for item in found if (name := _cluster(item))})),
-        places=tuple(dict.fromkeys(item.primary for item in found)),
-        details=tuple(f"{item.primary.span}: {item.message}" for item in found[1:]),
-        stands_for=len(found),
-        is_note=first.severity is Severity.NOTE or first.is_waived,
-    )
-
-
-def _cluster(item: Diagnostic) -> str:
-    path = item.primary.span.path
-    return path[len(_OUTPUT) :].partition("/")[0] if path.startswith(_OUTPUT) else of_clusters(path)
-
-
-def self_grant_points(grants: Iterable[SelfGrant]) -> tuple[Point, ...]:
-    """What lets more pass first."""
-    points = [
-        Point(words=item.what, weight=Weight.GRAVE if item.widens else Weight.PLAIN, places=(item.place,))
-        for item in grants
-    ]
-    return tuple(sorted(points, key=lambda point: point.weight.rank))
-
-
-def unknown_points(report: ChangeReport, fleet: Fleet) -> tuple[Point, ...]:
-    gathered = Gathered(fleet)
-    for cluster in report.clusters:
-        for text in cluster.unknown:
-
-            def told(where: str, text: str = text) -> str:
-                return f"{text} ({where})" if where else text
-
-            gathered.add((text,), told, cluster.name, weight=Weight.GRAVE)
-    return (*(Point(words=text, weight=Weight.GRAVE) for text in report.unknown), *gathered.points())
 
 
 if TYPE_CHECKING:
@@ -249,9 +175,6 @@ def _name(body: Any) -> str:
     return str(value_at(body, ("metadata", "name"), ""))
 
 
-_ADMITTED_POOLS_FEW = 3
-
-
 def admitted_pools(
     after: SeenCluster, pools: Iterable[PoolChange], grants: GrantBook | None
 ) -> tuple[AdmittedPool, ...]:
@@ -262,7 +185,7 @@ def admitted_pools(
     repositories = grants.repositories(after.prediction.installation.made, after.plan.cluster.spec.registry.mirrors)
     given = grants.of_cluster(after.plan.name)
     found: dict[str, set[tuple[str, str]]] = {}
-    leave: dict[str, dict[str, None]] = {}
+    granted_by: dict[str, dict[str, None]] = {}
     for line in after.prediction.ledger.lines:
         if line.pool not in new or line.reach is not Reach.NODE_ROOT:
             continue
@@ -270,35 +193,14 @@ def admitted_pools(
         allowing = [grants.grants[item.grant] for item in grants.granting(line, repository, given)]
         if allowing and not any(line.pool in grant.spec.pools for grant in allowing):
             found.setdefault(line.pool, set()).add((line.workload, line.container))
-            leave.setdefault(line.pool, {}).update(dict.fromkeys(grant.name for grant in allowing[:1]))
+            granted_by.setdefault(line.pool, {}).update(dict.fromkeys(grant.name for grant in allowing[:1]))
     return tuple(
         AdmittedPool(
             pool=name,
             workloads=len({workload for workload, _ in found[name]}),
             containers=len(found[name]),
-            grants=tuple(sorted(leave[name])),
+            grants=tuple(sorted(granted_by[name])),
             place=new[name].place,
         )
         for name in sorted(found)
     )
-
-
-def admitted_points(clusters: Iterable[ClusterDiff]) -> Iterator[Point]:
-    """Once for the pools of a cluster that are admitted alike."""
-    for cluster in clusters:
-        alike: dict[tuple[object, ...], list[AdmittedPool]] = {}
-        for item in cluster.admitted:
-            alike.setdefault((item.workloads, item.grants), []).append(item)
-        for items in alike.values():
-            who, first = counted(items[0].workloads, "workload"), items[0]
-            named = listed((shorten(item.pool) for item in items), _ADMITTED_POOLS_FEW)
-            pools = f"pool {named} is" if len(items) == 1 else f"pools {named} are"
-            which = "this one" if len(items) == 1 else "these"
-            yield Point(
-                words=f"{pools} new: {who} may be root there, by {counted(len(first.grants), 'grant')} for pools by a "
-                f"pattern and not for {which} ({listed(map(shorten, first.grants), _ADMITTED_POOLS_FEW)})",
-                weight=Weight.NOTABLE,
-                clusters=(cluster.name,),
-                places=tuple(item.place for item in items if item.place is not None),
-                stands_for=len(items),
-            )

@@ -1,12 +1,6 @@
-"""A change as a reviewer reads it: sections of points, what matters first. Every format shows these.
+"""A change as a reviewer reads it: sections of points, the most important first. Every report format shows these.
 
-Words are sentences with names in backticks; they hold text of users, which each format makes harmless in its own way.
-
-Pools in a sentence.
-
-Clusters and pools in a sentence that is told once for many of them.
-
-What was compared, and how much of it differs, in one line.
+Sentences have names in backticks. They hold text of users, which each format makes harmless in its own way.
 """
 
 from __future__ import annotations
@@ -14,14 +8,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.message_text import counted, joined, plural, shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
-from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.kubernetes.server.field_change import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics import Location
 
@@ -30,7 +20,7 @@ class Weight(StrEnum):
     """How much attention something asks for; the most comes first."""
 
     GRAVE = "grave"
-    """Somebody has to decide: more rights that nobody granted, errors, what can't be told."""
+    """Somebody has to decide: more rights that nobody granted, errors, what is unknown."""
     NOTABLE = "notable"
     """Something is disturbed, or may do more than before."""
     PLAIN = "plain"
@@ -62,10 +52,10 @@ class Part(StrEnum):
 
 @record
 class Point:
-    """One thing that a change does, told once for all `clusters` that it is the same in.
+    """One thing that a change does, in one sentence for all `clusters` in which it is the same.
 
     `places` are lines that people edit, `details` further sentences for who asks for all. `stands_for`: how many
-    things of the change it tells.
+    things of the change are in it.
     """
 
     words: str
@@ -80,7 +70,7 @@ class Point:
 
 @record
 class Section:
-    """Points of one part, the gravest first. `in_short` tells all of them in one line."""
+    """Points of one part. `in_short` is one line for all of them."""
 
     part: Part
     points: tuple[Point, ...]
@@ -96,7 +86,7 @@ class Section:
 
 
 @record
-class Told:
+class ChangeView:
     """`verdict` is one line of what matters, `scope` one of what was compared and how much of it differs."""
 
     weight: Weight
@@ -109,95 +99,7 @@ class Told:
         return sum(len(section.points) for section in self.sections)
 
 
-_SHOWN = 6
-
-
-def on_pools(pools: Sequence[str]) -> str:
-    """`on pool a`, `on pools a, b`, `on any node`, `on no known node`; nothing for no pools."""
-    if not pools:
-        return ""
-    if ANY_NODE in pools:
-        return "on any node"
-    known = [pool for pool in pools if pool != NO_KNOWN_NODE]
-    if not known:
-        return "on no known node"
-    return f"on {plural(len(known), 'pool')} {joined([f'`{shorten(pool)}`' for pool in known], _SHOWN)}"
-
-
 _FEW = 3
-
-
-@record
-class Fleet:
-    """What is touched: where one cluster alone is (`only`), it is not named again in each sentence.
-
-    `pools`: how many there are; 0 where some come, go or are renamed, so that a number of them does not say which.
-    """
-
-    only: bool
-    pools: int = 0
-
-
-def fleet_of(report: ChangeReport) -> Fleet:
-    standings = [pool.standing for one in report.clusters for pool in one.pools]
-    standings += [one.standing for one in report.clusters]
-    is_same = all(standing is Standing.CHANGED for standing in standings)
-    return Fleet(only=len(report.clusters) == 1, pools=report.pools if is_same else 0)
-
-
-class Where:
-    """Pools by the clusters that they are of, gathered while things are found to be alike."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        self.fleet = fleet
-        self._pools: dict[str, dict[str, None]] = {}
-
-    def add(self, cluster: str, pools: Iterable[str] = ()) -> None:
-        self._pools.setdefault(cluster, {}).update(dict.fromkeys(pools))
-
-    @property
-    def clusters(self) -> tuple[str, ...]:
-        return tuple(sorted(self._pools))
-
-    @property
-    def pools(self) -> frozenset[tuple[str, str]]:
-        """Known ones: cluster and pool."""
-        return frozenset(
-            (cluster, pool)
-            for cluster, names in self._pools.items()
-            for pool in names
-            if pool not in (ANY_NODE, NO_KNOWN_NODE)
-        )
-
-    def __str__(self) -> str:
-        """`on pool a`, `on pools a, b of cluster x`, `on 30 pools of 3 clusters`; empty for one cluster as a whole."""
-        return self.said()
-
-    def said(self, *, any_node: bool = True) -> str:
-        if len(self._pools) == 1:
-            ((cluster, names),) = self._pools.items()
-            pools = on_pools(sorted(names)) if any_node or self.pools else ""
-            if self.fleet.only:
-                return pools if not self._is_all else f"on all {len(self.pools):,} pools"
-            named = f"cluster `{shorten(cluster)}`"
-            return f"{pools} of {named}" if pools else f"on {named}"
-        return self._of_many(any_node=any_node)
-
-    @property
-    def _is_all(self) -> bool:
-        return len(self.pools) == self.fleet.pools > _FEW
-
-    def _of_many(self, *, any_node: bool) -> str:
-        count = len(self._pools)
-        pools = self.pools
-        if not pools:
-            has_any = any_node and any(ANY_NODE in names for names in self._pools.values())
-            return f"on any node of {count:,} clusters" if has_any else f"on {count:,} clusters"
-        names = sorted({pool for _, pool in pools})
-        if len(names) == 1 and len(pools) == count:
-            return f"on pool `{shorten(names[0])}` of {count:,} clusters"
-        what = f"all {len(pools):,} pools" if self._is_all else counted(len(pools), "pool")
-        return f"on {what} of {count:,} clusters"
 
 
 def scope(report: ChangeReport) -> str:

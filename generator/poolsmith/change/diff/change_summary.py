@@ -1,54 +1,96 @@
-"""Whether a change disturbs clusters of several rings in one merge: then no ring tells anything to the next.
+"""A whole change as it is read: its sections, one line of what matters most, and one of what was compared.
 
-One line of what matters about a change: what nobody has granted, what is disturbed, what comes and goes.
-
-A whole change as it is read: what is the same for many clusters is told once, what matters first.
-
-Every format shows these sections; none groups or words anything of its own.
+Rows, their grouping and their phrases are made elsewhere; every format shows this view.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_findings import (
-    admitted_points,
-    finding_points,
-    notes_in_short,
-    self_grant_points,
-    unknown_points,
-)
-from poolsmith.change.diff.change_report import DisruptionKind
-from poolsmith.change.diff.change_sections import Part, Point, Section, Told, Weight, fleet_of, scope
-from poolsmith.change.diff.content_points import (
-    drift_points,
-    field_points,
-    fleet_points,
-    image_points,
-    images_in_short,
-    object_points,
-    objects_in_short,
-    other_pool_points,
-)
-from poolsmith.change.diff.departures import departure_phrases, departure_points
-from poolsmith.change.diff.disruption import disruption_points
-from poolsmith.change.diff.privilege_points import privilege_count, privilege_points
-from poolsmith.change.diff.release_changes import release_points
+from poolsmith.change.diff.change_report import DisruptionKind, Outcome
+from poolsmith.change.diff.change_sections import ChangeView, Part, Point, Section, Weight, scope
+from poolsmith.change.diff.phrases import FEW_FOLDED, FOLDED, VERBS, folded_point, point_of
+from poolsmith.change.diff.privilege_words import gains
+from poolsmith.change.diff.report_rows import rows_of
+from poolsmith.change.diff.rows import Group, Row, RowKind, fleet_of, grouped
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import counted, joined, listed, plural, shorten
+from poolsmith.core.record import record
 from poolsmith.kubernetes.server.field_change import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff, Disruption
-    from poolsmith.change.diff.change_sections import Fleet
-    from poolsmith.change.diff.privilege_points import PrivilegeCount
+    from poolsmith.change.diff.rows import Fleet
     from poolsmith.core.diagnostics import Diagnostic
 
+_FEW, _FEW_RINGS, _FEW_RULES, _FEW_IMAGES = 2, 3, 6, 8
 
+
+def change_view(report: ChangeReport) -> ChangeView:
+    """Sections without points are left out."""
+    fleet = fleet_of(report)
+    sections = tuple(section for part in Part if (section := _section(part, report, fleet)) is not None)
+    weights = [section.weight for section in sections]
+    return ChangeView(
+        weight=min(weights, key=lambda item: item.rank, default=Weight.PLAIN),
+        verdict=verdict(report),
+        scope=scope(report),
+        sections=sections,
+    )
+
+
+def _section(part: Part, report: ChangeReport, fleet: Fleet) -> Section | None:
+    rows = tuple(rows_of(part, report))
+    points = _points(grouped(rows, fleet), fleet) if rows else ()
+    if part is Part.DISRUPTION:
+        points = (*ring_points(report.clusters), *points)
+    return Section(part=part, points=points, in_short=_in_short(part, rows, points)) if points else None
+
+
+def _points(groups: Sequence[Group], fleet: Fleet) -> tuple[Point, ...]:
+    """Many restarts, starts or stops are one point, with each in its details."""
+    by_standing: dict[str, list[Group]] = {}
+    for group in groups:
+        if group.first.kind is RowKind.DISRUPTION and group.first.standing in FOLDED:
+            by_standing.setdefault(group.first.standing, []).append(group)
+    folded = {standing: found for standing, found in by_standing.items() if len(found) > FEW_FOLDED}
+    points = []
+    for group in groups:
+        alike = folded.get(group.first.standing) if group.first.kind is RowKind.DISRUPTION else None
+        if alike is None:
+            points.append(point_of(group))
+        elif group is alike[0]:
+            points.append(folded_point(alike, Group((row for one in alike for row in one.rows), fleet, nodes=False)))
+    return tuple(points)
+
+
+def _in_short(part: Part, rows: Sequence[Row], points: Sequence[Point]) -> str:
+    if part is Part.IMAGES:
+        names = sorted({row.name.rpartition("/")[2] for row in rows})
+        return f"{counted(len(names), 'image')}: {joined([f'`{shorten(name)}`' for name in names], _FEW_IMAGES)}"
+    if part is Part.OBJECTS:
+        return _objects_in_short(rows)
+    if part in (Part.NEW, Part.FIXED) and all(point.is_note for point in points):
+        codes = dict.fromkeys(point.words.split(" ", 2)[1] for point in points)
+        return f"{counted(len(rows), 'note')}: {joined(codes, _FEW_RULES)}"
+    return joined([point.words for point in points], _FEW, "; ")
+
+
+def _objects_in_short(rows: Sequence[Row]) -> str:
+    """How many are added, removed and changed: those that are applied, and those that the operator makes."""
+    phrases = []
+    for made, of in ((False, "applied"), (True, "made by the operator")):
+        standings = [row.standing for row in rows if row.item.made is made]
+        counts = [f"{count:,} {VERBS[one]}" for one in Standing if (count := standings.count(one))]
+        if counts:
+            phrases.append(f"{', '.join(counts)} of those {of}")
+    return "; ".join(phrases)
+
+
+_OUTCOMES = tuple(Outcome)
 _QUIET = frozenset((DisruptionKind.LEFT, DisruptionKind.STARTED, DisruptionKind.STOPPED))
-_RINGS_AT_ONCE_FEW = 3
 
 
 def disturbed_rings(clusters: Iterable[ClusterDiff]) -> dict[str, list[ClusterDiff]]:
@@ -65,8 +107,7 @@ def ring_points(clusters: Iterable[ClusterDiff]) -> Iterator[Point]:
     rings = disturbed_rings(clusters)
     if len(rings) > 1:
         where = (
-            f"`{ring}` ({listed((shorten(item.name) for item in found), _RINGS_AT_ONCE_FEW)})"
-            for ring, found in rings.items()
+            f"`{ring}` ({listed((shorten(item.name) for item in found), _FEW_RINGS)})" for ring, found in rings.items()
         )
         places = dict.fromkeys(item.place for found in rings.values() for one in found for item in one.disruptions)
         yield Point(
@@ -74,7 +115,7 @@ def ring_points(clusters: Iterable[ClusterDiff]) -> Iterator[Point]:
             "change for each ring, lets one ring go first",
             weight=Weight.NOTABLE,
             clusters=tuple(item.name for found in rings.values() for item in found),
-            places=tuple(place for place in places if place is not None)[:_RINGS_AT_ONCE_FEW],
+            places=tuple(place for place in places if place is not None)[:_FEW_RINGS],
             stands_for=0,
         )
 
@@ -82,7 +123,7 @@ def ring_points(clusters: Iterable[ClusterDiff]) -> Iterator[Point]:
 def verdict(report: ChangeReport) -> str:
     """Phrases, what matters most first; never empty."""
     phrases = [
-        *departure_phrases(report.clusters),
+        *_departures(report.clusters),
         *_unknown(report),
         *_own(report),
         *_others(report.clusters),
@@ -117,6 +158,19 @@ def _is_delivered(cluster: ClusterDiff) -> bool:
         cluster.drift,
     )
     return cluster.standing is not Standing.CHANGED or any(parts)
+
+
+def _departures(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
+    """For the one line of what matters: the worst outcome, on how many clusters, and how many objects leave."""
+    found = [(cluster.name, item) for cluster in clusters for item in cluster.departures]
+    if not found:
+        return
+    worst = min((item for _, item in found), key=lambda item: _OUTCOMES.index(item.outcome)).outcome
+    names = sorted({name for name, item in found if item.outcome is worst})
+    where = f"on cluster `{shorten(names[0])}`" if len(names) == 1 else f"on {len(names):,} clusters"
+    verb = "leaves the delivery or moves" if len(found) == 1 else "leave the delivery or move"
+    first = min((item for _, item in found if item.outcome is worst), key=lambda item: (not item.is_chart, item.name))
+    yield f"it {first.headline} {where}: {counted(len(found), 'object')} {verb}"
 
 
 def _unknown(report: ChangeReport) -> Iterator[str]:
@@ -154,7 +208,7 @@ def _fixed(found: Iterable[Diagnostic]) -> Iterator[str]:
 
 def _privileges(clusters: tuple[ClusterDiff, ...]) -> Iterator[str]:
     for more, word in ((True, "more"), (False, "fewer")):
-        count = privilege_count(clusters, more=more)
+        count = _privilege_count(clusters, more=more)
         parts = []
         if count.on_nodes:
             on = f" on {counted(count.pools, 'pool')}" if count.pools else ""
@@ -165,7 +219,7 @@ def _privileges(clusters: tuple[ClusterDiff, ...]) -> Iterator[str]:
             yield " and ".join(parts) + _granted(count)
 
 
-def _granted(count: PrivilegeCount) -> str:
+def _granted(count: _PrivilegeCount) -> str:
     if not count.ungranted:
         return ""
     return ", without a grant" if count.ungranted == count.judged else ", some of them without a grant"
@@ -236,55 +290,39 @@ def _drift(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
         yield f"{counted(count, 'field')} will differ for ever"
 
 
-_FEW = 2
+@record
+class _PrivilegeCount:
+    """How much more or less: privileges on nodes and rights of the API, each counted once.
+
+    `judged`: changes of which it is known whether a grant allows them; `ungranted`: those that none allows.
+    """
+
+    on_nodes: int
+    in_api: int
+    pools: int
+    judged: int
+    ungranted: int
 
 
-def told(report: ChangeReport) -> Told:
-    """Sections without points are left out."""
-    clusters = report.clusters
-    fleet = fleet_of(report)
-    by_part = {
-        Part.LEAVES: departure_points(clusters, fleet),
-        Part.UNKNOWN: unknown_points(report, fleet),
-        Part.OWN: self_grant_points(report.self_grants),
-        Part.OTHERS: other_pool_points(clusters, fleet),
-        Part.RELEASE: release_points(clusters, fleet),
-        Part.MORE: _more(clusters, fleet),
-        Part.LESS: privilege_points(clusters, fleet, more=False),
-        Part.DISRUPTION: (*ring_points(clusters), *disruption_points(clusters, fleet)),
-        Part.IMAGES: image_points(clusters, fleet),
-        Part.FIELDS: field_points(clusters, fleet),
-        Part.OBJECTS: object_points(clusters, fleet),
-        Part.NEW: finding_points(report.new_findings, new=True),
-        Part.FIXED: finding_points(report.fixed_findings, new=False),
-        Part.FLEET: fleet_points(clusters, fleet),
-        Part.DRIFT: drift_points(clusters, fleet),
-    }
-    sections = tuple(
-        Section(part=part, points=points, in_short=_in_short(part, report, points))
-        for part in Part
-        if (points := by_part[part])
+def _privilege_count(clusters: Iterable[ClusterDiff], *, more: bool) -> _PrivilegeCount:
+    on_nodes: set[object] = set()
+    in_api: set[object] = set()
+    pools: set[tuple[str, str]] = set()
+    judged = ungranted = 0
+    for cluster in clusters:
+        for item in cluster.privileges:
+            change = item.change
+            if gains(change) is not more:
+                continue
+            what = (change.new or change.old) if more else (change.old or change.new)
+            assert what is not None, "a change has one of them"
+            if what.name == "rbac":
+                in_api.add(what)
+            else:
+                on_nodes.add(what)
+                pools |= {(cluster.name, pool) for pool in (change.pools_after if more else change.pools_before)}
+            judged += item.granted is not None
+            ungranted += item.granted is False
+    return _PrivilegeCount(
+        on_nodes=len(on_nodes), in_api=len(in_api), pools=len(pools), judged=judged, ungranted=ungranted
     )
-    weights = [section.weight for section in sections]
-    return Told(
-        weight=min(weights, key=lambda item: item.rank, default=Weight.PLAIN),
-        verdict=verdict(report),
-        scope=scope(report),
-        sections=sections,
-    )
-
-
-def _more(clusters: Sequence[ClusterDiff], fleet: Fleet) -> tuple[Point, ...]:
-    """Of the same weight pools before single privileges."""
-    points = (*admitted_points(clusters), *privilege_points(clusters, fleet, more=True))
-    return tuple(sorted(points, key=lambda point: point.weight.rank))
-
-
-def _in_short(part: Part, report: ChangeReport, points: Sequence[Point]) -> str:
-    if part is Part.IMAGES:
-        return images_in_short(report.clusters)
-    if part is Part.OBJECTS:
-        return objects_in_short(report.clusters)
-    if part in (Part.NEW, Part.FIXED) and all(point.is_note for point in points):
-        return notes_in_short(points)
-    return joined([point.words for point in points], _FEW, "; ")

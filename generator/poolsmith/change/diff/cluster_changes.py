@@ -1,11 +1,4 @@
-"""What a change does to one cluster.
-
-Helm values before and after a change, of all charts of a cluster.
-
-Images before and after a change: what nodes pull from now on, and what they no longer do.
-
-Which drift a change brings, and which it ends.
-"""
+"""The differences of one cluster: Helm values, images, drift, and everything else that other modules compare."""
 
 from __future__ import annotations
 
@@ -26,6 +19,7 @@ from poolsmith.change.diff.object_changes import (
 from poolsmith.change.diff.privilege_diff import privilege_changes
 from poolsmith.change.diff.profile_changes import cluster_fields, pool_changes, renamed_pools, whole_pools
 from poolsmith.change.diff.release_changes import release_changes
+from poolsmith.change.diff.rows import keyed_changes
 from poolsmith.change.drift.forecast import Drift, cure_words, drift_words, forecast
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import split, value_at
@@ -113,14 +107,11 @@ def image_changes(
     was = {use.image: {new_names.get(pool, pool) for pool in use.pools} for use in before}
     now = {use.image: set(use.pools) for use in after}
     found = []
-    for image in sorted(was.keys() | now.keys()):
-        old, new = was.get(image), now.get(image)
-        if new is not None and (old is None or new - old):
-            pools = new - (old or set())
-            found.append(ImageChange(image=image, standing=Standing.ADDED, pools=tuple(sorted(pools))))
-        if old is not None and (new is None or old - new):
-            pools = old - (new or set())
-            found.append(ImageChange(image=image, standing=Standing.REMOVED, pools=tuple(sorted(pools))))
+    for item in sorted(keyed_changes(was, now), key=lambda item: item.key):
+        old, new = item.old or set(), item.new or set()
+        for standing, side, pools in ((Standing.ADDED, item.new, new - old), (Standing.REMOVED, item.old, old - new)):
+            if pools or (side is not None and item.standing is standing):
+                found.append(ImageChange(image=item.key, standing=standing, pools=tuple(sorted(pools))))
     return tuple(found)
 
 
@@ -133,25 +124,26 @@ def drift_changes(before: SeenCluster | None, after: SeenCluster | None) -> tupl
     Also what is cured: a release may bring a field that needs a cure. What only happens under a condition that no
     profile tells is left out.
     """
-    old, new = _told(before), _told(after)
-    found = [_change(Standing.ADDED, item, after) for key, item in new.items() if _is_news(item, old.get(key))]
-    found += [_change(Standing.REMOVED, item, before) for key, item in old.items() if _is_news(item, new.get(key))]
+    old, new = _reported_drift(before), _reported_drift(after)
+    keys = {item.key for item in keyed_changes(old, new, _is_cured_alike)}
+    found = [_drift_change(Standing.ADDED, item, after) for key, item in new.items() if key in keys]
+    found += [_drift_change(Standing.REMOVED, item, before) for key, item in old.items() if key in keys]
     return tuple(found)
 
 
-def _is_news(item: Drift, other: Drift | None) -> bool:
-    return other is None or (item.cure is None) != (other.cure is None)
+def _is_cured_alike(old: Drift, new: Drift) -> bool:
+    return (old.cure is None) == (new.cure is None)
 
 
-def _told(seen: SeenCluster | None) -> Mapping[_Key, Drift]:
+def _reported_drift(seen: SeenCluster | None) -> Mapping[_Key, Drift]:
     if seen is None:
         return {}
     found = forecast(seen.plan, seen.prediction)
-    told = (item for item in found.drifts if not item.when and item.is_told_by(found.compared))
-    return {(item.kind, f"{item.namespace}/{item.name}", item.field): item for item in told}
+    reported = (item for item in found.drifts if not item.when and item.is_told_by(found.compared))
+    return {(item.kind, f"{item.namespace}/{item.name}", item.field): item for item in reported}
 
 
-def _change(standing: Standing, item: Drift, seen: SeenCluster | None) -> DriftChange:
+def _drift_change(standing: Standing, item: Drift, seen: SeenCluster | None) -> DriftChange:
     words = drift_words(item) if item.cure is None else f"{drift_words(item)}; {cure_words(item.cure)}"
     return DriftChange(
         standing=standing, what=item.what, words=words, cured=item.cure is not None, place=_place(item, seen)
@@ -211,7 +203,7 @@ def cluster_diff(
     known = set(old.prediction.unknown)
     then, now = applied_objects(before.tree), applied_objects(after.tree)
     pools = pool_changes(old.loaded, new.loaded, renamed)
-    told = () if pair.is_same else disruptions(old, new, judges.catalog, new_names)
+    disturbed = () if pair.is_same else disruptions(old, new, judges.catalog, new_names)
     leaving = departures(old, new, before.handed, after.handed)
     return ClusterDiff(
         name=new.plan.name,
@@ -227,7 +219,7 @@ def cluster_diff(
         others=others,
         departures=leaving,
         disruptions=worst_first(
-            (*as_disruptions(leaving), *told, *recreated(new, (*differing(then, now), *pair.differing)))
+            (*as_disruptions(leaving), *disturbed, *recreated(new, (*differing(then, now), *pair.differing)))
         ),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
@@ -284,7 +276,7 @@ def _objects(built: BuiltCluster) -> dict[Key, StandingObject]:
     return made_objects(built.seen.prediction.installation) | applied_objects(built.tree)
 
 
-def untold(name: str, *, was_there: bool, is_there: bool, was_sound: bool, is_sound: bool) -> ClusterDiff:
+def unknown_diff(name: str, *, was_there: bool, is_there: bool, was_sound: bool, is_sound: bool) -> ClusterDiff:
     """Of a cluster with errors on one side, or on both: what they keep anybody from telling."""
     unknown = []
     if was_there and not was_sound:
@@ -297,7 +289,7 @@ def untold(name: str, *, was_there: bool, is_there: bool, was_sound: bool, is_so
 
 def does_nothing(diff: ClusterDiff) -> bool:
     """Whether there is nothing to tell: only comments, or the order of keys, are others."""
-    told = (
+    parts = (
         diff.fields,
         diff.pools,
         diff.privileges,
@@ -311,4 +303,4 @@ def does_nothing(diff: ClusterDiff) -> bool:
         diff.release,
         diff.unknown,
     )
-    return diff.standing is Standing.CHANGED and not any(told)
+    return diff.standing is Standing.CHANGED and not any(parts)

@@ -1,11 +1,7 @@
-"""No change at a distance: what the change of one pool's profile does to the other pools of its cluster.
+"""Cross-pool changes: what the change of one pool's profile does to the other pools of its cluster.
 
-Each pool is held against the cluster as it would be if nothing but this pool and the cluster's own profile had changed.
-So nothing has to be known of what makes pools depend on each other, and a pool that is edited along with others is no
-exception.
-
-Which pools a change leaves alone, and what a cluster would be if the change touched nothing but one pool and what is
-the cluster's own: what differs from that is what other pools do to this one.
+Each pool is compared with the cluster as it would be if only this pool and the cluster's own profile had changed. So no
+rule has to know how pools depend on each other, and a pool that is edited along with others is checked as well.
 """
 
 from __future__ import annotations
@@ -16,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.causes import Causes
 from poolsmith.change.diff.change_report import DisruptionKind, OtherKind, OtherPoolChange
-from poolsmith.change.diff.change_sections import on_pools
 from poolsmith.change.diff.disruption import disruptions
 from poolsmith.change.diff.driver_pods import UpgradePace, pool_drivers, upgrade_pace
 from poolsmith.change.diff.pool_offers import (
@@ -28,6 +23,7 @@ from poolsmith.change.diff.pool_offers import (
     resource_words,
 )
 from poolsmith.change.diff.profile_changes import spec_document
+from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics.message_text import joined, listed, shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
@@ -64,7 +60,7 @@ _VERBS = {
 
 
 @record
-class _Held:
+class _Comparison:
     """Two states of a cluster that differ in what other pools than some say."""
 
     then: SeenCluster
@@ -77,11 +73,11 @@ def other_pools(found: Counterfactuals, catalog: Catalog) -> tuple[OtherPoolChan
     """What stops workloads first, then by kind and pool."""
     if not found.others_change:
         return ()
-    changes = [change for pools, without in _held(found) for change in _changes(found, without, pools, catalog)]
+    changes = [change for pools, without in _compared_to(found) for change in _changes(found, without, pools, catalog)]
     return tuple(sorted(changes, key=lambda item: (not item.stops, _ORDER.index(item.kind), item.pool, item.names)))
 
 
-def _held(found: Counterfactuals) -> Iterator[tuple[frozenset[str], Without]]:
+def _compared_to(found: Counterfactuals) -> Iterator[tuple[frozenset[str], Without]]:
     """All pools that nobody edited at once; of the others each that loses something."""
     if found.untouched:
         yield found.untouched, found.of_untouched
@@ -126,16 +122,16 @@ def _changes(
     then, now = without.seen, found.after
     if then.prediction.shared is now.prediction.shared and then.plan == now.plan:
         return
-    held = _Held(
+    compared = _Comparison(
         then=then,
         now=now,
         causes=Causes(before=then, after=now, renamed=_NO_NAMES),
         is_certain=without.is_certain,
     )
-    told = [*_resources(held, pools), *_classes(held, pools), *_labels(held, pools)]
+    changes = [*_resources(compared, pools), *_classes(compared, pools), *_labels(compared, pools)]
     if without.is_certain:
-        told += [*_upgrades(held, pools), *_workloads(held, pools, catalog)]
-    for change in told:
+        changes += [*_upgrades(compared, pools), *_workloads(compared, pools, catalog)]
+    for change in changes:
         place = change.place or _of_another(found, change.pool)
         if without.is_certain or _is_of_another(found, change.place, change.pool):
             yield replace(change, place=place, acknowledged_by=_acknowledged_by(found, change))
@@ -160,18 +156,18 @@ def _acknowledged_by(found: Counterfactuals, change: OtherPoolChange) -> str:
     """Who has acknowledged it with this change. What stood there before said nothing of it."""
     if not change.stops:
         return ""
-    old, new = _said(found.before, found.old_name(change.pool)), _said(found.after, change.pool)
+    old, new = _acknowledgements(found.before, found.old_name(change.pool)), _acknowledgements(found.after, change.pool)
     return next((item.by for item in new if item.fact == change.fact and item.by and item.date and item not in old), "")
 
 
-def _said(seen: SeenCluster, name: str) -> tuple[Acknowledgement, ...]:
+def _acknowledgements(seen: SeenCluster, name: str) -> tuple[Acknowledgement, ...]:
     own = (pool.profile.spec.acknowledge for pool in seen.plan.pools if pool.name == name)
-    return (*seen.plan.cluster.spec.acknowledge, *(item for said in own for item in said))
+    return (*seen.plan.cluster.spec.acknowledge, *(item for given in own for item in given))
 
 
-def _resources(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
-    then, now = offered_resources(held.then.prediction), offered_resources(held.now.prediction)
-    asked = {(pool.name, pool.smoke.resource) for pool in held.then.plan.pools if pool.smoke.image is not None}
+def _resources(compared: _Comparison, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
+    then, now = offered_resources(compared.then.prediction), offered_resources(compared.now.prediction)
+    asked = {(pool.name, pool.smoke.resource) for pool in compared.then.plan.pools if pool.smoke.image is not None}
     for pool in sorted(pools):
         old, new = then.get(pool, frozenset()), now.get(pool, frozenset())
         lost, come = sorted(old - new), sorted(new - old)
@@ -189,13 +185,13 @@ def _resources(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
             words=words,
             stops=bool(lost),
             fact=offers_fact(new) if lost else "",
-            place=held.causes.of_values(*_OFFERS),
+            place=compared.causes.of_values(*_OFFERS),
         )
 
 
-def _classes(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
-    for kind, name in sorted(names_of_classes(held.then) - names_of_classes(held.now)):
-        for pool in sorted(pools & _users(held.then, kind, name)):
+def _classes(compared: _Comparison, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
+    for kind, name in sorted(names_of_classes(compared.then) - names_of_classes(compared.now)):
+        for pool in sorted(pools & _users(compared.then, kind, name)):
             yield OtherPoolChange(
                 kind=OtherKind.CLASS,
                 pool=pool,
@@ -203,7 +199,7 @@ def _classes(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
                 words=f"{kind} `{shorten(name)}` is gone: pods that name it no longer come {on_pools((pool,))}",
                 stops=True,
                 fact=gone_fact(kind, name),
-                place=held.causes.of_values(*_CLASSES),
+                place=compared.causes.of_values(*_CLASSES),
             )
 
 
@@ -215,9 +211,9 @@ def _users(seen: SeenCluster, kind: str, name: str) -> frozenset[str]:
     return frozenset(node.pool for node in installation.nodes if matches(node.labels, selector))
 
 
-def _labels(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
-    then, now = labels_of_pools(held.then), labels_of_pools(held.now)
-    offers = offered_resources(held.now.prediction)
+def _labels(compared: _Comparison, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
+    then, now = labels_of_pools(compared.then), labels_of_pools(compared.now)
+    offers = offered_resources(compared.now.prediction)
     for pool in sorted(pools):
         old, new = then.get(pool, {}), now.get(pool, {})
         differing = [key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key)]
@@ -230,7 +226,7 @@ def _labels(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
                 words=f"nodes {on_pools((pool,))} {_label_words(key, was, value)}",
                 stops=was is not None,
                 fact=_label_fact(key, value, offers_fact(offers.get(pool, ()))) if was is not None else "",
-                place=held.causes.of_values(*_LABELS),
+                place=compared.causes.of_values(*_LABELS),
             )
         own = [key for key in differing if not is_selected_by(key)]
         if own:
@@ -239,7 +235,7 @@ def _labels(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
                 pool=pool,
                 names=tuple(own),
                 words=f"the operator labels nodes {on_pools((pool,))} anew: {listed(own, _SHOWN)}",
-                place=held.causes.of_values(*_LABELS),
+                place=compared.causes.of_values(*_LABELS),
             )
 
 
@@ -260,8 +256,8 @@ def _label_words(key: str, was: str | None, value: str | None) -> str:
     return f"have the label `{key}: {shorten(value)}`, and not `{shorten(was)}`: pods that select that stay pending"
 
 
-def _upgrades(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
-    then, now = _paces(held.then), _paces(held.now)
+def _upgrades(compared: _Comparison, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
+    then, now = _paces(compared.then), _paces(compared.now)
     for pool in sorted(pools & then.keys() & now.keys()):
         old, new = then[pool], now[pool]
         if old == new:
@@ -275,7 +271,7 @@ def _upgrades(held: _Held, pools: frozenset[str]) -> Iterator[OtherPoolChange]:
             pool=pool,
             names=("upgradePolicy",),
             words=f"driver pods {on_pools((pool,))} {what}",
-            place=held.causes.of_values(*_UPGRADES),
+            place=compared.causes.of_values(*_UPGRADES),
         )
 
 
@@ -286,10 +282,10 @@ def _paces(seen: SeenCluster) -> dict[str, UpgradePace]:
     return {pool: replace(upgrade_pace(seen, owner, owners), shared_by=()) for pool, owner in owners}
 
 
-def _workloads(held: _Held, pools: frozenset[str], catalog: Catalog) -> Iterator[OtherPoolChange]:
+def _workloads(compared: _Comparison, pools: frozenset[str], catalog: Catalog) -> Iterator[OtherPoolChange]:
     """Pods of the stack that are replaced, start or stop, by pool and what happens."""
     groups: dict[tuple[DisruptionKind, str], list[Disruption]] = defaultdict(list)
-    for item in disruptions(held.then, held.now, catalog):
+    for item in disruptions(compared.then, compared.now, catalog):
         for pool in pools.intersection(item.pools) if item.kind in _VERBS else ():
             groups[item.kind, pool].append(item)
     for (kind, pool), items in groups.items():

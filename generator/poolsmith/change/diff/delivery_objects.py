@@ -1,10 +1,7 @@
-"""What a cluster's delivery hands to its engine: objects by kind, namespace and name, as the engine tells them apart.
+"""What a cluster's delivery hands to its engine: objects by kind, namespace and name, as the engine identifies them.
 
-They are read from what is generated, and from what a revision holds in the cluster's folder, whoever wrote it.
-
-What a revision, or a checkout, holds in a cluster's delivery folder, whoever wrote it.
-
-Where that is what is generated, nothing is read.
+They are read from what is generated, and from what a revision or a checkout has in the cluster's delivery folder,
+whoever wrote it. Files that are as generated are not read.
 """
 
 from __future__ import annotations
@@ -116,20 +113,20 @@ def mapping_with_chart(source: Any) -> bool:
 def of_tree(tree: ManifestTree, plan: ClusterPlan) -> dict[Identity, DeliveryObject]:
     """Of all generated files of a cluster, and of what stands for it in the fleet."""
     bodies = (body for path, body in tree.objects() if path.startswith(f"{FOLDER}/"))
-    return _told_apart((*_objects(bodies), *_element(plan)))
+    return _by_identity((*_objects(bodies), *_element(plan)))
 
 
 def of_plan(plan: ClusterPlan) -> dict[Identity, DeliveryObject]:
     """The same without what the API server is to enforce: a folder that holds nothing else is not known here."""
     manifests = [*render_platform(plan, ()), *render_units(plan, ()), *render_pools(plan, {}, ())]
     bodies = (body for item in render_delivery(plan, manifests, ()) if item.applied for body in item.documents)
-    return _told_apart((*_objects(bodies), *_element(plan)))
+    return _by_identity((*_objects(bodies), *_element(plan)))
 
 
 def of_files(texts: Mapping[str, str]) -> dict[Identity, DeliveryObject]:
     """Of the files of a delivery folder, by name: those that its kustomization lists, or all where it has none.
 
-    What can't be read is left out: whoever generates over it is told so elsewhere.
+    What can't be read is left out: whoever generates over it gets a finding elsewhere.
     """
     named = listed(texts)
     bodies = (
@@ -138,7 +135,7 @@ def of_files(texts: Mapping[str, str]) -> dict[Identity, DeliveryObject]:
         if name.endswith(_YAML) and name not in KUSTOMIZATION_FILES and (named is None or name in named)
         for body in _read(text)
     )
-    return _told_apart(_objects(bodies))
+    return _by_identity(_objects(bodies))
 
 
 def listed(texts: Mapping[str, str]) -> frozenset[str] | None:
@@ -182,7 +179,7 @@ def _element(plan: ClusterPlan) -> Iterator[DeliveryObject]:
         yield DeliveryObject(kind=ELEMENT, namespace=entry.namespace, name=name, body={})
 
 
-def _told_apart(found: Iterable[DeliveryObject]) -> dict[Identity, DeliveryObject]:
+def _by_identity(found: Iterable[DeliveryObject]) -> dict[Identity, DeliveryObject]:
     return {item.identity: item for item in found}
 
 

@@ -1,11 +1,7 @@
 """What leaves the delivery of a cluster: the engine then deletes, uninstalls or forgets it, whatever the profiles say.
 
-An object is one for the engine while kind, namespace and name are the same. What the base would generate counts, and
-what it holds, whoever wrote that; the object that an engine looks at is the one that was applied last.
-
-Departures in one sentence: what it means, what leaves and why, what the engine does, and how that is known.
-
-What leaves the delivery, told once for all clusters that it is the same in, before everything else.
+An object is the same for the engine while kind, namespace and name are the same. Both what the base would generate and
+what its folder has count, whoever wrote that. An engine looks at the object that was applied last.
 """
 
 from __future__ import annotations
@@ -14,13 +10,12 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import Departure, Disruption, DisruptionKind, Evidence, Outcome
-from poolsmith.change.diff.change_sections import Point, Weight, Where, on_pools
+from poolsmith.change.diff.change_report import Departure, Disruption, DisruptionKind, Outcome
 from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, SOURCES
 from poolsmith.change.diff.departure_effects import Leaving, effect_of, moved_effect
 from poolsmith.change.diff.driver_pods import pool_drivers
+from poolsmith.change.diff.phrases import departure_words
 from poolsmith.change.diff.profile_changes import cluster_fields
-from poolsmith.core.diagnostics.message_text import counted, joined, shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
@@ -28,43 +23,12 @@ from poolsmith.fleet.profiles.acknowledged_facts import RELEASE, gone_fact
 from poolsmith.project.output.delivery_units import delivery_namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from poolsmith.change.diff.change_report import ClusterDiff
-    from poolsmith.change.diff.change_sections import Fleet
     from poolsmith.change.diff.delivery_objects import DeliveryObject, Identity
     from poolsmith.change.diff.departure_effects import Effect
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Location
-
-
-_FEW = 3
-
-
-def sentence(found: Sequence[Departure], where: str | None = None, drivers: str | None = None) -> str:
-    """Of departures that are alike but for their names. `where` is put behind what it means; `drivers` says where
-    drivers go, if it is told otherwise than of one cluster."""
-    first = found[0]
-    names = joined([f"{item.kind} `{shorten(_full_name(item))}`" for item in found], _FEW)
-    verb = ("leaves the delivery" if len(found) == 1 else "leave the delivery") if first.leaves else "stays, and moves"
-    at = f" {where}" if where else ""
-    gone = on_pools(first.drivers) if drivers is None else drivers
-    takes = f"; the drivers {gone} go with it" if first.drivers and gone else ""
-    takes = takes or ("; the drivers go with it" if first.drivers else "")
-    return f"{first.headline}{at}: {names} {verb}, {first.cause}; {first.effect}{takes}{_known(first)}"
-
-
-def _full_name(item: Departure) -> str:
-    return f"{item.namespace}/{item.name}" if item.namespace else item.name
-
-
-def _known(item: Departure) -> str:
-    is_argo = item.kind in (APPLICATION, ELEMENT)
-    if item.evidence is Evidence.SEEN:
-        return " (seen on Argo CD 3.5.1)" if is_argo else " (seen on Flux 2.9)"
-    if item.evidence is Evidence.READ:
-        return f" (by the source of {'Argo CD' if is_argo else 'Flux'}, not tried)"
-    return " (unknown: not tried)"
 
 
 _ORDER = tuple(Outcome)
@@ -135,7 +99,7 @@ def _leaving(before: SeenCluster, after: SeenCluster | None, was: Handed, now: H
             is_known=identity in stood or item.kind == ELEMENT,
             cause=cause.name,
         )
-        yield _told(leaving, cause, effect_of(leaving))
+        yield _departure(leaving, cause, effect_of(leaving))
 
 
 def _instead(item: DeliveryObject, generated: Mapping[Identity, DeliveryObject]) -> DeliveryObject | None:
@@ -160,7 +124,7 @@ def _moved(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Han
             if cause is Cause.STACK_NAMESPACE and before.plan.namespace == after.plan.namespace:
                 cause = Cause.UNIT
             leaving = Leaving(item=old, before=before, after=after, instead=new, is_known=True, cause=cause.name)
-            yield _told(leaving, cause, moved_effect(leaving), leaves=False)
+            yield _departure(leaving, cause, moved_effect(leaving), leaves=False)
 
 
 def _as_applied(identity: Identity, was: Handed, now: Handed) -> DeliveryObject | None:
@@ -182,7 +146,7 @@ def _where(item: DeliveryObject) -> tuple[object, ...]:
     return tuple(found[key] for key in ("name", "server") if key in found) if item.kind == APPLICATION else ()
 
 
-def _told(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True) -> Departure:
+def _departure(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True) -> Departure:
     item, after = leaving.item, leaving.after
     fact = ""
     if item.is_chart and effect.outcome is not Outcome.LEFT and after is not None:
@@ -191,7 +155,7 @@ def _told(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True
             gone_fact(item.kind, item.name) if leaves or release is None else gone_fact(RELEASE, "/".join(release[1:]))
         )
     drivers = tuple(sorted(_drivers(leaving))) if effect.takes_drivers else ()
-    told = Departure(
+    departure = Departure(
         kind=item.kind,
         namespace=item.namespace,
         name=item.name,
@@ -208,7 +172,7 @@ def _told(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True
         acknowledged_by=_acknowledged_by(leaving, fact),
         place=_place(leaving, cause),
     )
-    return replace(told, words=sentence([told]))
+    return replace(departure, words=departure_words([departure]))
 
 
 def _drivers(leaving: Leaving) -> set[str]:
@@ -276,68 +240,9 @@ def _place(leaving: Leaving, cause: Cause) -> Location | None:
 
 
 def _acknowledged_by(leaving: Leaving, fact: str) -> str:
-    """Who has acknowledged it with this change. What stood there before said nothing of it."""
+    """Who has acknowledged it with this change. What stood there before given nothing of it."""
     if not fact or leaving.after is None:
         return ""
     before = leaving.before.plan.cluster.spec.acknowledge
-    said = (item for item in leaving.after.plan.cluster.spec.acknowledge if item not in before)
-    return next((item.by for item in said if item.fact == fact and item.by and item.date), "")
-
-
-_GRAVE = frozenset((Outcome.UNINSTALLED, Outcome.CONTESTED))
-
-
-def departure_points(clusters: Iterable[ClusterDiff], fleet: Fleet) -> tuple[Point, ...]:
-    """The gravest first; of the same weight the worst outcome, then what is on most clusters."""
-    groups: dict[tuple[object, ...], list[tuple[str, Departure]]] = {}
-    for cluster in clusters:
-        for item in cluster.departures:
-            key = item.outcome, item.headline, item.cause, item.effect, bool(item.drivers), weight_of(item)
-            groups.setdefault((*key, item.acknowledged_by), []).append((cluster.name, item))
-    points = [(found[0][1], _point(found, fleet)) for found in groups.values()]
-    points.sort(key=lambda entry: _rank(*entry))
-    return tuple(point for _, point in points)
-
-
-def _rank(item: Departure, point: Point) -> tuple[object, ...]:
-    return point.weight.rank, _ORDER.index(item.outcome), not item.is_chart, -point.stands_for
-
-
-def weight_of(item: Departure) -> Weight:
-    """What is acknowledged asks nobody to decide, and is told."""
-    is_grave = item.outcome in _GRAVE or (item.outcome is Outcome.DELETED and bool(item.drivers))
-    return Weight.GRAVE if is_grave and not item.acknowledged_by else Weight.NOTABLE
-
-
-def departure_phrases(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
-    """For the one line of what matters: the worst outcome, on how many clusters, and how many objects leave."""
-    found = [(cluster.name, item) for cluster in clusters for item in cluster.departures]
-    if not found:
-        return
-    worst = min((item for _, item in found), key=lambda item: _ORDER.index(item.outcome)).outcome
-    names = sorted({name for name, item in found if item.outcome is worst})
-    where = f"on cluster `{shorten(names[0])}`" if len(names) == 1 else f"on {len(names):,} clusters"
-    verb = "leaves the delivery or moves" if len(found) == 1 else "leave the delivery or move"
-    first = min((item for _, item in found if item.outcome is worst), key=lambda item: (not item.is_chart, item.name))
-    yield f"it {first.headline} {where}: {counted(len(found), 'object')} {verb}"
-
-
-def _point(found: list[tuple[str, Departure]], fleet: Fleet) -> Point:
-    where, drivers = Where(fleet), Where(fleet)
-    for cluster, item in found:
-        where.add(cluster)
-        drivers.add(cluster, item.drivers)
-    items = [item for _, item in found]
-    name = shorten(found[0][0])
-    at = str(where) or f"on cluster `{name}`"
-    gone = str(drivers) if items[0].drivers and len(where.clusters) > 1 else None
-    words = sentence(items, at, gone)
-    by = items[0].acknowledged_by
-    return Point(
-        words=f"{words}; acknowledged with this change, by `{shorten(by)}`" if by else words,
-        weight=weight_of(items[0]),
-        clusters=where.clusters,
-        places=tuple(dict.fromkeys(item.place for item in items if item.place is not None)),
-        details=tuple(item.words for item in items) if len(items) > 1 else (),
-        stands_for=len(items),
-    )
+    given = (item for item in leaving.after.plan.cluster.spec.acknowledge if item not in before)
+    return next((item.by for item in given if item.fact == fact and item.by and item.date), "")

@@ -1,13 +1,11 @@
 """Driver pods that a change replaces, and what that does to the nodes: at the upgrade policy's pace, or at once.
 
-Source: NVIDIA/gpu-operator:controllers/{object_controls,upgrade_controller}.go, internal/predicates/restart_only.go,
-NVIDIA/k8s-operator-libs:pkg/upgrade.
+The operator restarts driver pods in place if they would install the same driver. It compares a digest of what the
+driver is installed from, and of nothing else.
 
-Whether driver pods that change would install the same driver as before: the operator then restarts them in place.
-
-It compares a digest of what the driver is installed from, and of nothing else. Source: NVIDIA/gpu-operator@v26.7.0:
-internal/config/driver_config_digest.go, controllers/object_controls.go (extractDriverInstallConfig), internal/state/
-driver.go (buildDriverInstallConfig), internal/predicates/restart_only.go.
+Sources: NVIDIA/gpu-operator@v26.7.0: internal/config/driver_config_digest.go, controllers/object_controls.go
+(extractDriverInstallConfig), controllers/upgrade_controller.go, internal/state/driver.go (buildDriverInstallConfig),
+internal/predicates/restart_only.go; NVIDIA/k8s-operator-libs:pkg/upgrade.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind, Waves
-from poolsmith.change.diff.change_sections import on_pools
 from poolsmith.change.diff.driver_pods import (
     ALL,
     OBJECT,
@@ -26,7 +23,8 @@ from poolsmith.change.diff.driver_pods import (
     pool_drivers,
     upgrade_pace,
 )
-from poolsmith.change.diff.restarts import told_fields
+from poolsmith.change.diff.restarts import changed_fields
+from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics.message_text import counted, shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import (
@@ -165,11 +163,11 @@ def driver_disruptions(
             and restart is not None
             and installs_the_same(restart.old, restart.new, before, after)
         )
-        yield _disruption(workloads[key], _Told(kind=kind, changes=changes, restart=restart, stays=stays), causes)
+        yield _disruption(workloads[key], _PodChange(kind=kind, changes=changes, restart=restart, stays=stays), causes)
 
 
 @record
-class _Told:
+class _PodChange:
     """What becomes of one DaemonSet on the pools of `changes`. `stays`: pods restart, and the driver stays loaded."""
 
     kind: DriverChangeKind
@@ -188,25 +186,25 @@ class _Told:
         return old.key.rpartition("/")[2] if old is not None else ""
 
 
-def _disruption(workload: RolledWorkload, told: _Told, causes: Causes) -> Disruption:
+def _disruption(workload: RolledWorkload, pods: _PodChange, causes: Causes) -> Disruption:
     before, after = causes.before, causes.after
     assert before is not None, "asked only of what both sides have"
     assert after is not None, "asked only of what both sides have"
-    pace = _pace(after, told.changes[0]) if told.kind in _ROLLED else None
-    if told.kind in _GONE:
-        nodes = nodes_of(before, (causes.old_name(pool) for pool in told.pools))
+    pace = _pace(after, pods.changes[0]) if pods.kind in _ROLLED else None
+    if pods.kind in _GONE:
+        nodes = nodes_of(before, (causes.old_name(pool) for pool in pods.pools))
     else:
-        nodes = nodes_of(after, told.pools)
+        nodes = nodes_of(after, pods.pools)
     waves = _waves(after, pace, nodes)
     return Disruption(
         kind=DisruptionKind.DRIVER,
         what=workload.made.workload,
         namespace=workload.namespace,
-        pools=told.pools,
-        words=_words(workload, told, pace, waves),
-        why=told.restart.why if told.restart is not None else (),
-        waves=replace(waves, drains=waves.drains and not told.stays),
-        place=causes.of_workload(workload.made, told.pools),
+        pools=pods.pools,
+        words=_words(workload, pods, pace, waves),
+        why=pods.restart.why if pods.restart is not None else (),
+        waves=replace(waves, drains=waves.drains and not pods.stays),
+        place=causes.of_workload(workload.made, pods.pools),
     )
 
 
@@ -222,23 +220,23 @@ def _waves(after: SeenCluster, pace: UpgradePace | None, nodes: int | None) -> W
     return pace.waves(nodes, nodes_of(after, pace.shared_by))
 
 
-def _words(workload: RolledWorkload, told: _Told, pace: UpgradePace | None, waves: Waves) -> str:
-    where = on_pools(told.pools)
-    name, was = f"`{shorten(workload.made.name)}`", f"`{shorten(told.old_name)}`"
-    if told.kind is DriverChangeKind.REMOVED:
+def _words(workload: RolledWorkload, pods: _PodChange, pace: UpgradePace | None, waves: Waves) -> str:
+    where = on_pools(pods.pools)
+    name, was = f"`{shorten(workload.made.name)}`", f"`{shorten(pods.old_name)}`"
+    if pods.kind is DriverChangeKind.REMOVED:
         return f"the driver pods of {name} {where} are deleted, and none follow"
-    if told.kind is DriverChangeKind.DELETED:
+    if pods.kind is DriverChangeKind.DELETED:
         instead = f" in the place of those of {was}" if was != name else ""
         return f"the driver pods {where} are deleted at once, and those of {name} start{instead}: pods that use GPUs go"
     assert pace is not None, "what is rolled has a pace"
-    if told.kind is DriverChangeKind.HANDED_OVER:
+    if pods.kind is DriverChangeKind.HANDED_OVER:
         words = f"the driver pods of {was} {where} are handed over to {name}, {_paced(pace, waves, stays=False)}"
     else:
-        does = "restart in place" if told.stays else "are replaced"
-        words = f"the driver pods of {name} {where} {does}, {_paced(pace, waves, stays=told.stays)}"
-    if told.restart is None:
+        does = "restart in place" if pods.stays else "are replaced"
+        words = f"the driver pods of {name} {where} {does}, {_paced(pace, waves, stays=pods.stays)}"
+    if pods.restart is None:
         return words
-    return f"{words}: {told_fields(told.restart.why, pod_template_pointer(workload.body) or '')}"
+    return f"{words}: {changed_fields(pods.restart.why, pod_template_pointer(workload.body) or '')}"
 
 
 def _paced(pace: UpgradePace, waves: Waves, *, stays: bool) -> str:

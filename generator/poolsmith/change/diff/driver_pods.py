@@ -1,9 +1,8 @@
-"""The driver pods of each pool, as a prediction has them, and what becomes of them.
+"""The driver pods of each pool, what happens to them, and how fast the operator replaces them.
 
-How fast the operator replaces driver pods: the upgrade policy that holds, and how many waves of nodes it takes.
-
-Source: NVIDIA/k8s-operator-libs:pkg/upgrade/{common_manager,upgrade_inplace}.go, NVIDIA/gpu-operator:controllers/
-upgrade_controller.go. The nodes of a ClusterPolicy share one limit; from v26.7.0 on each NVIDIADriver has its own.
+The upgrade policy that holds says how many nodes are replaced at a time. The nodes of a ClusterPolicy share one limit;
+from v26.7.0 on each NVIDIADriver has its own. Source: NVIDIA/k8s-operator-libs:pkg/upgrade/{common_manager,
+upgrade_inplace}.go, NVIDIA/gpu-operator:controllers/upgrade_controller.go.
 """
 
 from __future__ import annotations

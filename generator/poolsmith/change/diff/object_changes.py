@@ -1,14 +1,12 @@
-"""Objects before and after a change: those that are applied, those that charts render, those that the operator makes.
+"""Objects before and after a change: those that are applied, and those that charts and the operator make.
 
-An object is the same one while API group, kind, namespace and name are: another version of the API is a changed field.
+An object is the same while API group, kind, namespace and name are the same; another version of the API is a changed
+field. Clusters that are installed alike share one comparison.
 
-Objects that would have to be deleted and made anew: the change asks for what the API server does not take.
-
-Nothing deletes them by itself. Sources: argoproj/gitops-engine:pkg/sync (`Replace=true`, `Force=true`),
+If an immutable field changes, the API server refuses the change until the object is deleted and made anew; nothing
+deletes it by itself. Sources: argoproj/gitops-engine:pkg/sync (`Replace=true`, `Force=true`),
 fluxcd/kustomize-controller:docs/spec/v1 (`spec.force`), helm.sh/helm: an upgrade patches, and fails;
 NVIDIA/gpu-operator:controllers: a failed update is tried again and again.
-
-What differs between two installations, once for all clusters that are installed alike before and after a change.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind, ObjectChange
+from poolsmith.change.diff.rows import keyed_changes
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
@@ -24,7 +23,6 @@ from poolsmith.core.sources.pointer import dotted, reach, split, value_at
 from poolsmith.fleet.operands.expansion import Maker
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas, Versions
-from poolsmith.kubernetes.server.field_change import FieldChange, Standing
 from poolsmith.kubernetes.server.field_changes import field_changes
 from poolsmith.kubernetes.server.immutable_fields import immutable_changes
 
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.expansion import Installation
     from poolsmith.fleet.operands.manifest import ManifestTree
     from poolsmith.guard.ledger.prediction import Shared
+    from poolsmith.kubernetes.server.field_change import FieldChange, Standing
 
 
 Key = tuple[str, str, str, str]
@@ -77,9 +76,15 @@ def differing(
     before: dict[Key, StandingObject], after: dict[Key, StandingObject]
 ) -> Iterator[tuple[Key, StandingObject, StandingObject]]:
     """What both sides have, and not alike."""
-    for key in sorted(before.keys() & after.keys()):
-        if before[key].body is not after[key].body and before[key].body != after[key].body:
-            yield key, before[key], after[key]
+    changes = keyed_changes(before, after, _is_alike)
+    yield from sorted(
+        ((item.key, item.old, item.new) for item in changes if item.old is not None and item.new is not None),
+        key=lambda entry: entry[0],
+    )
+
+
+def _is_alike(old: StandingObject, new: StandingObject) -> bool:
+    return old.body is new.body or old.body == new.body
 
 
 def in_order(changes: Iterable[ObjectChange]) -> tuple[ObjectChange, ...]:
@@ -87,17 +92,15 @@ def in_order(changes: Iterable[ObjectChange]) -> tuple[ObjectChange, ...]:
 
 
 def _changes(before: dict[Key, StandingObject], after: dict[Key, StandingObject]) -> Iterator[ObjectChange]:
-    for key in before.keys() | after.keys():
-        old, new = before.get(key), after.get(key)
-        if old is None and new is not None:
-            yield _told(key, new, Standing.ADDED)
-        elif new is None and old is not None:
-            yield _told(key, old, Standing.REMOVED)
-        elif old is not None and new is not None and (fields := field_changes(old.body, new.body)):
-            yield _told(key, new, Standing.CHANGED, fields)
+    for item in keyed_changes(before, after, _is_alike):
+        if item.old is not None and item.new is not None:
+            if fields := field_changes(item.old.body, item.new.body):
+                yield _change(item.key, item.new, item.standing, fields)
+        elif (there := item.new or item.old) is not None:
+            yield _change(item.key, there, item.standing)
 
 
-def _told(key: Key, item: StandingObject, standing: Standing, fields: Iterable[FieldChange] = ()) -> ObjectChange:
+def _change(key: Key, item: StandingObject, standing: Standing, fields: Iterable[FieldChange] = ()) -> ObjectChange:
     _, kind, namespace, name = key
     return ObjectChange(
         api_version=str(item.body.get("apiVersion", "")),

@@ -1,11 +1,9 @@
-"""What workloads ask for by name and no longer find: resources of a pool's nodes, RuntimeClasses, DeviceClasses.
+"""What workloads ask for by name: resources of a pool's nodes, RuntimeClasses, DeviceClasses, and node labels.
 
-Labels of a pool's nodes, as the operator and feature discovery leave them.
+Reports what is lost, and acknowledgements that no longer match what a pool offers or a cluster lacks.
 
 Source: NVIDIA/k8s-device-plugin:internal/lm/{mig-strategy,resource}.go for what GPU feature discovery adds to the name
 of a product.
-
-Acknowledgements of what a pool offers, or a cluster lacks, that is not so, or not any more.
 """
 
 from __future__ import annotations
@@ -14,8 +12,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind
-from poolsmith.change.diff.change_sections import on_pools
 from poolsmith.change.diff.delivery_objects import of_plan
+from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.compatibility import FIELD_WITHOUT_EFFECT
 from poolsmith.core.diagnostics.message_text import joined, listed, shorten

@@ -1,6 +1,4 @@
-"""A privilege as the end of a sentence that begins with who holds it: `may ...`.
-
-What the containers of a cluster may do more and less after a change, each in one sentence.
+"""What the containers of a cluster may do more and less after a change.
 
 A pool, a driver object or a DaemonSet with another name is still the one that it was: what it may do is compared with
 what it might do under the old name.
@@ -13,15 +11,12 @@ from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.causes import Causes
 from poolsmith.change.diff.change_report import PrivilegeChange
-from poolsmith.change.diff.change_sections import on_pools
 from poolsmith.change.diff.driver_pods import is_driver
-from poolsmith.core.diagnostics.message_text import shorten
-from poolsmith.core.record import record
+from poolsmith.change.diff.phrases import change_words
 from poolsmith.fleet.plan.origin import Derived, FromProfile, profile_inputs
 from poolsmith.guard.ledger.grants.matching import family_of
 from poolsmith.guard.ledger.ledger import Ledger, LedgerLine
 from poolsmith.guard.ledger.ledger_delta import ChangeKind, delta
-from poolsmith.guard.ledger.privilege import CLUSTER, NON_RESOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,87 +26,10 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.grants.matching import GrantBook
     from poolsmith.guard.ledger.ledger import LineOrigin
     from poolsmith.guard.ledger.ledger_delta import Change
-    from poolsmith.guard.ledger.privilege import Privilege
-
-
-@record
-class _Words:
-    """What follows `may` or `runs`; `field` is what pods call it."""
-
-    text: str
-    field: str
-
-
-_PLAIN = {
-    "privileged": _Words(text="do on the node whatever root may do", field="privileged"),
-    "allow-escalation": _Words(text="gain more rights than its parent process", field="allowPrivilegeEscalation"),
-    "run-as-root": _Words(text="run as root in its container", field="runAsUser 0"),
-    "host-pid": _Words(text="see and stop the processes of the node", field="hostPID"),
-    "host-ipc": _Words(text="share memory with processes of the node", field="hostIPC"),
-    "host-network": _Words(text="use the network of the node", field="hostNetwork"),
-}
-_CONFINEMENT = {
-    "seccomp": _Words(text="make every system call", field="seccompProfile"),
-    "apparmor": _Words(text="run without an AppArmor profile", field="appArmorProfile"),
-    "proc-mount": _Words(text="see all of /proc", field="procMount"),
-}
-_ACCESS = {"ro": "read", "rw": "read and write"}
-_PROPAGATION = {
-    "none": "",
-    "host-to-container": ", with what is mounted there later",
-    "bidirectional": ", and mount into the node there",
-}
-_ALL = "*"
-
-
-def may(privilege: Privilege) -> str:
-    """`use the network of the node (hostNetwork)`, `read the file or folder /run of the node (hostPath)` ..."""
-    name = privilege.name
-    words = _PLAIN.get(name) or _CONFINEMENT.get(name)
-    if words is not None:
-        return f"{words.text} ({words.field})"
-    if name == "host-path":
-        return _host_path(*privilege.arguments)
-    if name == "rbac":
-        return _rbac(*privilege.arguments)
-    return _with_argument(name, shorten(privilege.arguments[0]))
-
-
-def _with_argument(name: str, argument: str) -> str:
-    match name:
-        case "host-port":
-            return f"listen at port {argument} of the node (hostPort)"
-        case "capability":
-            what = "use every capability of the kernel" if argument == "ALL" else f"use the capability {argument}"
-            return f"{what} (capabilities)"
-        case "selinux":
-            return f"run with the SELinux type `{argument}` (seLinuxOptions)"
-        case "sysctl":
-            return f"set the kernel setting `{argument}` (sysctls)"
-        case "annotation":
-            return f"ask the container runtime for what the annotation `{argument}` names"
-        case "volume":
-            return f"mount a volume of type {argument}"
-    return f"hold {name} {argument}"
-
-
-def _host_path(path: str, access: str, propagation: str) -> str:
-    return f"{_ACCESS[access]} `{shorten(path)}` of the node{_PROPAGATION[propagation]} (hostPath)"
-
-
-def _rbac(group: str, resource: str, verb: str, scope: str, name: str) -> str:
-    doing = "do anything with" if verb == _ALL else shorten(verb)
-    if group == NON_RESOURCE:
-        return f"{doing} `{shorten(resource)}` of the API server (RBAC)"
-    what = "every resource" if resource == _ALL else f"`{shorten(resource)}`"
-    of_group = "" if group == "core" else " of every group" if group == _ALL else f" of {shorten(group)}"
-    where = "in the whole cluster" if scope == CLUSTER else f"in namespace `{shorten(scope.removeprefix('ns/'))}`"
-    named = f", only `{shorten(name)}`" if name else ""
-    return f"{doing} {what}{of_group} {where}{named} (RBAC)"
 
 
 _NOTHING = Ledger()
-_GAINED = (ChangeKind.ADDED, ChangeKind.WIDENED, ChangeKind.MOVED)
+_MORE = (ChangeKind.ADDED, ChangeKind.WIDENED, ChangeKind.MOVED)
 
 
 def privilege_changes(
@@ -135,46 +53,12 @@ def privilege_changes(
             change=change,
             words=change_words(change),
             place=_place(change, before, after, causes),
-            granted=is_granted(change) if change.kind in _GAINED and change.pools_after else None,
+            granted=is_granted(change) if change.kind in _MORE and change.pools_after else None,
         )
         for change in delta(old, new).changes
     ]
     kinds = tuple(ChangeKind)
     return tuple(sorted(found, key=lambda item: (item.change.reach, kinds.index(item.change.kind))))
-
-
-def change_words(change: Change) -> str:
-    """In one sentence: who, what, and where."""
-    name = f"`{shorten(change.workload.partition('/')[2])}`"
-    who = f"{name} container `{shorten(change.container)}`" if change.container else name
-    match change.kind:
-        case ChangeKind.ADDED:
-            return f"{who} may now {_may(change.new)}{_where(change.pools_after)}"
-        case ChangeKind.REMOVED:
-            return f"{who} may no longer {_may(change.old)}{_where(change.pools_before)}"
-        case ChangeKind.WIDENED:
-            return f"{who} may now {_may(change.new)}; before only {_may(change.old)}{_where(change.pools_after)}"
-        case ChangeKind.NARROWED:
-            return f"{who} may now only {_may(change.new)}; before {_may(change.old)}{_where(change.pools_after)}"
-        case ChangeKind.MOVED:
-            return f"{who} {_moved(change)}"
-
-
-def _moved(change: Change) -> str:
-    what = _may(change.new)
-    if not change.pools_before:
-        return f"may {what}{_where(change.pools_after)} as well"
-    if not change.pools_after:
-        return f"may no longer {what}{_where(change.pools_before)}; elsewhere it still may"
-    return f"may {what}{_where(change.pools_after)} now, and no longer{_where(change.pools_before)}"
-
-
-def _may(privilege: Privilege | None) -> str:
-    return may(privilege) if privilege is not None else "nothing"
-
-
-def _where(pools: tuple[str, ...]) -> str:
-    return f", {on_pools(pools)}" if pools else ""
 
 
 def _renamed_ledger(before: SeenCluster, after: SeenCluster | None, renamed: Mapping[str, str]) -> Ledger:
@@ -292,7 +176,7 @@ def _granted(after: SeenCluster | None, grants: GrantBook | None) -> Callable[[C
     def granted(change: Change) -> bool:
         repository = repositories.get((change.namespace, change.workload, change.container), "")
         privilege = change.new
-        assert privilege is not None, "asked only of what was gained"
+        assert privilege is not None, "asked only of what is new"
         lines = (
             LedgerLine(pool, change.workload, change.container, privilege, change.reach, namespace=change.namespace)
             for pool in change.pools_after
@@ -303,14 +187,14 @@ def _granted(after: SeenCluster | None, grants: GrantBook | None) -> Callable[[C
 
 
 def _place(change: Change, before: SeenCluster | None, after: SeenCluster | None, causes: Causes) -> Location | None:
-    """The line that brings it about; of what is gone the line that did, where it still stands."""
-    gained = bool(change.pools_after)
-    seen, pools = (after, change.pools_after) if gained else (before, change.pools_before)
-    privilege = change.new if gained else change.old
+    """The line that causes it; of what is gone the line that did, where it still stands."""
+    is_new = bool(change.pools_after)
+    seen, pools = (after, change.pools_after) if is_new else (before, change.pools_before)
+    privilege = change.new if is_new else change.old
     key = f"{change.namespace}/{change.workload}"
     if seen is None or privilege is None or key not in seen.prediction.shared.made:
         return causes.of_lines(())
-    first = pools[0] if gained else causes.old_name(pools[0])
+    first = pools[0] if is_new else causes.old_name(pools[0])
     line = LedgerLine(first, change.workload, change.container, privilege, change.reach, namespace=change.namespace)
     lines = tuple(_profile_lines(seen.prediction.origins_of(line)))
     made = seen.prediction.shared.made[key]

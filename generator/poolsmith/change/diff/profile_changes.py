@@ -1,11 +1,7 @@
-"""Profiles before and after a change: fields with bases merged in, pools added, removed, renamed.
+"""Profiles before and after a change: fields with bases merged in, and pools added, removed or renamed.
 
-What a profile says, as a document: bases merged in, defaults filled in, names as in YAML.
-
-What was renamed: the same content under another name, where nothing else has that content.
-
-A name is what somebody chose; what it names is told by everything else. A pool is also the one that it was when it is
-the only one of the change that selects the same nodes.
+A cluster or pool is renamed where the same content stands under another name and nothing else has that content. A pool
+is also renamed where it is the only one of the change that selects the same nodes.
 """
 
 from __future__ import annotations
@@ -17,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import PoolChange
+from poolsmith.change.diff.rows import keyed_changes
 from poolsmith.core.shape.field import camel_case
 from poolsmith.core.sources.pointer import copied
 from poolsmith.kubernetes.server.field_change import FieldChange, Standing
@@ -25,6 +22,7 @@ from poolsmith.kubernetes.server.field_changes import field_changes
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
+    from poolsmith.change.diff.rows import Keyed
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.profiles.cluster import ClusterSpec
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster, LoadedPool
@@ -67,32 +65,24 @@ def cluster_fields(before: LoadedCluster, after: LoadedCluster) -> tuple[FieldCh
 
 def pool_changes(before: LoadedCluster, after: LoadedCluster, renamed: Mapping[str, str]) -> tuple[PoolChange, ...]:
     """By name. `renamed` are old names by new ones."""
-    old = {item.pool.name: item for item in before.pools}
+    new_names = {old: new for new, old in renamed.items()}
+    old = {new_names.get(item.pool.name, item.pool.name): item for item in before.pools}
     new = {item.pool.name: item for item in after.pools}
-    found = [
-        PoolChange(name=name, standing=Standing.REMOVED)
-        for name in old
-        if name not in new and name not in renamed.values()
-    ]
-    for name, item in new.items():
-        was = old.get(renamed.get(name, name))
-        if was is None:
-            found.append(PoolChange(name=name, standing=Standing.ADDED, place=_named(item)))
-            continue
-        fields = _fields(was, item)
-        if name in renamed:
-            found.append(
-                PoolChange(
-                    name=name,
-                    standing=Standing.RENAMED,
-                    renamed_from=renamed[name],
-                    fields=fields,
-                    place=_named(item),
-                )
-            )
-        elif fields:
-            found.append(PoolChange(name=name, standing=Standing.CHANGED, fields=fields, place=fields[0].place))
-    return tuple(sorted(found, key=lambda item: item.name))
+    found = [_pool_change(item, renamed) for item in keyed_changes(old, new, lambda was, now: was is now)]
+    return tuple(sorted((item for item in found if item is not None), key=lambda item: item.name))
+
+
+def _pool_change(item: Keyed[str, LoadedPool], renamed: Mapping[str, str]) -> PoolChange | None:
+    """None where both profiles say the same."""
+    name, old, new = item.key, item.old, item.new
+    if old is None or new is None:
+        return PoolChange(name=name, standing=item.standing, place=_named(new) if new is not None else None)
+    fields = _fields(old, new)
+    if name in renamed:
+        return PoolChange(
+            name=name, standing=Standing.RENAMED, renamed_from=renamed[name], fields=fields, place=_named(new)
+        )
+    return PoolChange(name=name, standing=item.standing, fields=fields, place=fields[0].place) if fields else None
 
 
 def whole_pools(loaded: LoadedCluster, standing: Standing) -> tuple[PoolChange, ...]:

@@ -1,9 +1,7 @@
-"""What another release brings beside privileges, disruption and values: definitions, issues, changed defaults, and on
-the way back what does not come back by itself.
+"""What another release brings besides privileges, disruption and values: definitions, known issues, changed defaults,
+and on a downgrade what does not come back by itself.
 
-Labels and partitions that a change leaves on nodes are told of every change: nothing takes them off.
-
-What another release brings, told once for all clusters that it is the same in.
+Labels and partitions that a change leaves on nodes are reported for every change: nothing takes them off.
 """
 
 from __future__ import annotations
@@ -11,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import ReleaseChange, ReleaseChangeKind
-from poolsmith.change.diff.change_sections import Weight, on_pools
-from poolsmith.change.diff.content_points import Gathered
+from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics.message_text import joined, listed, shorten
 from poolsmith.fleet.plan.plan import PROVISIONER
 from poolsmith.fleet.profiles.cluster import DriverMode
@@ -21,10 +18,8 @@ from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.gpu.catalog.upgrades import is_back, read_upgrades, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from poolsmith.change.diff.change_report import ClusterDiff
-    from poolsmith.change.diff.change_sections import Fleet, Point
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.plan.plan import PoolPlan
@@ -200,33 +195,3 @@ def _change(
     if after.loaded.file is not None and (kind is not ReleaseChangeKind.STAYS or not pools):
         place = after.loaded.file.locate(pointer)
     return ReleaseChange(kind=kind, words=words, pools=pools, place=place)
-
-
-_WEIGHTS = {
-    ReleaseChangeKind.PATH: Weight.GRAVE,
-    ReleaseChangeKind.ACCEPTED: Weight.NOTABLE,
-    ReleaseChangeKind.SANDBOX: Weight.NOTABLE,
-    ReleaseChangeKind.ISSUE: Weight.NOTABLE,
-    ReleaseChangeKind.STAYS: Weight.NOTABLE,
-}
-
-
-def release_points(clusters: Iterable[ClusterDiff], fleet: Fleet) -> tuple[Point, ...]:
-    """What is the same but for pools is one sentence."""
-    gathered = Gathered(fleet)
-    for cluster in clusters:
-        for item in cluster.release:
-            words = item.words.removesuffix(f", {on_pools(item.pools)}") if item.pools else item.words
-            gathered.add(
-                (item.kind, words),
-                _sentence(words),
-                cluster.name,
-                item.pools,
-                weight=_WEIGHTS.get(item.kind, Weight.PLAIN),
-                place=item.place,
-            )
-    return gathered.points()
-
-
-def _sentence(words: str) -> Callable[[str], str]:
-    return lambda where: f"{words}, {where}" if where else words

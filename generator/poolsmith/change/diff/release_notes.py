@@ -1,7 +1,4 @@
-"""Defaults of the chart that differ between two releases, where a cluster takes the default and runs what it is for.
-
-Which pools a known issue of a release is about.
-"""
+"""Chart defaults that differ between releases, if a cluster uses them, and the pools that a known issue is about."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _OF_IMAGES = frozenset(("image", "repository", "version", "tag", "digest", "imagePullPolicy", "imagePullSecrets"))
-"""Told as images."""
+"""Reported as images."""
 _NOTHING: tuple[Any, ...] = (None, "", False, [], {})
 
 

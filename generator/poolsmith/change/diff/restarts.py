@@ -1,11 +1,7 @@
-"""Pods that a change replaces, starts and stops, workload by workload.
+"""Pods that a change replaces, starts and stops, by workload and pools.
 
-A workload's pods are replaced when its template changes as the API server stores it, by its update strategy.
+Pods are replaced when the pod template changes as the API server stores it, by the update strategy of the workload.
 Source: kubernetes/kubernetes:pkg/controller/daemon/{update,daemon_controller}.go, pkg/controller/deployment.
-
-Workloads whose pods are replaced when their template changes, with the pools that they run on.
-
-What differs between the pod templates of two workloads, as the API server stores them.
 """
 
 from __future__ import annotations
@@ -13,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind, Waves
-from poolsmith.change.diff.change_sections import on_pools
 from poolsmith.change.diff.driver_pods import UpgradePace, nodes_of
+from poolsmith.change.diff.rows import keyed_changes, on_pools
 from poolsmith.core.diagnostics.masking import masked_tree
 from poolsmith.core.diagnostics.message_text import counted, joined, shorten
 from poolsmith.core.record import record
@@ -130,20 +126,20 @@ def _reordered(old: Any, new: Any, pointer: str, above: tuple[str, ...] = ()) ->
             yield FieldChange(pointer=pointer, standing=Standing.CHANGED, old=masked_tree(old), new=masked_tree(new))
 
 
-def told_fields(changes: Iterable[FieldChange], within: str) -> str:
+def changed_fields(changes: Iterable[FieldChange], within: str) -> str:
     """The fields in words, the first few of them: `image` of container `nvidia-driver-ctr`."""
-    words = dict.fromkeys(_told(split(item.pointer.removeprefix(within))) for item in changes)
+    words = dict.fromkeys(_field_words(split(item.pointer.removeprefix(within))) for item in changes)
     shown = sorted(words, key=_likely)
     rest = len(shown) - _SHOWN
     return joined(shown[:_SHOWN], _SHOWN) + (f" and {counted(rest, 'other field')}" if rest > 0 else "")
 
 
-def _likely(told: str) -> tuple[bool, str]:
+def _likely(fields: str) -> tuple[bool, str]:
     """Labels of the chart's version change with every release, and say nothing."""
-    return "helm.sh/chart" in told, told
+    return "helm.sh/chart" in fields, fields
 
 
-def _told(steps: tuple[str, ...]) -> str:
+def _field_words(steps: tuple[str, ...]) -> str:
     match steps:
         case ["spec", field, name, *rest] if field in CONTAINER_FIELDS and rest:
             return f"`{shorten('.'.join(rest))}` of container `{shorten(name)}`"
@@ -177,10 +173,11 @@ def changed_templates(
 ) -> tuple[Restart, ...]:
     """Each workload that both sides have and whose pods are made of something else, by key."""
     found = []
-    for key in sorted(before.keys() & after.keys()):
-        old, new = before[key], after[key]
-        if old.body != new.body and (why := template_changes(old.body, new.body, kubernetes)):
-            found.append(Restart(old=old, new=new, why=why))
+    changes = keyed_changes(before, after, lambda old, new: old.body == new.body)
+    for item in sorted(changes, key=lambda item: item.key):
+        if item.old is not None and item.new is not None:
+            why = template_changes(item.old.body, item.new.body, kubernetes)
+            found += [Restart(old=item.old, new=item.new, why=why)] if why else []
     return tuple(found)
 
 
@@ -196,32 +193,32 @@ def restart_of(item: Restart, after: SeenCluster | None, causes: Causes) -> Disr
             automatic=strategy != _ON_DELETE and not item.is_refused, parallel=0, unavailable=unavailable
         )
         waves = pace.waves(nodes, nodes)
-    told = told_fields(item.why, pod_template_pointer(new.body) or "")
+    fields = changed_fields(item.why, pod_template_pointer(new.body) or "")
     return Disruption(
         kind=DisruptionKind.RESTART,
         what=new.made.workload,
         namespace=new.namespace,
         pools=pools,
-        words=_words(item, pools, strategy, waves, told),
+        words=_words(item, pools, strategy, waves, fields),
         why=item.why,
         waves=waves,
         place=causes.of_workload(new.made, pools),
     )
 
 
-def _words(item: Restart, pools: tuple[str, ...], strategy: str, waves: Waves | None, told: str) -> str:
+def _words(item: Restart, pools: tuple[str, ...], strategy: str, waves: Waves | None, fields: str) -> str:
     name, where = f"`{shorten(item.new.made.name)}`", on_pools(pools)
     if item.new.kind == "DaemonSet" and not pools:
-        return f"{name} changes ({told}); no known node runs it before and after"
+        return f"{name} changes ({fields}); no known node runs it before and after"
     place = f" {where}" if where else ""
     if item.is_refused:
-        return f"{name} keeps its old pods{place} until the object is deleted and made anew: {told}"
+        return f"{name} keeps its old pods{place} until the object is deleted and made anew: {fields}"
     if strategy == _ON_DELETE:
-        return f"{name} keeps its old pods{place} until somebody deletes them (update strategy OnDelete): {told}"
+        return f"{name} keeps its old pods{place} until somebody deletes them (update strategy OnDelete): {fields}"
     if strategy == _RECREATE:
-        return f"{name} stops, and starts again{place}: {told}"
+        return f"{name} stops, and starts again{place}: {fields}"
     pace = f", {_pace(waves)}" if waves is not None else ""
-    return f"{name} restarts{place}{pace}: {told}"
+    return f"{name} restarts{place}{pace}: {fields}"
 
 
 def _pace(waves: Waves) -> str:

@@ -1,10 +1,7 @@
-"""One side of a change: a project, and what stands in its output, on disk or in a revision.
+"""Both sides of a change: what is checked out or a revision, and the revision that it is compared with.
 
-The revision that a change is compared with, when nobody names one: where it left the remote's default branch.
-
-Both sides of a change, opened: what is checked out or a revision, and the revision that it is compared with.
-
-Of the base only those files are taken out of git that the change can make a difference to.
+Without a named base, that is the commit where the change left the default branch of the remote. Of the base, only the
+files that can make a difference are taken out of git.
 """
 
 from __future__ import annotations
@@ -144,8 +141,8 @@ def _resolved(git: Git, revision: str) -> str | None:
 
 
 def _shallow(git: Git) -> str:
-    said = git.run("rev-parse", "--is-shallow-repository", may_fail=True).stdout.strip()
-    if said != b"true":
+    answer = git.run("rev-parse", "--is-shallow-repository", may_fail=True).stdout.strip()
+    if answer != b"true":
         return ""
     return ": the clone is shallow. Fetch its history (`git fetch --unshallow`; `fetch-depth: 0` of actions/checkout)"
 

@@ -1,8 +1,7 @@
-"""Which clusters a change can do something to: those whose own files, bases, images or policies are not the same.
+"""The clusters that a change can affect: those with other files, bases, driver images, rings, packs or policies.
 
-Nothing else of a cluster is looked at: it is generated from the same bytes, and judged by the same policies.
-
-Which of a project's own files a change touches, by git's ids of their contents; nothing is parsed for it.
+Files are compared by git's ids of their contents; nothing is parsed. All other clusters are generated from the same
+bytes and judged by the same policies, so they are not loaded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Use case: what the change of one pool does to others, and what of it nobody has acknowledged.
-
-Use case: what leaves the delivery and takes something along, and nobody has acknowledged.
-"""
+"""Findings that nobody has acknowledged: changes that affect other pools, and charts that leave the delivery."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.project.run.project import Project
 
 
-def changes_of_others(project: Project, change: ClusterChange) -> tuple[OtherPoolChange, ...]:
+def cross_pool_changes(project: Project, change: ClusterChange) -> tuple[OtherPoolChange, ...]:
     """None of a cluster that is new or gone."""
     before, after = change.before, change.after
     if before is None or after is None:
@@ -46,10 +43,10 @@ def changes_of_others(project: Project, change: ClusterChange) -> tuple[OtherPoo
     return other_pools(Counterfactuals(before, after, names, again), project.catalog)
 
 
-def at_a_distance(after: SeenCluster, found: Iterable[OtherPoolChange]) -> Iterator[Diagnostic]:
+def unacknowledged_changes(after: SeenCluster, found: Iterable[OtherPoolChange]) -> Iterator[Diagnostic]:
     """An error for each thing that keeps workloads of a pool away and that nobody has acknowledged; else a note.
 
-    What one acknowledgement is enough for is told together.
+    What one acknowledgement covers is one finding.
     """
     groups: dict[tuple[str, str], list[OtherPoolChange]] = defaultdict(list)
     for item in found:
@@ -102,17 +99,17 @@ def departure_findings(
     """
     for item in found:
         if item.is_chart:
-            yield _departure_findings_finding(before, after, item)
+            yield _departure_finding(before, after, item)
 
 
-def _departure_findings_finding(before: SeenCluster, after: SeenCluster | None, item: Departure) -> Diagnostic:
+def _departure_finding(before: SeenCluster, after: SeenCluster | None, item: Departure) -> Diagnostic:
     name = after.plan.name if after is not None else before.plan.name
     who = f"; {shorten(item.acknowledged_by)} acknowledges it with this change" if item.acknowledged_by else ""
     return diagnose(
         LEAVES_THE_DELIVERY,
         f"{item.words}{who}",
         item.place or _place(before, after),
-        help=_departure_findings_help(after, item),
+        help=_departure_help(after, item),
         severity=_severity(after, item),
         subject=name,
     )
@@ -124,7 +121,7 @@ def _severity(after: SeenCluster | None, item: Departure) -> Severity | None:
     return Severity.WARNING if after is None or item.outcome is Outcome.LEFT else None
 
 
-def _departure_findings_help(after: SeenCluster | None, item: Departure) -> str:
+def _departure_help(after: SeenCluster | None, item: Departure) -> str:
     if item.acknowledged_by:
         return "see that it is who may say so"
     if after is None or not item.fact:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_findings import finding_changes
-from poolsmith.change.diff.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, untold
+from poolsmith.change.diff.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, unknown_diff
 from poolsmith.change.diff.delivery_objects import Made, held_by_side, of_tree
 from poolsmith.change.diff.departures import Handed
 from poolsmith.change.diff.object_changes import InstallationPairs
 from poolsmith.change.diff.profile_changes import renamed_pools
 from poolsmith.change.diff.sides import as_judged, present_in_git
-from poolsmith.change.diff.unacknowledged import at_a_distance, changes_of_others, departure_findings
+from poolsmith.change.diff.unacknowledged import cross_pool_changes, departure_findings, unacknowledged_changes
 from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
 from poolsmith.core.record import record
 from poolsmith.guard.rules.schema.object_schemas import against_cluster
@@ -120,7 +120,7 @@ def _compared(context: PairContext, pair: Pair, judges: Judges) -> PairResult:
     others = _others(context, pair, before, after)
     found = [*(after.findings if after is not None else ()), *_reviewed(context, pair, before, after)]
     if after is not None and after.seen is not None:
-        found += at_a_distance(after.seen, others)
+        found += unacknowledged_changes(after.seen, others)
     diff = _diff(context, pair, before, after, judges, others)
     if before is not None and before.seen is not None:
         found += departure_findings(before.seen, after.seen if after is not None else None, diff.departures)
@@ -139,7 +139,7 @@ def _others(
     context: PairContext, pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None
 ) -> tuple[OtherPoolChange, ...]:
     older, newer = (side.seen if side is not None else None for side in (before, after))
-    return changes_of_others(context.after.project, ClusterChange(pair.name, older, newer))
+    return cross_pool_changes(context.after.project, ClusterChange(pair.name, older, newer))
 
 
 def _diff(
@@ -153,7 +153,7 @@ def _diff(
     older, newer = _built(context.before, before), _built(context.after, after)
     if (before is None or older is not None) and (after is None or newer is not None):
         return cluster_diff(older, newer, judges, others)
-    return untold(
+    return unknown_diff(
         pair.name,
         was_there=before is not None,
         is_there=after is not None,

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.privilege_diff import may
+from poolsmith.change.diff.privilege_words import may
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.sources.pointer import dotted_pointer
 from poolsmith.fleet.plan.origin import FromProfile

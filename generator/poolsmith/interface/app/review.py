@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.diff.delivery_objects import held_by_base, held_on_disk, of_plan
 from poolsmith.change.diff.departures import Handed, departures
 from poolsmith.change.diff.profile_changes import renamed_clusters
-from poolsmith.change.diff.unacknowledged import at_a_distance, changes_of_others, departure_findings
+from poolsmith.change.diff.unacknowledged import cross_pool_changes, departure_findings, unacknowledged_changes
 from poolsmith.change.review.gained_settings import Elsewhere, gained_settings
 from poolsmith.change.review.lost_safeguards import Shipped, changed_kind, left_ring, reordered_rings, switched_off
 from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
@@ -66,7 +66,7 @@ class Review:
         yield from review_cluster(project, self._before, change, self._judging)
         yield from self._departures(change)
         if change.after is not None:
-            yield from at_a_distance(change.after, changes_of_others(project, change))
+            yield from unacknowledged_changes(change.after, cross_pool_changes(project, change))
 
     def _departures(self, change: ClusterChange) -> Iterator[Diagnostic]:
         """What leaves the delivery. A cluster that is gone may have another name: then it is held against that one."""

@@ -98,7 +98,7 @@ def audit_csv(audit: Audit) -> str:
 
 def audit_markdown(audit: Audit) -> str:
     """A table of each cluster; what nobody granted comes first."""
-    lines = [f"# Privileges from {_said(audit.since)} to {_said(audit.until)}", ""]
+    lines = [f"# Privileges from {_commit_words(audit.since)} to {_commit_words(audit.until)}", ""]
     for cluster in dict.fromkeys(item.cluster for item in audit.held):
         lines += [
             f"## {code(cluster)}",
@@ -124,7 +124,7 @@ def _row(item: HeldTime) -> str:
     return f"| {code(item.pool)} | {code(who)} | {privileges} | {held} | {by} |"
 
 
-def _said(commit: AuditCommit) -> str:
+def _commit_words(commit: AuditCommit) -> str:
     return f"{commit.day} ({code(commit.id[:12])})"
 
 

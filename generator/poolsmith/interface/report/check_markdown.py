@@ -27,9 +27,9 @@ _MOST_SKIPPED = 4
 def check_report(outcome: Outcome, context: ReportContext) -> str:
     """Below MOST_BYTES. It begins with a comment by which it can be found again, and ends in a newline."""
     found = [item for item in outcome.open if not item.asks_nothing]
-    told = [item for item in found if not context.layout.folds(item)]
+    shown = [item for item in found if not context.layout.folds(item)]
     notes = [item for item in found if context.layout.folds(item)]
-    blocks = blocks_of(told, RULE)
+    blocks = blocks_of(shown, RULE)
     parts = [_part(block, context.docs) for block in blocks[:_MOST_RULES]]
     for title, rest in (
         ("Other rules", [one for block in blocks[_MOST_RULES:] for one in block.findings]),
@@ -50,9 +50,9 @@ def check_report(outcome: Outcome, context: ReportContext) -> str:
 
 def _title(outcome: Outcome) -> str:
     counts = [(severity, outcome.count(severity)) for severity in (Severity.ERROR, Severity.WARNING)]
-    told = ", ".join(counted(count, severity.value) for severity, count in counts if count)
+    counted_words = ", ".join(counted(count, severity.value) for severity, count in counts if count)
     worst = next((severity for severity, count in counts if count), Severity.NOTE)
-    return f"{_ICONS[worst]} poolsmith check: {told or 'no errors, no warnings'}"
+    return f"{_ICONS[worst]} poolsmith check: {counted_words or 'no errors, no warnings'}"
 
 
 def _lead(outcome: Outcome) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def _part(block: Block, docs: str) -> markdown_page.Part:
     is_one = len(helps) == 1 and len(block.findings) > 1 and None not in helps
     return markdown_page.Part(
         title=f"{_ICONS[block.severity]} {title}",
-        told=(f"{block.where}: {block.cluster_names}" if len(block.clusters) > 1 else "")
+        lead_in=(f"{block.where}: {block.cluster_names}" if len(block.clusters) > 1 else "")
         + (f"{'; ' if len(block.clusters) > 1 else ''}help: {_one_line(first.help)}" if is_one else ""),
         items=tuple(_item(item, with_help=not is_one) for item in block.findings),
     )

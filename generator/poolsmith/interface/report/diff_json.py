@@ -34,10 +34,10 @@ def diff_report(change: ChangeReport, context: ReportContext) -> str:
 def _summary(change: ChangeReport) -> dict[str, str]:
     if change.is_empty:
         return {"verdict": "nothing changes", "weight": Weight.PLAIN.value}
-    from poolsmith.change.diff.change_summary import told  # on demand: of many changes there is nothing to tell
+    from poolsmith.change.diff.change_summary import change_view  # on demand: many changes have nothing to show
 
-    story = told(change)
-    return {"verdict": masked(story.verdict), "weight": story.weight.value}
+    view = change_view(change)
+    return {"verdict": masked(view.verdict), "weight": view.weight.value}
 
 
 def record_body(value: Any) -> Any:

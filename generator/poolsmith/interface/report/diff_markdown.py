@@ -41,15 +41,15 @@ def diff_report(change: ChangeReport, context: ReportContext) -> str:
     if change.is_empty:
         page = markdown_page.Page(marker="diff", title=_NOTHING, lead=(f"{scope(change)}.",), parts=(), rest=rest)
         return markdown_page.fitted(page, MOST_BYTES)
-    from poolsmith.change.diff.change_summary import told  # on demand: of many changes there is nothing to tell
+    from poolsmith.change.diff.change_summary import change_view  # on demand: many changes have nothing to show
 
-    story = told(change)
-    is_short = sum(len(section.points) for section in story.sections) <= _FEW
+    view = change_view(change)
+    is_short = sum(len(section.points) for section in view.sections) <= _FEW
     page = markdown_page.Page(
         marker="diff",
-        title=_TITLES[story.weight],
-        lead=(f"{story.verdict[:1].upper()}{story.verdict[1:]}.", f"{story.scope}."),
-        parts=tuple(_part(section, is_short=is_short) for section in story.sections),
+        title=_TITLES[view.weight],
+        lead=(f"{view.verdict[:1].upper()}{view.verdict[1:]}.", f"{view.scope}."),
+        parts=tuple(_part(section, is_short=is_short) for section in view.sections),
         rest=rest,
     )
     return markdown_page.fitted(page, MOST_BYTES)

@@ -55,14 +55,14 @@ def _report(change: ChangeReport, layout: Layout) -> Iterator[Styled]:
     if change.is_empty:
         yield f"nothing changes: {_safe(scope(change))}\n", "plain"
         return
-    from poolsmith.change.diff.change_summary import told  # on demand: of many changes there is nothing to tell
+    from poolsmith.change.diff.change_summary import change_view  # on demand: many changes have nothing to show
 
-    story = told(change)
-    yield f"{_safe(story.scope)}\n", "plain"
-    yield WORDS[story.weight], _STYLES[story.weight]
-    yield f": {_safe(story.verdict)}\n", "plain"
+    view = change_view(change)
+    yield f"{_safe(view.scope)}\n", "plain"
+    yield WORDS[view.weight], _STYLES[view.weight]
+    yield f": {_safe(view.verdict)}\n", "plain"
     folded = False
-    for section in story.sections:
+    for section in view.sections:
         shown = _shown(section, layout)
         folded = folded or len(shown) < len(section.points) or any(point.details for point in shown)
         yield section.title, "place"

@@ -1,7 +1,4 @@
-"""Drift forecasts as text for a terminal.
-
-Drift forecasts as JSON, version 1.
-"""
+"""Drift forecasts as text for a terminal, and as JSON, version 1."""
 
 from __future__ import annotations
 
@@ -19,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def drift_text(forecasts: Sequence[Forecast], lines: Mapping[FromProfile, int]) -> str:
-    """One block for each cluster; one line where nothing is told, cured or conditional."""
+    """One block for each cluster; one line where there is no drift."""
     return "".join(f"{printable(line)}\n" for item in forecasts for line in _cluster(item, lines))
 
 
 def _cluster(found: Forecast, lines: Mapping[FromProfile, int]) -> Iterator[str]:
-    told = found.uncured()
-    state = _state(sum(not item.fails_in(found.compared) for item in told), len(told))
+    uncured = found.uncured()
+    state = _state(sum(not item.fails_in(found.compared) for item in uncured), len(uncured))
     yield f"{found.cluster}: {state} ({found.release}, Kubernetes {found.kubernetes}, {engine_words(found.compared)})"
-    for item in told:
+    for item in uncured:
         yield f"  {item.what}: {drift_words(item)}{'; it fails' if item.fails_in(found.compared) else ''}"
         if item.place is not None:
             line = lines.get(item.place)
@@ -42,12 +39,12 @@ def _cluster(found: Forecast, lines: Mapping[FromProfile, int]) -> Iterator[str]
         yield f"  not known: {text}"
 
 
-def _state(differing: int, told: int) -> str:
+def _state(differing: int, uncured: int) -> str:
     """How many of the fields that are told differ, and how many make the engine fail."""
-    if not told:
+    if not uncured:
         return "in sync"
     differ = f"{_fields(differing)} will differ for ever" if differing else ""
-    fail = f"{_fields(told - differing)} will make it fail" if told > differing else ""
+    fail = f"{_fields(uncured - differing)} will make it fail" if uncured > differing else ""
     return ", ".join(filter(None, (differ, fail)))
 
 
@@ -57,12 +54,12 @@ def _fields(count: int) -> str:
 
 def drift_json(forecasts: Sequence[Forecast], lines: Mapping[FromProfile, int]) -> str:
     """Everything that is known, also what is cured and what other diffs would tell."""
-    body = {"version": 1, "clusters": [_drift_json_cluster(item, lines) for item in forecasts]}
+    body = {"version": 1, "clusters": [_cluster_json(item, lines) for item in forecasts]}
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 
-def _drift_json_cluster(found: Forecast, lines: Mapping[FromProfile, int]) -> dict[str, Any]:
-    told = found.uncured()
+def _cluster_json(found: Forecast, lines: Mapping[FromProfile, int]) -> dict[str, Any]:
+    uncured = found.uncured()
     return {
         "cluster": found.cluster,
         "release": found.release,
@@ -71,12 +68,12 @@ def _drift_json_cluster(found: Forecast, lines: Mapping[FromProfile, int]) -> di
         "diff": str(found.compared.diff),
         "objects": found.objects,
         "defaultsThatNoDiffShows": found.added,
-        "drift": [_drift(item, lines, told=item in told) for item in found.drifts],
+        "drift": [_drift_json(item, lines, is_shown=item in uncured) for item in found.drifts],
         "unknown": list(found.unknown),
     }
 
 
-def _drift(item: Drift, lines: Mapping[FromProfile, int], *, told: bool) -> dict[str, Any]:
+def _drift_json(item: Drift, lines: Mapping[FromProfile, int], *, is_shown: bool) -> dict[str, Any]:
     place = None
     if item.place is not None:
         place = {"path": item.place.path, "pointer": item.place.pointer, "line": lines.get(item.place)}
@@ -92,7 +89,7 @@ def _drift(item: Drift, lines: Mapping[FromProfile, int], *, told: bool) -> dict
         "stored": item.stored,
         "reportedBy": sorted(item.reported),
         "refusedBy": sorted(item.refused),
-        "told": told,
+        "told": is_shown,
         "cure": None if item.cure is None else {"kind": str(item.cure.kind), "text": item.cure.text},
         "onlyIf": item.when or None,
         "from": place,

@@ -1,12 +1,9 @@
-"""Sentences as Markdown that can be read and does nothing, whatever users wrote into them.
+"""User text made harmless for Markdown, XML and tables that spreadsheets open.
 
-A word that is plain stays plain; every other one becomes a code span, in which GitHub, GitLab and CommonMark take
-nothing for a mention, a reference, a link, an image, HTML or a formula. No HTML entities: text that they stand for is
-searched for mentions and addresses all the same.
-
-Text in XML: no control characters, nothing that ends an attribute or an element, and ASCII.
-
-Tables that spreadsheets open.
+In Markdown a plain word stays plain; every other word becomes a code span, in which GitHub, GitLab and CommonMark take
+nothing for a mention, a reference, a link, an image, HTML or a formula. HTML entities are not used: the text that they
+stand for is searched for mentions and addresses all the same. In XML there are no control characters, nothing that ends
+an attribute or an element, and only ASCII.
 """
 
 from __future__ import annotations

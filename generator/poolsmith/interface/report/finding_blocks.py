@@ -1,8 +1,6 @@
-"""One finding as text: line one is for grep, the rest for people.
+"""Findings as text: one finding, blocks by rule, cluster or file with the worst first, and lines as wide as a terminal.
 
-Findings in blocks of one rule, one cluster or one file, the worst first.
-
-Lines as wide as a terminal, broken between words; nothing is left out.
+The first line of a finding is for grep. Lines are broken between words; nothing is left out.
 """
 
 from __future__ import annotations
@@ -140,7 +138,7 @@ def blocks_of(findings: Iterable[Diagnostic], group_by: str) -> list[Block]:
 def cluster_of(item: Diagnostic) -> str:
     """The name of the cluster that a finding is about, as it is shown; empty where it is about none, or several.
 
-    A base is of no cluster, but what is wrong with it is told of each cluster that extends it.
+    A base is of no cluster, but what is wrong with it is reported for each cluster that extends it.
     """
     path = item.primary.span.path
     name = ""

@@ -1,6 +1,5 @@
-"""Every format of a report: its name, the ending of its files, and the modules that make it. Loaded on demand.
-
-How a report is laid out: what the flags say, and the terminal.
+"""The report formats: name, file ending and modules of each, loaded on demand; and the layout that flags and terminal
+ask for.
 """
 
 from __future__ import annotations

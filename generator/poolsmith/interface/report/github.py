@@ -39,12 +39,12 @@ def diff_report(change: ChangeReport, context: ReportContext) -> str:
 
 
 def _report(found: Iterable[Diagnostic], text: str, context: ReportContext) -> str:
-    told = [item for item in found if not context.layout.folds(item)]
+    unfolded = [item for item in found if not context.layout.folds(item)]
     shown: list[Diagnostic] = []
     for severity in Severity:
-        of_severity = [item for item in told if item.severity is severity]
+        of_severity = [item for item in unfolded if item.severity is severity]
         shown += of_severity[: min(_SHOWN_PER_COMMAND, _SHOWN - len(shown))]
-    if rest := len(told) - len(shown):
+    if rest := len(unfolded) - len(shown):
         text += f"{counted(rest, 'more finding')}: GitHub shows no more annotations of one run\n"
     commands = "".join(_command(item, context.below) for item in shown)
     text = text.replace(context.stop_token, "…") if context.stop_token else text

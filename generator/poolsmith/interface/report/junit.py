@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Case(NamedTuple):
-    """`skipped` says why. `failures` are its type and lines of text, `told` what is no failure."""
+    """`skipped` says why. `failures` are its type and lines of text, `notes` what is no failure."""
 
     name: str
     failures: tuple[Diagnostic, ...] = ()
-    told: tuple[Diagnostic, ...] = ()
+    notes: tuple[Diagnostic, ...] = ()
     skipped: str = ""
 
 
@@ -107,7 +107,7 @@ def _document(name: str, suites: Sequence[Suite]) -> str:
 
 def _case_lines(case: Case, suite: str) -> Iterator[str]:
     head = f"    <testcase name={attribute(case.name)} classname={attribute(suite)}"
-    if not (case.skipped or case.failures or case.told):
+    if not (case.skipped or case.failures or case.notes):
         yield f"{head}/>"
         return
     yield f"{head}>"
@@ -115,13 +115,13 @@ def _case_lines(case: Case, suite: str) -> Iterator[str]:
         yield f"      <skipped>{content(case.skipped)}</skipped>"
     for item in case.failures:
         kind, message = attribute(item.severity.value), attribute(item.message)
-        yield f"      <failure type={kind} message={message}>{_told(item)}</failure>"
-    if case.told:
-        yield f"      <system-out>{'&#10;'.join(map(_told, case.told))}</system-out>"
+        yield f"      <failure type={kind} message={message}>{_finding_text(item)}</failure>"
+    if case.notes:
+        yield f"      <system-out>{'&#10;'.join(map(_finding_text, case.notes))}</system-out>"
     yield "    </testcase>"
 
 
-def _told(item: Diagnostic) -> str:
+def _finding_text(item: Diagnostic) -> str:
     """Place, severity and message, as in the text report, and what to do."""
     lines = [f"{item.primary.span}: {item.severity} {item.code} {item.name}: {item.message}"]
     lines += [f"see {place.span}: {place.note or ''}".rstrip(": ") for place in item.related]

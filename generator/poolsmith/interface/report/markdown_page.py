@@ -37,7 +37,7 @@ class Part:
     title: str
     items: tuple[Item, ...]
     is_folded: bool = False
-    told: str = ""
+    lead_in: str = ""
     """One sentence of users' words under the title."""
     size: int = 0
     """How many things it is about, where that is not the number of items."""
@@ -112,8 +112,8 @@ def _part(part: Part, level: _Level) -> Iterator[str]:
         return
     yield f"#### {part.title}"
     yield ""
-    if part.told:
-        yield prose(part.told, level.letters)
+    if part.lead_in:
+        yield prose(part.lead_in, level.letters)
         yield ""
     for item in part.items[: level.shown]:
         yield from _item(item, level, _FEW_DETAILS)
@@ -128,8 +128,8 @@ def _fold(summary: str, part: Part, items: tuple[Item, ...], most: int, level: _
         return
     yield f"<details><summary>{summary}</summary>"
     yield ""
-    if part.is_folded and part.told:
-        yield prose(part.told, level.letters)
+    if part.is_folded and part.lead_in:
+        yield prose(part.lead_in, level.letters)
         yield ""
     for item in items[:most]:
         yield from _item(item, level, level.details)

@@ -46,11 +46,11 @@ def check_report(outcome: Outcome, context: ReportContext) -> str:
     idle = len(outcome.diagnostics) - len(found)
     notifications = [_notification(_SKIPPED, f"{item.what}: {item.reason}", "note") for item in outcome.skipped]
     if outcome.not_evaluated:
-        told = f"{counted(outcome.not_evaluated, 'thing')} could not be evaluated"
-        notifications.append(_notification(_NOT_EVALUATED, told, "warning"))
+        text = f"{counted(outcome.not_evaluated, 'thing')} could not be evaluated"
+        notifications.append(_notification(_NOT_EVALUATED, text, "warning"))
     if idle:
-        told = f"{counted(idle, 'note')} with nothing to do; --verbose has them"
-        notifications.append(_notification(_LEFT_OUT, told, "note"))
+        text = f"{counted(idle, 'note')} with nothing to do; --verbose has them"
+        notifications.append(_notification(_LEFT_OUT, text, "note"))
     return _log("check", found, notifications, context)
 
 
@@ -68,11 +68,11 @@ def _log(
     worst = sorted(found, key=lambda item: (item.is_waived, item.severity.rank, item.asks_nothing))
     results = worst[:MOST_RESULTS]
     if len(results) < len(worst):
-        told = f"{len(worst) - len(results):,} of {len(worst):,} findings, the least severe ones: a run holds no more"
-        notifications.append(_notification(_LEFT_OUT, told, "warning"))
+        text = f"{len(worst) - len(results):,} of {len(worst):,} findings, the least severe ones: a run holds no more"
+        notifications.append(_notification(_LEFT_OUT, text, "warning"))
     elif len(results) > MOST_SHOWN:
-        told = f"GitHub shows the worst {MOST_SHOWN:,} of {len(results):,} findings"
-        notifications.append(_notification(_LEFT_OUT, told, "note"))
+        text = f"GitHub shows the worst {MOST_SHOWN:,} of {len(results):,} findings"
+        notifications.append(_notification(_LEFT_OUT, text, "note"))
     rules = _rules({item.code for item in results})
     index = {rule.code: number for number, rule in enumerate(rules)}
     name, _, version = context.tool.partition(" ")

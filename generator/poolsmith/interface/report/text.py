@@ -27,7 +27,7 @@ _MOST_SKIPPED = 5
 _MOST_KINDS = 4
 _WORST = 3
 _A_SCREEN = 20
-"""Lines of findings after which the worst ones are told once more, at the end."""
+"""Lines of findings after which the worst ones are shown once more, at the end."""
 
 
 def check_report(outcome: Outcome, context: ReportContext) -> str:
@@ -100,7 +100,7 @@ def _rule_block(block: Block, layout: Layout) -> Iterator[Styled]:
     whole = shown if layout.verbose else shown[:_WITH_EXCERPT]
     for item, following in pairwise((*whole, None)):
         assert item is not None
-        yield from _whole(item, layout, told_later=following is not None and following.help == item.help)
+        yield from _whole(item, layout, has_help_later=following is not None and following.help == item.help)
     for before, item in pairwise(shown[len(whole) - 1 :]):
         yield from head(item)
         if item.help and item.help != before.help:
@@ -110,10 +110,10 @@ def _rule_block(block: Block, layout: Layout) -> Iterator[Styled]:
     yield "\n", "plain"
 
 
-def _whole(item: Diagnostic, layout: Layout, *, told_later: bool = False) -> Iterator[Styled]:
+def _whole(item: Diagnostic, layout: Layout, *, has_help_later: bool = False) -> Iterator[Styled]:
     yield from head(item)
     yield from body(item, layout.width, None if layout.verbose else MOST_RELATED)
-    if item.help and not told_later:
+    if item.help and not has_help_later:
         yield from help_lines(item.help)
 
 
@@ -131,12 +131,12 @@ def _summary(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
     if outcome.accepted_unknown:
         yield f", {outcome.accepted_unknown} accepted unseen", "plain"
     yield f", {len(outcome.skipped)} skipped\n", "plain"
-    told = [item for item in outcome.skipped if layout.verbose or not item.by_design]
-    shown = told if layout.verbose else told[:_MOST_SKIPPED]
+    listed = [item for item in outcome.skipped if layout.verbose or not item.by_design]
+    shown = listed if layout.verbose else listed[:_MOST_SKIPPED]
     for skipped in shown:
         yield f"   skipped {printable(masked(skipped.what))}: {printable(masked(skipped.reason))}\n", "faint"
-    if len(shown) < len(told):
-        yield f"   and {len(told) - len(shown):,} more are skipped; {_rest(layout)} says why\n", "faint"
+    if len(shown) < len(listed):
+        yield f"   and {len(listed) - len(shown):,} more are skipped; {_rest(layout)} says why\n", "faint"
 
 
 def _notes(folded: Sequence[Diagnostic]) -> str:

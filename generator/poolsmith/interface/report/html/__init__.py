@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.change.diff.change_summary import change_view
 from poolsmith.interface.report.html.findings_view import check_summary, diff_summary, diff_view, findings_view
 from poolsmith.interface.report.html.fleet_view import fleet_view, privilege_view
 from poolsmith.interface.report.html.page import page
@@ -25,12 +26,13 @@ def check_report(outcome: Outcome, context: ReportContext) -> str:
 
 def diff_report(change: ChangeReport, context: ReportContext) -> str:
     """What the change does, what it brings of findings, and the fleet as it is afterwards."""
+    shown = change_view(change)
     views = (
-        diff_view(change, context),
+        diff_view(shown, context),
         findings_view(change.new_findings, context, title="New findings"),
         *_fleet(context),
     )
-    return page("What this change does", diff_summary(change), views, context)
+    return page("What this change does", diff_summary(shown, is_empty=change.is_empty), views, context)
 
 
 def _fleet(context: ReportContext) -> Iterator[View]:

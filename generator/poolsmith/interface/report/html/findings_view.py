@@ -1,8 +1,7 @@
-"""Findings by rule, the worst first, each rule with what its page says.
+"""The views of findings and of a change, and the first lines of the page.
 
-What a change does, section by section, as all formats tell it.
-
-The first lines of the page: what matters, in one sentence, and what was looked at.
+Findings are grouped by rule, the worst first, with what the page of the rule says. A change has the sections that all
+formats show.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_sections import Part, Weight
-from poolsmith.change.diff.change_summary import told
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import counted
@@ -20,8 +18,7 @@ from poolsmith.interface.report.html.page import Html, View, anchor, joined, pla
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poolsmith.change.diff.change_report import ChangeReport
-    from poolsmith.change.diff.change_sections import Point, Section
+    from poolsmith.change.diff.change_sections import ChangeView, Point, Section
     from poolsmith.core.diagnostics import Diagnostic, RuleInfo
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.report.formats import ReportContext
@@ -128,12 +125,12 @@ _OPEN = frozenset(
 )
 """What is shown at once; the rest opens on demand."""
 _WEIGHTS = {Weight.GRAVE: "to be decided", Weight.NOTABLE: "disturbs, or may do more", Weight.PLAIN: "the rest"}
-_DIFF_VIEW_FEW = 6
+_FEW_SHOWN = 6
 
 
-def diff_view(change: ChangeReport, context: ReportContext) -> View:
+def diff_view(change: ChangeView, context: ReportContext) -> View:
     """New findings have a view of their own."""
-    sections = [item for item in told(change).sections if item.part is not Part.NEW]
+    sections = [item for item in change.sections if item.part is not Part.NEW]
     if not sections:
         body = tag("p", "The change does nothing to any cluster.", class_="empty")
         return View("change", "Change", body, 0)
@@ -157,9 +154,9 @@ def _section(section: Section, context: ReportContext) -> Html:
 
 def _point(point: Point, context: ReportContext) -> Html:
     parts = [tag("p", *_mark(point.weight), words(masked(point.words)))]
-    about = [*_clusters(point), *(place(item, context) for item in point.places[:_DIFF_VIEW_FEW])]
-    if len(point.places) > _DIFF_VIEW_FEW:
-        about.append(tag("span", f"and {len(point.places) - _DIFF_VIEW_FEW:,} places more", class_="faint"))
+    about = [*_clusters(point), *(place(item, context) for item in point.places[:_FEW_SHOWN])]
+    if len(point.places) > _FEW_SHOWN:
+        about.append(tag("span", f"and {len(point.places) - _FEW_SHOWN:,} places more", class_="faint"))
     if about:
         parts.append(tag("p", joined(about, " "), class_="about"))
     if point.details:
@@ -173,13 +170,13 @@ def _mark(weight: Weight) -> list[Html]:
     if weight is Weight.PLAIN:
         return []
     sign = "!" if weight is Weight.GRAVE else "~"
-    told = tag("span", f"{_WEIGHTS[weight]}: ", class_="hidden-label")
-    return [tag("span", sign, class_=f"mark {weight.value}", aria_hidden="true", title=_WEIGHTS[weight]), told]
+    label = tag("span", f"{_WEIGHTS[weight]}: ", class_="hidden-label")
+    return [tag("span", sign, class_=f"mark {weight.value}", aria_hidden="true", title=_WEIGHTS[weight]), label]
 
 
 def _clusters(point: Point) -> list[Html]:
-    shown = [tag("span", name, class_="chip") for name in point.clusters[:_DIFF_VIEW_FEW]]
-    rest = point.clusters[_DIFF_VIEW_FEW:]
+    shown = [tag("span", name, class_="chip") for name in point.clusters[:_FEW_SHOWN]]
+    rest = point.clusters[_FEW_SHOWN:]
     if rest:
         names = tag("span", ", ".join(rest))
         shown.append(tag("details", tag("summary", f"{len(rest):,} clusters more"), names, class_="inline"))
@@ -199,10 +196,9 @@ def check_summary(outcome: Outcome, context: ReportContext) -> Html:
     return _banner(weight, verdict, f"Checked {checked}; {rest}.", tag("ul", joined(facts)) if facts else None)
 
 
-def diff_summary(change: ChangeReport) -> Html:
-    found = told(change)
-    weight = found.weight.value if not change.is_empty else "good"
-    return _banner(weight, masked(found.verdict), masked(found.scope), None)
+def diff_summary(change: ChangeView, *, is_empty: bool) -> Html:
+    weight = change.weight.value if not is_empty else "good"
+    return _banner(weight, masked(change.verdict), masked(change.scope), None)
 
 
 def _banner(weight: str, verdict: str, scope: str, more: Html | None) -> Html:

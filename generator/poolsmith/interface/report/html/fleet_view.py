@@ -1,10 +1,7 @@
-"""The fleet: clusters, pools, and what each of them is.
+"""The views of the fleet: clusters and pools, and the privilege matrix of each cluster.
 
-How far a privilege reaches, as a word with a colour: the word alone says it.
-
-The privilege matrix of each cluster: workload by pool; each cell leads to what the workload may do, and why.
-
-What is the same in many clusters, but for the folder of their profiles, is written once.
+A cell of the matrix leads to what the workload may do, and why. What is the same in many clusters, except for the
+folder of their profiles, is written once.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""The page around the views: its policy, its style and its script, each named by its digest.
+"""The HTML page around the views: policy, style and script, each named by its digest, and links to lines of files.
 
-HTML by construction: whatever is not HTML already is escaped, and no attribute can hold code or style.
-
-A part of the page that the navigation leads to.
-
-Lines that people edit, as links where somebody has said where the repository is to be read.
+HTML is made by construction: whatever is not HTML already is escaped, and no attribute can hold code or style.
 """
 
 from __future__ import annotations
@@ -154,7 +150,7 @@ def _kinds(view: View) -> Html:
     """What the parts of a view can be filtered by."""
     if not view.kinds:
         return joined(())
-    options = joined(tag("option", told, value=f"{view.key}-{kind}") for kind, told in view.kinds)
+    options = joined(tag("option", label, value=f"{view.key}-{kind}") for kind, label in view.kinds)
     return tag("optgroup", options, label=view.title)
 
 
@@ -182,7 +178,7 @@ def _digest(content: str) -> str:
 class View:
     """`key` is its id; `count` stands beside its title in the navigation.
 
-    `kinds`: what its parts can be filtered by, as the word in `data-kind`, and what a reader is told.
+    `kinds`: what its parts can be filtered by, as the word in `data-kind`, and what a reader sees.
     """
 
     key: str

@@ -1,0 +1,323 @@
+"""The one table of phrases: a sentence for each kind of row and what happens to it. All report formats use it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.change.diff.change_report import DisruptionKind, Evidence
+from poolsmith.change.diff.change_sections import Point
+from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT
+from poolsmith.change.diff.privilege_words import FEW_RESOURCES, FEWER_POOLS, MORE_POOLS, may, privilege_standing
+from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, RowKind, on_pools
+from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.message_text import counted, joined, listed, shorten
+from poolsmith.core.sources.pointer import split
+from poolsmith.guard.ledger.ledger_delta import ChangeKind
+from poolsmith.kubernetes.server.field_change import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from poolsmith.change.diff.change_report import AdmittedPool, Departure, Disruption, ObjectChange
+    from poolsmith.change.diff.rows import Group
+    from poolsmith.guard.ledger.ledger_delta import Change
+    from poolsmith.guard.ledger.privilege import Privilege
+
+_ACKNOWLEDGED = "; acknowledged with this change, by `{by}`"
+_FIELD: Mapping[str, str] = {
+    Standing.ADDED: "{name}{at}: now {new}",
+    Standing.REMOVED: "{name}{at}: no longer {old}",
+    Standing.CHANGED: "{name}{at}: {old} to {new}",
+}
+VERBS = {Standing.ADDED: "new", Standing.REMOVED: "gone", Standing.CHANGED: "changed", Standing.RENAMED: "renamed"}
+PHRASES: Mapping[RowKind, Mapping[str, str]] = {
+    RowKind.DEPARTURE: {"": "{text}", "acknowledged": "{text}" + _ACKNOWLEDGED},
+    RowKind.UNKNOWN: {"": "{text}{within}"},
+    RowKind.SELF_GRANT: {"": "{text}"},
+    RowKind.CROSS_POOL: {"": "{text}", "acknowledged": "{text}" + _ACKNOWLEDGED},
+    RowKind.RELEASE: {"": "{text}{beside}"},
+    RowKind.ADMITTED: {
+        "": "{pools} new: {who} may be root there, by {grants} for pools by a pattern and not for {which} ({named})"
+    },
+    RowKind.PRIVILEGE: {
+        ChangeKind.ADDED: "{who} may now {what}{at}{grant}",
+        ChangeKind.REMOVED: "{who} may no longer {what}{gone}{grant}",
+        ChangeKind.WIDENED: "{who} may now {what}; before only {old}{at}{grant}",
+        ChangeKind.NARROWED: "{who} may now only {what}; before {old}{at}{grant}",
+        ChangeKind.MOVED: "{who} may {what}{at} now, and no longer{gone}{grant}",
+        MORE_POOLS: "{who} may {what}{at} as well{grant}",
+        FEWER_POOLS: "{who} may {what} no longer{gone}, elsewhere it still may{grant}",
+    },
+    RowKind.DISRUPTION: dict.fromkeys(DisruptionKind, "{text}"),
+    RowKind.IMAGE: {
+        Standing.ADDED: "`{name}`{at}: new, {new}",
+        Standing.REMOVED: "`{name}`{at}: gone, {old}",
+        Standing.CHANGED: "`{name}`{at}: {old} to {new}",
+    },
+    RowKind.FIELD: _FIELD,
+    RowKind.VALUE: _FIELD,
+    RowKind.OBJECT: {standing: f"{{what}} {verb}{{by}}{{at}}: {{names}}" for standing, verb in VERBS.items()},
+    RowKind.FINDING: {"": "{severity} {code} {name}{waived}: {message}{more}"},
+    RowKind.CLUSTER: {
+        Standing.ADDED: "cluster `{name}` is new",
+        Standing.REMOVED: "cluster `{name}` is gone",
+        Standing.RENAMED: "cluster `{old}` is called `{name}` from now on",
+        f"pools {Standing.ADDED}": "{text} comes with cluster `{name}`",
+        f"pools {Standing.REMOVED}": "{text} goes with cluster `{name}`",
+    },
+    RowKind.POOL: {
+        Standing.ADDED: "pool `{name}` is new{at}",
+        Standing.REMOVED: "pool `{name}` is gone{at}",
+        Standing.RENAMED: "pool `{old}` is called `{name}` from now on{at}",
+    },
+    RowKind.DRIFT: {Standing.ADDED: "new: {text}{within}", Standing.REMOVED: "no longer: {text}{within}"},
+}
+"""In words of the first row and of the group: {at} is where it is, {gone} where it is no longer."""
+FOLDED: Mapping[str, str] = {
+    DisruptionKind.RESTART: "{workloads} restart{at}: {names}",
+    DisruptionKind.STARTED: "{workloads} start{at}: {names}",
+    DisruptionKind.STOPPED: "{workloads} stop{at}: {names}",
+}
+"""Of many groups of the same kind, as one sentence."""
+_DEPARTS = "{headline}{at}: {names} {verb}, {cause}; {effect}{drivers}{evidence}"
+_HAS_ONLY_FEWER_POOLS = "{who} may no longer {what}{gone}; elsewhere it still may"
+
+_FEW_NAMES, _FEW_WORKLOADS, _FEW_ADMITTED, _FEW_OBJECTS, _FEW_DEPARTURES = 6, 2, 3, 4, 3
+FEW_FOLDED = 2
+_ALL = 200
+
+
+def point_of(group: Group) -> Point:
+    """A group as one point of a section."""
+    first = group.first
+    details = _DETAILS.get(first.kind)
+    is_finding = first.kind is RowKind.FINDING
+    return Point(
+        words=sentence(group),
+        weight=first.weight,
+        clusters=group.clusters,
+        places=group.places,
+        details=tuple(details(group)) if details is not None else (),
+        stands_for=group.count,
+        is_note=is_finding and (first.item.severity is Severity.NOTE or first.item.is_waived),
+    )
+
+
+def folded_point(groups: Sequence[Group], whole: Group) -> Point:
+    """Several groups of one kind of disruption as one point; `whole` has the rows of all."""
+    first = whole.first
+    words = FOLDED[first.standing].format(
+        workloads=counted(len(whole.names), "workload"),
+        at=_spaced(str(whole.where)),
+        names=joined([f"`{shorten(name)}`" for name in whole.names], _FEW_NAMES),
+    )
+    return Point(
+        words=words,
+        weight=first.weight,
+        clusters=whole.clusters,
+        places=whole.places,
+        details=tuple(sentence(group) for group in groups),
+        stands_for=whole.count,
+    )
+
+
+def sentence(group: Group) -> str:
+    first = group.first
+    where = str(group.where)
+    words = {
+        "name": shorten(first.name) if first.kind is RowKind.IMAGE else first.name,
+        "old": first.old,
+        "new": first.new,
+        "text": first.text,
+        "at": _spaced(where),
+        "beside": _after_comma(where),
+        "within": f" ({where})" if where else "",
+    }
+    own = _WORDS.get(first.kind)
+    if own is not None:
+        words |= own(group)
+    return PHRASES[first.kind][first.standing].format(**words)
+
+
+def _spaced(text: str) -> str:
+    return f" {text}" if text else ""
+
+
+def _after_comma(text: str) -> str:
+    return f", {text}" if text else ""
+
+
+def change_words(change: Change) -> str:
+    """A change of privileges in one sentence: who, what, and where."""
+    standing = privilege_standing(change)
+    phrase = _HAS_ONLY_FEWER_POOLS if standing == FEWER_POOLS else PHRASES[RowKind.PRIVILEGE][standing]
+    return phrase.format(
+        who=_in_container(f"`{shorten(change.workload.partition('/')[2])}`", change.container),
+        what=may(change.new or change.old),
+        old=may(change.old),
+        at=_after_comma(on_pools(change.pools_after)),
+        gone=_after_comma(on_pools(change.pools_before)),
+        grant="",
+    )
+
+
+def _in_container(who: str, container: str) -> str:
+    return f"{who} container `{shorten(container)}`" if container else who
+
+
+def _of_privileges(group: Group) -> dict[str, str]:
+    item, right = group.first.item
+    change = item.change
+    privilege: Privilege = change.new or change.old
+    workloads = _workloads(group)
+    many = f"{len(workloads)} workloads ({joined(workloads, _FEW_WORKLOADS)})"
+    return {
+        "who": _in_container(workloads[0] if len(workloads) == 1 else many, change.container),
+        "what": may(privilege) if right is None else right.words(privilege),
+        "old": may(change.old),
+        "at": _after_comma(group.where.words(any_node=right is None)),
+        "gone": _after_comma(group.gone_from.words(any_node=right is None)),
+        "grant": "; no grant allows it" if item.granted is False else "",
+    }
+
+
+def _privilege_details(group: Group) -> Iterator[str]:
+    workloads, (_, right) = _workloads(group), group.first.item
+    if len(workloads) > _FEW_WORKLOADS:
+        yield f"workloads: {joined(workloads, 50)}"
+    if right is not None and len(right.resources) > FEW_RESOURCES:
+        yield f"resources: {joined(right.resources, 100)}"
+
+
+def _workloads(group: Group) -> list[str]:
+    return [f"`{shorten(name.partition('/')[2])}`" for name in sorted(group.names)]
+
+
+def _of_admitted(group: Group) -> dict[str, str]:
+    first: AdmittedPool = group.first.item
+    named = listed((row.name for row in group.rows), _FEW_ADMITTED)
+    is_one = len(group.rows) == 1
+    return {
+        "pools": f"pool {named} is" if is_one else f"pools {named} are",
+        "who": counted(first.workloads, "workload"),
+        "grants": counted(len(first.grants), "grant"),
+        "which": "this one" if is_one else "these",
+        "named": listed(map(shorten, first.grants), _FEW_ADMITTED),
+    }
+
+
+def _of_cross_pool(group: Group) -> dict[str, str]:
+    text = group.first.text.replace(POOLS, str(group.where))
+    return {"text": text, "by": shorten(group.first.item.acknowledged_by)}
+
+
+def _of_disruptions(group: Group) -> dict[str, str]:
+    found: list[Disruption] = [row.item for row in group.rows]
+    waves = counted(max((item.waves.waves or 0 for item in found if item.waves is not None), default=0), "wave")
+    nodes = sum(item.waves.nodes or 0 for item in found if item.waves is not None)
+    text = group.first.text.replace(NODES, counted(nodes, "node"))
+    text = text.replace(WAVES, waves if len(found) == 1 else f"up to {waves} each")
+    text = text.replace(NAME, joined([f"`{shorten(name)}`" for name in group.names], _FEW_WORKLOADS))
+    where = str(group.where)
+    if POOLS in text:
+        return {"text": text.replace(POOLS, where)}
+    is_told = not where or where in text or bool(group.where.pools)
+    return {"text": text if is_told else f"{text}, {where}"}
+
+
+def _of_objects(group: Group) -> dict[str, str]:
+    first: ObjectChange = group.first.item
+    count = len(group.rows)
+    return {
+        "what": f"{count:,} {first.kind}" if count > 1 else first.kind,
+        "by": " (made by the operator)" if first.made else "",
+        "names": joined(group.names, _FEW_OBJECTS),
+    }
+
+
+def _object_details(group: Group) -> Iterable[str]:
+    is_cut = len(group.names) > _FEW_OBJECTS
+    return dict.fromkeys(_object_detail(row.item) for row in group.rows if row.item.fields or is_cut)
+
+
+def _object_detail(item: ObjectChange) -> str:
+    where = f" in namespace `{shorten(item.namespace)}`" if item.namespace else ""
+    fields = [f"`{shorten('.'.join(split(field.pointer)))}`" for field in item.fields]
+    what = f": {joined(fields, _ALL)}" if fields else ""
+    return f"`{shorten(item.kind)}/{shorten(item.name)}`{where} {VERBS[item.standing]}{what}"
+
+
+def _of_findings(group: Group) -> dict[str, str]:
+    item, rest = group.first.item, len(group.rows) - 1
+    return {
+        "severity": item.severity.value,
+        "code": item.code,
+        "name": item.name,
+        "waived": ", waived" if item.is_waived else "",
+        "message": item.message,
+        "more": f" (and {rest:,} more)" if rest else "",
+    }
+
+
+def _finding_details(group: Group) -> Iterator[str]:
+    return (f"{row.item.primary.span}: {row.item.message}" for row in group.rows[1:])
+
+
+def departure_words(found: Sequence[Departure], where: str = "", drivers: str | None = None) -> str:
+    """Of departures that are alike but for their names: what it means, what leaves and why, what the engine does, and
+    how that is known. `drivers` says where drivers go, if that is on other pools than those of the first."""
+    first = found[0]
+    names = [f"{item.kind} `{shorten(_full_name(item))}`" for item in found]
+    gone = on_pools(first.drivers) if drivers is None else drivers
+    leaves = "leaves the delivery" if len(found) == 1 else "leave the delivery"
+    return _DEPARTS.format(
+        headline=first.headline,
+        at=_spaced(where),
+        names=joined(names, _FEW_DEPARTURES),
+        verb=leaves if first.leaves else "stays, and moves",
+        cause=first.cause,
+        effect=first.effect,
+        drivers=f"; the drivers{_spaced(gone)} go with it" if first.drivers else "",
+        evidence=_evidence(first),
+    )
+
+
+def _full_name(item: Departure) -> str:
+    return f"{item.namespace}/{item.name}" if item.namespace else item.name
+
+
+def _evidence(item: Departure) -> str:
+    is_argo = item.kind in (APPLICATION, ELEMENT)
+    if item.evidence is Evidence.SEEN:
+        return " (seen on Argo CD 3.5.1)" if is_argo else " (seen on Flux 2.9)"
+    if item.evidence is Evidence.READ:
+        return f" (by the source of {'Argo CD' if is_argo else 'Flux'}, not tried)"
+    return " (unknown: not tried)"
+
+
+def _of_departures(group: Group) -> dict[str, str]:
+    found: list[Departure] = [row.item for row in group.rows]
+    at = str(group.where) or f"on cluster `{shorten(group.first.cluster)}`"
+    drivers = str(group.gone_from) if found[0].drivers and len(group.clusters) > 1 else None
+    return {"text": departure_words(found, at, drivers), "by": shorten(found[0].acknowledged_by)}
+
+
+def _departure_details(group: Group) -> Iterable[str]:
+    return [row.item.words for row in group.rows] if len(group.rows) > 1 else ()
+
+
+_WORDS: Mapping[RowKind, Callable[[Group], dict[str, str]]] = {
+    RowKind.DEPARTURE: _of_departures,
+    RowKind.CROSS_POOL: _of_cross_pool,
+    RowKind.ADMITTED: _of_admitted,
+    RowKind.PRIVILEGE: _of_privileges,
+    RowKind.DISRUPTION: _of_disruptions,
+    RowKind.OBJECT: _of_objects,
+    RowKind.FINDING: _of_findings,
+}
+_DETAILS: Mapping[RowKind, Callable[[Group], Iterable[str]]] = {
+    RowKind.DEPARTURE: _departure_details,
+    RowKind.PRIVILEGE: _privilege_details,
+    RowKind.OBJECT: _object_details,
+    RowKind.FINDING: _finding_details,
+}
